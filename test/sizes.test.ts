@@ -22,7 +22,7 @@ const PAGE = readFileSync(join(ROOT, 'docs/sizes.md'), 'utf8')
 /** So much may differ until the table is written again. */
 const MARGIN = 0.02
 /** Those that docs/sizes.md explains. What is no longer over its limit leaves this list. */
-const STILL_OVER = ['lock', 'queue', 'the package']
+const STILL_OVER = ['lock']
 const MOST_IN_REDIS = 2_000_000
 
 const run = promisify(execFile)

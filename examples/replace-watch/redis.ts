@@ -77,12 +77,12 @@ export type GuildClearArguments = Readonly<Record<string, never>>
 export type GuildClearAnswer =
   | { readonly status: 'cleared' }
 
-
 const guildClear: ScriptOperation<GuildClearArguments, GuildClearAnswer> = {
   script: {
     name: 'guild/clear',
     sha1: 'f71c85b647574329fca7df3d054553f58434173d',
-    reads: false, bytes: false,
+    reads: false,
+    bytes: false,
     lines: [
       [1, 'redis/guild/keys.lua', 3],
       [2, 'redis/guild/clear.lua', 8],
@@ -101,7 +101,7 @@ return{'cleared'}`,
       case 'cleared':
         return { status: 'cleared' }
       default:
-        return unexpected('the answer cleared', parts[0])
+        return unexpected('cleared', parts[0])
     }
   },
   takes: {},
@@ -116,20 +116,12 @@ export interface GuildCompleteByRangeArguments {
 export type GuildCompleteByRangeAnswer =
   | { readonly status: 'found'; readonly names: string[] }
 
-function readNamesOfGuildCompleteByRangeFound(part: Reply | undefined): (string)[] {
-  const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
-  }
-  return found
-}
-
 const guildCompleteByRange: ScriptOperation<GuildCompleteByRangeArguments, GuildCompleteByRangeAnswer> = {
   script: {
     name: 'guild/complete-by-range',
     sha1: 'e3f9937e6728ce9c64ed7e9734e3b537c1fb23cd',
-    reads: true, bytes: false,
+    reads: true,
+    bytes: false,
     lines: [
       [1, 'redis/guild/keys.lua', 3],
       [2, 'redis/guild/complete-by-range.lua', 8],
@@ -154,10 +146,10 @@ redis.call('ZRANGEBYLEX',a,'['..b,'('..b..'{','LIMIT','0','10'),
       case 'found':
         return {
           status: 'found',
-          names: readNamesOfGuildCompleteByRangeFound(parts[1]),
+          names: readTextList(parts[1]),
         }
       default:
-        return unexpected('the answer found', parts[0])
+        return unexpected('found', parts[0])
     }
   },
   takes: { prefix: 'text' },
@@ -172,20 +164,12 @@ export interface GuildCompleteArguments {
 export type GuildCompleteAnswer =
   | { readonly status: 'found'; readonly names: string[] }
 
-function readNamesOfGuildCompleteFound(part: Reply | undefined): (string)[] {
-  const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
-  }
-  return found
-}
-
 const guildComplete: ScriptOperation<GuildCompleteArguments, GuildCompleteAnswer> = {
   script: {
     name: 'guild/complete',
     sha1: '800f30cd872054aa58336974f8e17344580d71e4',
-    reads: false, bytes: false,
+    reads: false,
+    bytes: false,
     lines: [
       [1, 'redis/guild/keys.lua', 3],
       [2, 'redis/guild/complete.lua', 9],
@@ -221,10 +205,10 @@ return{'found',g}`,
       case 'found':
         return {
           status: 'found',
-          names: readNamesOfGuildCompleteFound(parts[1]),
+          names: readTextList(parts[1]),
         }
       default:
-        return unexpected('the answer found', parts[0])
+        return unexpected('found', parts[0])
     }
   },
   takes: { prefix: 'text' },
@@ -239,12 +223,12 @@ export interface GuildJoinArguments {
 export type GuildJoinAnswer =
   | { readonly status: 'joined'; readonly members: number }
 
-
 const guildJoin: ScriptOperation<GuildJoinArguments, GuildJoinAnswer> = {
   script: {
     name: 'guild/join',
     sha1: '48ea3828d844582f4049b944ad00af7ece06e869',
-    reads: false, bytes: false,
+    reads: false,
+    bytes: false,
     lines: [
       [1, 'redis/guild/keys.lua', 3],
       [2, 'redis/guild/join.lua', 7],
@@ -284,11 +268,20 @@ return{'joined',redis.call('ZCARD',a)}`,
           members: asInteger(parts[1]),
         }
       default:
-        return unexpected('the answer joined', parts[0])
+        return unexpected('joined', parts[0])
     }
   },
   takes: { names: ['text'] },
   defaults: {},
+}
+
+function readTextList(part: Reply | undefined): (string)[] {
+  const flat = asList(part)
+  const found = new Array<string>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asText(flat[from])
+  }
+  return found
 }
 
 /** Loads these scripts on every master, so that no first call pays for it. */

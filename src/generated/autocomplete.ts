@@ -4,11 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText } from '../runtime/linked.ts'
+import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/autocomplete/add.lua', taken: [13, 3, 1, 7, 1, 4, 1, 28], text: `local d=ARGV[1]
+const addLua: LuaText = { file: 'lua/autocomplete/add', taken: [13, 3, 1, 7, 1, 4, 1, 28], text: `local d=ARGV[1]
 local e={caller=ARGV[2],call=ARGV[3]}
 local f,g=ARGV,4
 local h,i=open_index(a,e.caller,d)if h then return h end
@@ -50,7 +50,7 @@ renew_fronts(K,m,i.codec)
 write_tops(b,m)
 remember_answer(a,e,l,o..' '..p..' '..q)
 return{'added',o,p,q}` }
-const clearLua: LuaText = { file: 'lua/autocomplete/clear.lua', taken: [7, 14], text: `return{
+const clearLua: LuaText = { file: 'lua/autocomplete/clear', taken: [7, 14], text: `return{
 'cleared',
 redis.call(
 'UNLINK',
@@ -64,7 +64,7 @@ h,
 a
 )>0 and 1 or 0,
 }` }
-const findLua: LuaText = { file: 'lua/autocomplete/find.lua', taken: [9, 4, 1, 14], text: `local c=ARGV[1]
+const findLua: LuaText = { file: 'lua/autocomplete/find', taken: [9, 4, 1, 14], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 10)
 local f=ARGV[4]=='1'
@@ -82,7 +82,7 @@ collect(b,o,i,e,n)
 k=p and#i<e
 end
 return{'found',k and 1 or 0,m,l,i}` }
-const inspectLua: LuaText = { file: 'lua/autocomplete/inspect.lua', taken: [8, 11], text: `local f,g=open_index(a,'')if f then return f end
+const inspectLua: LuaText = { file: 'lua/autocomplete/inspect', taken: [8, 11], text: `local f,g=open_index(a,'')if f then return f end
 local h=math.floor(clock_us()/1000)
 return{
 'inspection',
@@ -93,7 +93,7 @@ redis.call('ZLEXCOUNT',e,'-','(\\255'),
 redis.call('ZCARD',d),
 redis.call('ZCOUNT',d,'-inf',exact(h)),
 }` }
-const reapLua: LuaText = { file: 'lua/autocomplete/reap.lua', taken: [8, 2, 1, 15], text: `local c=ARGV[1]
+const reapLua: LuaText = { file: 'lua/autocomplete/reap', taken: [8, 2, 1, 15], text: `local c=ARGV[1]
 local d=ARGV[2]=='1'
 local e,f=open_index(a,'')if e then return e end
 try_rights(a,f,K)
@@ -110,7 +110,7 @@ end
 renew_fronts(K,g,f.codec)
 write_tops(b,g)
 return{'reaped',j and 1 or 0}` }
-const removeLua: LuaText = { file: 'lua/autocomplete/remove.lua', taken: [12, 2, 1, 32], text: `local e={caller=ARGV[1],call=ARGV[2]}
+const removeLua: LuaText = { file: 'lua/autocomplete/remove', taken: [12, 2, 1, 32], text: `local e={caller=ARGV[1],call=ARGV[2]}
 local f,g=ARGV,3
 local h,i=open_index(a,e.caller)if h then return h end
 local j,k=recall(i.record,e)if j then return j end
@@ -144,7 +144,7 @@ if not i.is_new then
 remember_answer(a,e,l,n..' '..o)
 end
 return{'removed',n,o}` }
-const suggestLua: LuaText = { file: 'lua/autocomplete/suggest.lua', taken: [12, 4, 1, 14], text: `local c=ARGV[1]
+const suggestLua: LuaText = { file: 'lua/autocomplete/suggest', taken: [12, 4, 1, 14], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 10)
 local f=ARGV[4]=='1'
@@ -162,7 +162,7 @@ collect(b,o,i,e,n)
 k=p and#i<e
 end
 return{'suggested',k and 1 or 0,l,show(i,m)}` }
-const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts.lua', taken: [114, 15, -37, 2, -57, 12, 2, 9, -48, 6, 2, 16, 26, 16, 2, 8, 6, 18], text: `local function note_changed(a,b,c,d)
+const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts', taken: [114, 15, -37, 2, -57, 12, 2, 9, -48, 6, 2, 16, 26, 16, 2, 8, 6, 18], text: `local function note_changed(a,b,c,d)
 local e,f={ids={}},{}
 for g,h in ipairs(c)do
 note_passed(e,(walk_forks(a,b,h)))
@@ -264,7 +264,7 @@ if d[1]then
 redis.call('HSET',a.fronts,unpack(d))
 end
 end` }
-const hotModule: LuaText = { file: 'lua/shared/autocomplete/hot.lua', taken: [12, 15, 75, 11, -84, 8, 200, 9, -82, 2, 1, 10, 2, 25, 2, 30, 12, 15, 2, 13, -227, 12, 2, 7, -33, 10, 25, 26, 14, 8, 2, 18, 2, 13], text: `local function walk_forks(a,b,c)
+const hotModule: LuaText = { file: 'lua/shared/autocomplete/hot', taken: [12, 15, 75, 11, -84, 8, 200, 9, -82, 2, 1, 10, 2, 25, 2, 30, 12, 15, 2, 13, -227, 12, 2, 7, -33, 10, 25, 26, 14, 8, 2, 18, 2, 13], text: `local function walk_forks(a,b,c)
 local d,e={},0
 while e<=#c do
 local f=fork_behind(a,b,string.sub(c,1,e))
@@ -496,7 +496,7 @@ end
 end
 enter_tops(a,b,e,f,d)
 end` }
-const indexModule: LuaText = { file: 'lua/shared/autocomplete/index.lua', taken: [26, 1, -23, 11, 12, 1, -11, 8, 3, 2, 40, 12, -34, 14, -20, 5, 47, 7, -38, 3, -34, 4], text: `local function open_index(a,b,c)
+const indexModule: LuaText = { file: 'lua/shared/autocomplete/index', taken: [26, 1, -23, 11, 12, 1, -11, 8, 3, 2, 40, 12, -34, 14, -20, 5, 47, 7, -38, 3, -34, 4], text: `local function open_index(a,b,c)
 local function read_index(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','last','tops',c)
 return{
@@ -564,7 +564,7 @@ local function refusal_of_index(a,b)
 local c=redis.call('HMGET',a,'layout','codec')
 return refusal_of_form(c[1]or'2',c[2]or b,b)
 end` }
-const leavesModule: LuaText = { file: 'lua/shared/autocomplete/leaves.lua', taken: [23, 6, 6, 8, 124, 20, -157, 3, 50, 15, 54, 13, 24, 5, -86, 3, 85, 6, -158, 11, 76, 6, -24, 17, 74, 5, 23, 15, 2, 15, -164, 7, -51, 12, 71, 11, 60, 20, -160, 11], text: `local function parse_top(a,b,c)
+const leavesModule: LuaText = { file: 'lua/shared/autocomplete/leaves', taken: [23, 6, 6, 8, 124, 20, -157, 3, 50, 15, 54, 13, 24, 5, -86, 3, 85, 6, -158, 11, 76, 6, -24, 17, 74, 5, 23, 15, 2, 15, -164, 7, -51, 12, 71, 11, 60, 20, -160, 11], text: `local function parse_top(a,b,c)
 local d={id=a,rest=c,read={},dropped={}}
 d.rank,d.ref,d.has_front=struct.unpack('>ddB',b)
 d.letters=string.sub(b,17+1)
@@ -773,7 +773,7 @@ c[#c+1]=string.char(e,#d)..d
 end
 return table.concat(b),table.concat(c)
 end` }
-const placesModule: LuaText = { file: 'lua/shared/autocomplete/places.lua', taken: [7, 3, 11, 3, -13, 3, 29, 8, -35, 3, 12, 3, 1, 3], text: `local function rank_of(a)
+const placesModule: LuaText = { file: 'lua/shared/autocomplete/places', taken: [7, 3, 11, 3, -13, 3, 29, 8, -35, 3, 12, 3, 1, 3], text: `local function rank_of(a)
 return 4503599627370496-a
 end
 local function field_of(a)
@@ -799,7 +799,7 @@ end
 local function to_prefix(a)
 return'('..a..'\\255'
 end` }
-const searchModule: LuaText = { file: 'lua/shared/autocomplete/search.lua', taken: [16, 3, -16, 12, 5, 16, 2, 17, 2, 5, 13, 5, -16, 8, 112, 1, 151, 10, 1, 11, 3, 1, -277, 3, 274, 1, -272, 30, 2, 4, 14, 3, -17, 1, 19, 22, 1, 7, -49, 3, 1, 7, 224, 9, -135, 2, -51, 7, 44, 9, -36, 9, -24, 14, 10, 14, 36, 13, -36, 3, 67, 2, -34, 12, 22, 4, -24, 16, 8, 8, -81, 1, 3, 8, -11, 2, 121, 17], text: `local function is_before(a,b,c,d)
+const searchModule: LuaText = { file: 'lua/shared/autocomplete/search', taken: [16, 3, -16, 12, 5, 16, 2, 17, 2, 5, 13, 5, -16, 8, 112, 1, 151, 10, 1, 11, 3, 1, -277, 3, 274, 1, -272, 30, 2, 4, 14, 3, -17, 1, 19, 22, 1, 7, -49, 3, 1, 7, 224, 9, -135, 2, -51, 7, 44, 9, -36, 9, -24, 14, 10, 14, 36, 13, -36, 3, 67, 2, -34, 12, 22, 4, -24, 16, 8, 8, -81, 1, 3, 8, -11, 2, 121, 17], text: `local function is_before(a,b,c,d)
 return a<c or(a==c and b<d)
 end
 local function new_best(a)
@@ -1119,7 +1119,7 @@ d=d+5
 end
 return c
 end` }
-const topsModule: LuaText = { file: 'lua/shared/autocomplete/tops.lua', taken: [2, 3, 62, 9, -69, 16, 7, 12, 36, 5, 9, 8, 9, 3, 2, 7, 78, 19, -194, 4, 142, 4, -89, 5, 86, 21, 23, 24, -200, 8, 2, 11, 40, 3, 46, 2, -33, 26, 7, 10], text: `local function open_tops(a)
+const topsModule: LuaText = { file: 'lua/shared/autocomplete/tops', taken: [2, 3, 62, 9, -69, 16, 7, 12, 36, 5, 9, 8, 9, 3, 2, 7, 78, 19, -194, 4, 142, 4, -89, 5, 86, 21, 23, 24, -200, 8, 2, 11, 40, 3, 46, 2, -33, 26, 7, 10], text: `local function open_tops(a)
 return{open={},forks={},last=a,work=0}
 end
 local function fork_behind(a,b,c)
@@ -1319,7 +1319,7 @@ for e=1,#d,1000 do
 redis.call('HSET',a,unpack(d,e,math.min(e+1000-1,#d)))
 end
 end` }
-const wordsModule: LuaText = { file: 'lua/shared/autocomplete/words.lua', taken: [4, 14, 74, 3, -75, 7, 70, 6, -64, 9, 2, 7, 2, 31, -61, 8, 78, 2, -12, 7, 5, 9, 2, 14], text: `local function suffixes_of(a)
+const wordsModule: LuaText = { file: 'lua/shared/autocomplete/words', taken: [4, 14, 74, 3, -75, 7, 70, 6, -64, 9, 2, 7, 2, 31, -61, 8, 78, 2, -12, 7, 5, 9, 2, 14], text: `local function suffixes_of(a)
 local b,c={},{}
 local d=1
 while d do
@@ -1437,6 +1437,29 @@ end
 return e
 end` }
 
+const PARTS: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
+const addParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7])
+const findParts = /* @__PURE__ */ pick(PARTS, [0, 1, 3, 4, 7])
+const inspectParts = /* @__PURE__ */ pick(PARTS, [0, 1, 3, 5, 7])
+
+function readBytesList(part: Reply | undefined): (Buffer)[] {
+  const flat = asList(part)
+  const found = new Array<Buffer>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asBytes(flat[from])
+  }
+  return found
+}
+
+function readIdTextTextTextScoreIntegerPayloadBytesEditedFlagList(part: Reply | undefined): ({ readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean }>(Math.ceil(flat.length / 5))
+  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
+    found[to] = { id: asText(flat[from]), text: asText(flat[from + 1]), score: asInteger(flat[from + 2]), payload: asBytes(flat[from + 3]), edited: asFlag(flat[from + 4]) }
+  }
+  return found
+}
+
 export interface AddArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
@@ -1451,16 +1474,13 @@ export interface AddArguments {
 export type AddAnswer =
   | { readonly status: 'added'; readonly added: number; readonly replaced: number; readonly taken: number }
 
-
-const addParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
-
 /**
  * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`: so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
  *
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/add', '3f6709d3f199fe9f2c6d21ce821db52d73fb8bdf', { reads: false, bytes: false }, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 15, 87, addLua, 38, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
+  script: /* @__PURE__ */ linked('autocomplete/add', '3f6709d3f199fe9f2c6d21ce821db52d73fb8bdf', {}, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 15, 87, addLua, 38, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -1489,7 +1509,7 @@ export const add: Operation<AddArguments, AddAnswer> = {
           taken: asInteger(parts[3]),
         }
       default:
-        return unexpected('the answer added', parts[0])
+        return unexpected('added', parts[0])
     }
   },
 }
@@ -1499,17 +1519,14 @@ export type ClearArguments = Readonly<Record<string, never>>
 export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
-
-const clearParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
-
 /**
  * Removes all entries. Redis frees the memory in the background.
  *
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/clear', '34e163ceee5c4e461bdd25df928b0fbd50ad175a', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, clearLua, 0, 14]),
-  parts: clearParts,
+  script: /* @__PURE__ */ linked('autocomplete/clear', '34e163ceee5c4e461bdd25df928b0fbd50ad175a', {}, addParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, clearLua, 0, 14]),
+  parts: addParts,
   encode() {
     return []
   },
@@ -1522,7 +1539,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
           existed: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer cleared', parts[0])
+        return unexpected('cleared', parts[0])
     }
   },
 }
@@ -1540,17 +1557,6 @@ export interface FindArguments {
 
 export type FindAnswer =
   | { readonly status: 'found'; readonly short: boolean; readonly exact: number; readonly front: string; readonly records: Buffer[] }
-
-function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
-  const flat = asList(part)
-  const found = new Array<Buffer>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asBytes(flat[from])
-  }
-  return found
-}
-
-const findParts: readonly string[] = ['meta', 'entries', 'words', 'tops', 'forks']
 
 /**
  * As `suggest`, but tells the records as they are stored, which takes server and client half the time: see shared/autocomplete/index. The first `exact` match as they are, those behind them with one edit. `front`: the field of `fronts` that tells the first ten for as long as it names the query; empty where there is none.
@@ -1577,10 +1583,10 @@ export const find: Operation<FindArguments, FindAnswer> = {
           short: asFlag(parts[1]),
           exact: asInteger(parts[2]),
           front: asText(parts[3]),
-          records: readRecordsOfFindFound(parts[4]),
+          records: readBytesList(parts[4]),
         }
       default:
-        return unexpected('the answer found', parts[0])
+        return unexpected('found', parts[0])
     }
   },
 }
@@ -1590,16 +1596,13 @@ export type InspectArguments = Readonly<Record<string, never>>
 export type InspectAnswer =
   | { readonly status: 'inspection'; readonly codec: string; readonly entries: number; readonly words: number; readonly hot: number; readonly expiring: number; readonly expired: number }
 
-
-const inspectParts: readonly string[] = ['meta', 'entries', 'words', 'expiry', 'forks']
-
 /**
  * A picture of an index for people. `entries` counts those that have expired and are not reaped yet: `expired`.
  *
  * Cost: O(log entries).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/inspect', '38a87e88c4514db8c4838710b62a5eb6018dd064', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, indexModule, 0, 23, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, sharedNumbers, 0, 7, inspectLua, 2, 9]),
+  script: /* @__PURE__ */ linked('autocomplete/inspect', '38a87e88c4514db8c4838710b62a5eb6018dd064', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, indexModule, 0, 23, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, sharedNumbers, 0, 7, inspectLua, 2, 9]),
   parts: inspectParts,
   encode() {
     return []
@@ -1618,7 +1621,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           expired: asInteger(parts[6]),
         }
       default:
-        return unexpected('the answer inspection', parts[0])
+        return unexpected('inspection', parts[0])
     }
   },
 }
@@ -1633,17 +1636,14 @@ export interface ReapArguments {
 export type ReapAnswer =
   | { readonly status: 'reaped'; readonly more: boolean }
 
-
-const reapParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
-
 /**
  * Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that cannot see past all of them, and for an index that is read only. Of a query those go first that hide what it asks for. `more`: there may be others.
  *
  * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/reap', '13bff815bed3571e955dec77ba784fd9a40b3e85', { reads: false, bytes: false }, reapParts, [{ locals: [1, 5] }, reapLua, 0, 2, searchModule, 66, 1, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 123, 3, 89, 3, 126, 38, 93, 30, 164, 6, reapLua, 7, 2, searchModule, 179, 117, placesModule, 3, 3, searchModule, 296, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 15, 87, reapLua, 14, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, reapLua, 15, 2]),
-  parts: reapParts,
+  script: /* @__PURE__ */ linked('autocomplete/reap', '13bff815bed3571e955dec77ba784fd9a40b3e85', {}, addParts, [{ locals: [1, 5] }, reapLua, 0, 2, searchModule, 66, 1, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 123, 3, 89, 3, 126, 38, 93, 30, 164, 6, reapLua, 7, 2, searchModule, 179, 117, placesModule, 3, 3, searchModule, 296, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 15, 87, reapLua, 14, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, reapLua, 15, 2]),
+  parts: addParts,
   encode(args) {
     return withoutDefaults([
       args.query,
@@ -1659,7 +1659,7 @@ export const reap: Operation<ReapArguments, ReapAnswer> = {
           more: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer reaped', parts[0])
+        return unexpected('reaped', parts[0])
     }
   },
 }
@@ -1676,17 +1676,14 @@ export interface RemoveArguments {
 export type RemoveAnswer =
   | { readonly status: 'removed'; readonly removed: number; readonly taken: number }
 
-
-const removeParts: readonly string[] = ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks']
-
 /**
  * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired. `taken`: so many of the ids, the first ones, were as much work as one call does; the others belong into another one.
  *
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/remove', 'be88d4654c24d0c3aeadbd45216a5a966494897b', { reads: false, bytes: false }, removeParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 15, 87, removeLua, 28, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
-  parts: removeParts,
+  script: /* @__PURE__ */ linked('autocomplete/remove', 'be88d4654c24d0c3aeadbd45216a5a966494897b', {}, addParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 15, 87, removeLua, 28, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
+  parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
     encoded[0] = args.caller
@@ -1707,7 +1704,7 @@ export const remove: Operation<RemoveArguments, RemoveAnswer> = {
           taken: asInteger(parts[2]),
         }
       default:
-        return unexpected('the answer removed', parts[0])
+        return unexpected('removed', parts[0])
     }
   },
 }
@@ -1726,25 +1723,14 @@ export interface SuggestArguments {
 export type SuggestAnswer =
   | { readonly status: 'suggested'; readonly short: boolean; readonly front: string; readonly suggestions: { readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean }[] }
 
-function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean }>(Math.ceil(flat.length / 5))
-  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
-    found[to] = { id: asText(flat[from]), text: asText(flat[from + 1]), score: asInteger(flat[from + 2]), payload: asBytes(flat[from + 3]), edited: asFlag(flat[from + 4]) }
-  }
-  return found
-}
-
-const suggestParts: readonly string[] = ['meta', 'entries', 'words', 'tops', 'forks']
-
 /**
  * The first entries that match a query: some word start of theirs goes on as it does. They come in the order of their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again. `front`: as `find` tells it.
  *
  * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/suggest', 'd4dc73cc70545879e186ca880f6da4eaa088b520', { reads: true, bytes: true }, suggestParts, [{ locals: [1, 2] }, suggestLua, 0, 4, searchModule, 66, 1, indexModule, 64, 2, 13, 8, 66, 2, suggestLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 67, 112, suggestLua, 6, 7, searchModule, 179, 1, 3, 12, 180, 17, placesModule, 23, 3, searchModule, 197, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 234, 33, 53, 5, 267, 1, 58, 8, 268, 28, placesModule, 3, 3, searchModule, 296, 7, suggestLua, 13, 4, searchModule, 303, 17, suggestLua, 17, 1]),
-  parts: suggestParts,
+  script: /* @__PURE__ */ linked('autocomplete/suggest', 'd4dc73cc70545879e186ca880f6da4eaa088b520', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, suggestLua, 0, 4, searchModule, 66, 1, indexModule, 64, 2, 13, 8, 66, 2, suggestLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 67, 112, suggestLua, 6, 7, searchModule, 179, 1, 3, 12, 180, 17, placesModule, 23, 3, searchModule, 197, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 234, 33, 53, 5, 267, 1, 58, 8, 268, 28, placesModule, 3, 3, searchModule, 296, 7, suggestLua, 13, 4, searchModule, 303, 17, suggestLua, 17, 1]),
+  parts: findParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -1761,10 +1747,10 @@ export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
           status: 'suggested',
           short: asFlag(parts[1]),
           front: asText(parts[2]),
-          suggestions: readSuggestionsOfSuggestSuggested(parts[3]),
+          suggestions: readIdTextTextTextScoreIntegerPayloadBytesEditedFlagList(parts[3]),
         }
       default:
-        return unexpected('the answer suggested', parts[0])
+        return unexpected('suggested', parts[0])
     }
   },
 }

@@ -4,11 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText } from '../runtime/linked.ts'
+import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const electLua: LuaText = { file: 'lua/cache/elect.lua', taken: [12, 7, 5, 46], text: `local c=ARGV[1]
+const electLua: LuaText = { file: 'lua/cache/elect', taken: [12, 7, 5, 46], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=tonumber(ARGV[4])
@@ -61,7 +61,7 @@ exact(q)
 redis.call('HDEL',b,'floor','failed','failure','resting_until_ms')
 keep_load(b,p,e,n)
 return{'elected',p,q,n}` }
-const extendLua: LuaText = { file: 'lua/cache/extend.lua', taken: [9, 2, 1, 21, 1, 5], text: `local a,b=KEYS,1
+const extendLua: LuaText = { file: 'lua/cache/extend', taken: [9, 2, 1, 21, 1, 5], text: `local a,b=KEYS,1
 local c,d=ARGV,1
 local e=math.floor(clock_us()/1000)
 local f,g={},{}
@@ -89,7 +89,7 @@ redis.call('HSET',a[j],'lease_ends_ms',exact(h[j]))
 end
 end
 return{'extended',e,h,g}` }
-const failLua: LuaText = { file: 'lua/cache/fail.lua', taken: [11, 4, 1, 7, 1, 20], text: `local b=ARGV[1]
+const failLua: LuaText = { file: 'lua/cache/fail', taken: [11, 4, 1, 7, 1, 20], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d={channel=ARGV[3],sharded=ARGV[4]=='1',counted=ARGV[5]=='1'}
 local e=ARGV[6]
@@ -120,7 +120,7 @@ if h then
 return{'revoked'}
 end
 return{'failed'}` }
-const holdLua: LuaText = { file: 'lua/cache/hold.lua', taken: [8, 1, 1, 8], text: `local b=tonumber(ARGV[1])
+const holdLua: LuaText = { file: 'lua/cache/hold', taken: [8, 1, 1, 8], text: `local b=tonumber(ARGV[1])
 local c,d=open_head(a)if c then return c end
 if d.token==0 or d.token~=b then
 return{'absent'}
@@ -129,7 +129,7 @@ if not d.held then
 redis.call('SETRANGE',a,'1',string.char(d.flags+4))
 end
 return{'held'}` }
-const inspectLua: LuaText = { file: 'lua/cache/inspect.lua', taken: [9, 26], text: `local c,d,e=open_entry(a,b)if c then return c end
+const inspectLua: LuaText = { file: 'lua/cache/inspect', taken: [9, 26], text: `local c,d,e=open_entry(a,b)if c then return c end
 local f=math.floor(clock_us()/1000)
 local g=e.lease_ends_ms>f
 local h=g and e.token or 0
@@ -155,13 +155,13 @@ h,
 i,
 f,
 }` }
-const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag.lua', taken: [7, 2, 4, 4], text: `local b=ARGV[1]
+const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag', taken: [7, 2, 4, 4], text: `local b=ARGV[1]
 local c=ARGV[2]=='1'
 local d=next_token(tonumber(redis.call('GET',a)or 0),clock_us())
 redis.call('SET',a,exact(d),'PX','5184000000')
 tell_levels(a,d,{channel=b,sharded=c})
 return{'invalidated',d}` }
-const invalidateLua: LuaText = { file: 'lua/cache/invalidate.lua', taken: [7, 2, 1, 1, 1, 4, 1, 9], text: `local c=ARGV[1]
+const invalidateLua: LuaText = { file: 'lua/cache/invalidate', taken: [7, 2, 1, 1, 1, 4, 1, 9], text: `local c=ARGV[1]
 local d=ARGV[2]=='1'
 local e,f,g=open_entry(a,b)if e then return e end
 local h=redis.call('UNLINK',a)
@@ -177,7 +177,7 @@ if f.held then
 tell_levels(a,i+1,{channel=c,sharded=d})
 end
 return{'invalidated',h}` }
-const setLua: LuaText = { file: 'lua/cache/set.lua', taken: [8, 1, 1, 7, 1, 3, -12, 1, 11, 30, 1, 12], text: `local c=ARGV[1]
+const setLua: LuaText = { file: 'lua/cache/set', taken: [8, 1, 1, 7, 1, 3, -12, 1, 11, 30, 1, 12], text: `local c=ARGV[1]
 local e=tonumber(ARGV[4])
 local f=tonumber(ARGV[5])
 local g=tonumber(ARGV[6])
@@ -231,7 +231,7 @@ if m.held then
 tell_levels(a,t,i)
 end
 return{'stored',u,v,p}` }
-const storeLua: LuaText = { file: 'lua/cache/store.lua', taken: [11, 10, 1, 31, 1, 4], text: `local c=ARGV[1]
+const storeLua: LuaText = { file: 'lua/cache/store', taken: [11, 10, 1, 31, 1, 4], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=tonumber(ARGV[3])
 local f=tonumber(ARGV[4])
@@ -276,7 +276,7 @@ if behind_ms(d,p)<=s-p then
 redis.call('HDEL',b,'layout','token')
 end
 return{'stored',r,s,p}` }
-const loadModule: LuaText = { file: 'lua/shared/cache/load.lua', taken: [42, 1, -30, 28, 2, 6, 13, 6, -14, 3, -7, 3, 28, 7, -17, 7], text: `local function open_load(a)
+const loadModule: LuaText = { file: 'lua/shared/cache/load', taken: [42, 1, -30, 28, 2, 6, 13, 6, -14, 3, -7, 3, 28, 7, -17, 7], text: `local function open_load(a)
 local function read_load(a)
 local b=redis.call(
 'HMGET',
@@ -337,7 +337,7 @@ redis.call('HSET',a,'token',exact(b.floor))
 end
 tell_waiters(b.waiters,c,d)
 end` }
-const messagesModule: LuaText = { file: 'lua/shared/cache/messages.lua', taken: [15, 5, -17, 9], text: `local function tell_waiters(a,b,c)
+const messagesModule: LuaText = { file: 'lua/shared/cache/messages', taken: [15, 5, -17, 9], text: `local function tell_waiters(a,b,c)
 for d in string.gmatch(a,'%S+')do
 tell_process({id=d,listens=1},b..' '..d,c)
 end
@@ -351,7 +351,7 @@ else
 redis.call('PUBLISH',d,e)
 end
 end` }
-const valueModule: LuaText = { file: 'lua/shared/cache/value.lua', taken: [73, 1, -10, 1, -30, 6, -24, 7, 18, 21, 2, 6, 3, 7, 2, 3, 2, 3, -66, 8, 58, 17], text: `local function open_entry(a,b)
+const valueModule: LuaText = { file: 'lua/shared/cache/value', taken: [73, 1, -10, 1, -30, 6, -24, 7, 18, 21, 2, 6, 3, 7, 2, 3, 2, 3, -66, 8, 58, 17], text: `local function open_entry(a,b)
 local function open_head(a)
 local function read_head(a)
 local b=redis.call('GETRANGE',a,'0',8191-1)
@@ -432,6 +432,31 @@ redis.call('SET',a,g,'PX',f-d+5000)
 return e,f
 end` }
 
+const PARTS: readonly string[] = ['value', 'load', 'generation']
+const electParts = /* @__PURE__ */ pick(PARTS, [0, 1])
+const extendParts = /* @__PURE__ */ pick(PARTS, [])
+const failParts = /* @__PURE__ */ pick(PARTS, [1])
+const holdParts = /* @__PURE__ */ pick(PARTS, [0])
+const invalidateTagParts = /* @__PURE__ */ pick(PARTS, [2])
+
+function readIntegerList(part: Reply | undefined): (number)[] {
+  const flat = asList(part)
+  const found = new Array<number>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asInteger(flat[from])
+  }
+  return found
+}
+
+function readAtIntegerWhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
 export interface ElectArguments {
   /** the caller's own id of this load */
   readonly id: string
@@ -456,16 +481,13 @@ export type ElectAnswer =
   | { readonly status: 'failed'; readonly nowMs: number; readonly reason: string }
   | { readonly status: 'resting'; readonly retryAfterMs: number; readonly nowMs: number }
 
-
-const electParts: readonly string[] = ['value', 'load']
-
 /**
  * Elects one caller to load a value: when there is none that may be served, or when the caller wants another than the one it has seen. Everybody else is told who loads, and is woken when that is over, if it waits. A loader whose lease has lapsed is replaced. Repeating the call with the same id gives the same election again.
  *
  * Cost: O(value).
  */
 export const elect: Operation<ElectArguments, ElectAnswer> = {
-  script: /* @__PURE__ */ linked('cache/elect', '7d713a65b6ea451e202ee7b18bbc4dbf50bae8bc', { reads: false, bytes: true }, electParts, [{ locals: [1, 2] }, electLua, 0, 7, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 49, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, electLua, 51, 2]),
+  script: /* @__PURE__ */ linked('cache/elect', '7d713a65b6ea451e202ee7b18bbc4dbf50bae8bc', { bytes: true }, electParts, [{ locals: [1, 2] }, electLua, 0, 7, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 49, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, electLua, 51, 2]),
   parts: electParts,
   encode(args) {
     return [
@@ -514,7 +536,7 @@ export const elect: Operation<ElectArguments, ElectAnswer> = {
           nowMs: asInteger(parts[2]),
         }
       default:
-        return unexpected('one of the answers elected, found, loading, failed, resting', parts[0])
+        return unexpected('elected or found or loading or failed or resting', parts[0])
     }
   },
 }
@@ -527,33 +549,13 @@ export interface ExtendArguments {
 export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
-function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
-  const flat = asList(part)
-  const found = new Array<number>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asInteger(flat[from])
-  }
-  return found
-}
-
-function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const extendParts: readonly string[] = []
-
 /**
  * Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed, ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked one keeps what is left of its lease, so that its loader can stop before another begins. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
  *
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('cache/extend', 'b9985594b85d40d74c115e93abff950e942186ab', { reads: false, bytes: false }, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 1, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 41, 3, sharedClockSteps, 0, 3, loadModule, 35, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
+  script: /* @__PURE__ */ linked('cache/extend', 'b9985594b85d40d74c115e93abff950e942186ab', {}, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 1, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 41, 3, sharedClockSteps, 0, 3, loadModule, 35, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -571,11 +573,11 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
         return {
           status: 'extended',
           nowMs: asInteger(parts[1]),
-          leases: readLeasesOfExtendExtended(parts[2]),
-          refused: readRefusedOfExtendExtended(parts[3]),
+          leases: readIntegerList(parts[2]),
+          refused: readAtIntegerWhyTextList(parts[3]),
         }
       default:
-        return unexpected('the answer extended', parts[0])
+        return unexpected('extended', parts[0])
     }
   },
 }
@@ -600,16 +602,13 @@ export type FailAnswer =
   | { readonly status: 'revoked' }
   | { readonly status: 'lost' }
 
-
-const failParts: readonly string[] = ['load']
-
 /**
  * Gives a load up: it failed, or its caller does not know whether it was elected. Those who wait are woken: they are told the reason when they ask for this load, if there is one and the load was not revoked; else one of them is elected. The failure is not cached: whoever comes later is elected at once, unless there is a value to serve. Repeating the call changes nothing.
  *
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('cache/fail', 'c3e43038f26409ff3cdb490b7c8c6541c2d5bf81', { reads: false, bytes: false }, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 41, 3, failLua, 8, 1, loadModule, 44, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, failLua, 25, 6]),
+  script: /* @__PURE__ */ linked('cache/fail', 'c3e43038f26409ff3cdb490b7c8c6541c2d5bf81', {}, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 41, 3, failLua, 8, 1, loadModule, 44, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, failLua, 25, 6]),
   parts: failParts,
   encode(args) {
     return [
@@ -631,7 +630,7 @@ export const fail: Operation<FailArguments, FailAnswer> = {
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers failed, revoked, lost', parts[0])
+        return unexpected('failed or revoked or lost', parts[0])
     }
   },
 }
@@ -645,16 +644,13 @@ export type HoldAnswer =
   | { readonly status: 'held' }
   | { readonly status: 'absent' }
 
-
-const holdParts: readonly string[] = ['value']
-
 /**
  * Says in a value that levels may hold it, so that they are told when it ends or another takes its place. Absent when it is not the one with this token any more. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
 export const hold: Operation<HoldArguments, HoldAnswer> = {
-  script: /* @__PURE__ */ linked('cache/hold', '2e6f3d3b8e4da4dcb21c49706b9b233fce9e8476', { reads: false, bytes: false }, holdParts, [{ locals: [1] }, holdLua, 0, 1, valueModule, 1, 41, holdLua, 1, 8]),
+  script: /* @__PURE__ */ linked('cache/hold', '2e6f3d3b8e4da4dcb21c49706b9b233fce9e8476', {}, holdParts, [{ locals: [1] }, holdLua, 0, 1, valueModule, 1, 41, holdLua, 1, 8]),
   parts: holdParts,
   encode(args) {
     return [
@@ -669,7 +665,7 @@ export const hold: Operation<HoldArguments, HoldAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers held, absent', parts[0])
+        return unexpected('held or absent', parts[0])
     }
   },
 }
@@ -679,17 +675,14 @@ export type InspectArguments = Readonly<Record<string, never>>
 export type InspectAnswer =
   | { readonly status: 'inspection'; readonly state: string; readonly createdAtMs: number; readonly loadMs: number; readonly freshUntilMs: number; readonly staleUntilMs: number; readonly token: number; readonly version: number; readonly flags: number; readonly bytes: number; readonly codec: string; readonly tags: Buffer; readonly loading: number; readonly leaseEndsMs: number; readonly nowMs: number }
 
-
-const inspectParts: readonly string[] = ['value', 'load']
-
 /**
  * A picture of a key. Its state is fresh, stale or absent by the server's clock, whatever became of its tags, which `tags` holds with their generations as the head does. `loading` is the token of the load under way, 0: none.
  *
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('cache/inspect', '806ba846539cc5165e941990d3de8724342da724', { reads: true, bytes: true }, inspectParts, [{ locals: [1, 2] }, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 25]),
-  parts: inspectParts,
+  script: /* @__PURE__ */ linked('cache/inspect', '806ba846539cc5165e941990d3de8724342da724', { reads: true, bytes: true }, electParts, [{ locals: [1, 2] }, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 25]),
+  parts: electParts,
   encode() {
     return []
   },
@@ -715,7 +708,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           nowMs: asInteger(parts[14]),
         }
       default:
-        return unexpected('the answer inspection', parts[0])
+        return unexpected('inspection', parts[0])
     }
   },
 }
@@ -730,16 +723,13 @@ export interface InvalidateTagArguments {
 export type InvalidateTagAnswer =
   | { readonly status: 'invalidated'; readonly generation: number }
 
-
-const invalidateTagParts: readonly string[] = ['generation']
-
 /**
  * Makes all values with this tag count no more, in every slot, by a new generation of the tag: what was loaded under an older one is refused by whoever reads, and levels are told. A cache as a whole is a tag, too. Repeating the call does the same again.
  *
  * Cost: O(1).
  */
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate-tag', '0e17a16ddc6184338457d5667ffa219462d5bbd2', { reads: false, bytes: false }, invalidateTagParts, [{ locals: [1] }, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 5, 9, invalidateTagLua, 4, 2]),
+  script: /* @__PURE__ */ linked('cache/invalidate-tag', '0e17a16ddc6184338457d5667ffa219462d5bbd2', {}, invalidateTagParts, [{ locals: [1] }, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 5, 9, invalidateTagLua, 4, 2]),
   parts: invalidateTagParts,
   encode(args) {
     return withoutDefaults([
@@ -756,7 +746,7 @@ export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswe
           generation: asInteger(parts[1]),
         }
       default:
-        return unexpected('the answer invalidated', parts[0])
+        return unexpected('invalidated', parts[0])
     }
   },
 }
@@ -771,17 +761,14 @@ export interface InvalidateArguments {
 export type InvalidateAnswer =
   | { readonly status: 'invalidated'; readonly existed: boolean }
 
-
-const invalidateParts: readonly string[] = ['value', 'load']
-
 /**
  * Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its lease until it ends, so that never two load at once. Levels that may hold the value are told. Repeating the call does the same again.
  *
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate', 'dcdff1b4df46db22a3274ddc1a5ff3363296b62b', { reads: false, bytes: false }, invalidateParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 3, loadModule, 44, 5, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, invalidateLua, 13, 3]),
-  parts: invalidateParts,
+  script: /* @__PURE__ */ linked('cache/invalidate', 'dcdff1b4df46db22a3274ddc1a5ff3363296b62b', {}, electParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 3, loadModule, 44, 5, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, invalidateLua, 13, 3]),
+  parts: electParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -797,7 +784,7 @@ export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
           existed: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer invalidated', parts[0])
+        return unexpected('invalidated', parts[0])
     }
   },
 }
@@ -833,17 +820,14 @@ export type SetAnswer =
   | { readonly status: 'stored'; readonly freshUntilMs: number; readonly staleUntilMs: number; readonly nowMs: number }
   | { readonly status: 'superseded'; readonly version: number }
 
-
-const setParts: readonly string[] = ['value', 'load']
-
 /**
  * Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load that is under way is revoked: what it finds may be older. Those who wait for it are woken, and levels told that may hold what was there.
  *
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', '3fc466edb31ea6d9966a400ee7028749796dfee5', { reads: false, bytes: false }, setParts, [{ locals: [1, 2] }, setLua, 0, 8, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 8, 1, sharedClock, 0, 4, setLua, 9, 3, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 5, 9, setLua, 51, 3]),
-  parts: setParts,
+  script: /* @__PURE__ */ linked('cache/set', '3fc466edb31ea6d9966a400ee7028749796dfee5', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 8, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 8, 1, sharedClock, 0, 4, setLua, 9, 3, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 5, 9, setLua, 51, 3]),
+  parts: electParts,
   encode(args) {
     return [
       args.codec,
@@ -876,7 +860,7 @@ export const set: Operation<SetArguments, SetAnswer> = {
           version: asInteger(parts[1]),
         }
       default:
-        return unexpected('one of the answers stored, superseded', parts[0])
+        return unexpected('stored or superseded', parts[0])
     }
   },
 }
@@ -914,17 +898,14 @@ export type StoreAnswer =
   | { readonly status: 'revoked' }
   | { readonly status: 'superseded'; readonly version: number }
 
-
-const storeParts: readonly string[] = ['value', 'load']
-
 /**
  * Stores what a load has found, wakes those who wait for it, and tells the levels that may hold what was there. Refused when the load is not the newest one, was given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
  *
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: /* @__PURE__ */ linked('cache/store', '61f7825a0872b724dcb44b503e04f3ef9a389326', { reads: false, bytes: false }, storeParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
-  parts: storeParts,
+  script: /* @__PURE__ */ linked('cache/store', '61f7825a0872b724dcb44b503e04f3ef9a389326', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
+  parts: electParts,
   encode(args) {
     return [
       args.codec,
@@ -961,7 +942,7 @@ export const store: Operation<StoreArguments, StoreAnswer> = {
           version: asInteger(parts[1]),
         }
       default:
-        return unexpected('one of the answers stored, lost, revoked, superseded', parts[0])
+        return unexpected('stored or lost or revoked or superseded', parts[0])
     }
   },
 }

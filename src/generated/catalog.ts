@@ -4,11 +4,11 @@
 
 import type { Reply } from '../driver.ts'
 import type { Operation } from '../runtime/operation.ts'
-import { linked, type LuaText } from '../runtime/linked.ts'
+import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCatalog, sharedClock } from './shared.ts'
 
-const getLua: LuaText = { file: 'lua/catalog/get.lua', taken: [8, 1, 1, 7], text: `local c=ARGV[1]
+const getLua: LuaText = { file: 'lua/catalog/get', taken: [8, 1, 1, 7], text: `local c=ARGV[1]
 local d=refusal_of_catalog(a)if d then return d end
 local e=redis.call('HGET',b,c)
 if not e then
@@ -16,7 +16,7 @@ return{'absent'}
 end
 local f,g=parse_document(e)
 return{'found',f,g}` }
-const listLua: LuaText = { file: 'lua/catalog/list.lua', taken: [8, 2, 5, 17], text: `local d=ARGV[1]
+const listLua: LuaText = { file: 'lua/catalog/list', taken: [8, 2, 5, 17], text: `local d=ARGV[1]
 local e=tonumber(ARGV[2])
 local f=refusal_of_catalog(a)if f then return f end
 local g=d==''and'-'or'('..d
@@ -35,7 +35,7 @@ end
 j=m
 end
 return{'listed',redis.call('ZCARD',b),#h>j and 1 or 0,i}` }
-const putLua: LuaText = { file: 'lua/catalog/put.lua', taken: [7, 2, 1, 7, 1, 4], text: `local d=ARGV[1]
+const putLua: LuaText = { file: 'lua/catalog/put', taken: [7, 2, 1, 7, 1, 4], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=refusal_of_catalog(a)if f then return f end
 local g=redis.call('HGET',c,d)
@@ -48,7 +48,7 @@ redis.call('HSET',a,'layout','1')
 redis.call('ZADD',b,'0',d)
 redis.call('HSET',c,d,i)
 return{'created',h}` }
-const removeLua: LuaText = { file: 'lua/catalog/remove.lua', taken: [7, 1, 1, 2, 1, 9], text: `local d=ARGV[1]
+const removeLua: LuaText = { file: 'lua/catalog/remove', taken: [7, 1, 1, 2, 1, 9], text: `local d=ARGV[1]
 local e=refusal_of_catalog(a)if e then return e end
 local f=redis.call('HLEN',c)==1
 redis.call('HDEL',c,'')
@@ -60,7 +60,7 @@ if f then
 redis.call('HDEL',a,'layout')
 end
 return{'removed'}` }
-const replaceLua: LuaText = { file: 'lua/catalog/replace.lua', taken: [10, 3, 3, 14, 1, 4], text: `local c=ARGV[1]
+const replaceLua: LuaText = { file: 'lua/catalog/replace', taken: [10, 3, 3, 14, 1, 4], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=ARGV[3]
 local f=refusal_of_catalog(a)if f then return f end
@@ -82,6 +82,19 @@ end
 redis.call('HSET',b,c,k)
 return{'replaced',j}` }
 
+const PARTS: readonly string[] = ['meta', 'documents', 'names']
+const getParts = /* @__PURE__ */ pick(PARTS, [0, 1])
+const listParts = /* @__PURE__ */ pick(PARTS, [0, 2, 1])
+
+function readNameTextVersionIntegerDocumentBytesList(part: Reply | undefined): ({ readonly name: string; readonly version: number; readonly document: Buffer })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly name: string; readonly version: number; readonly document: Buffer }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { name: asText(flat[from]), version: asInteger(flat[from + 1]), document: asBytes(flat[from + 2]) }
+  }
+  return found
+}
+
 export interface GetArguments {
   /** the name */
   readonly name: string
@@ -90,9 +103,6 @@ export interface GetArguments {
 export type GetAnswer =
   | { readonly status: 'found'; readonly version: number; readonly document: Buffer }
   | { readonly status: 'absent' }
-
-
-const getParts: readonly string[] = ['meta', 'documents']
 
 /**
  * Finds the document of a name.
@@ -119,7 +129,7 @@ export const get: Operation<GetArguments, GetAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers found, absent', parts[0])
+        return unexpected('found or absent', parts[0])
     }
   },
 }
@@ -133,17 +143,6 @@ export interface ListArguments {
 
 export type ListAnswer =
   | { readonly status: 'listed'; readonly total: number; readonly more: boolean; readonly entries: { readonly name: string; readonly version: number; readonly document: Buffer }[] }
-
-function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: string; readonly version: number; readonly document: Buffer })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly name: string; readonly version: number; readonly document: Buffer }>(Math.ceil(flat.length / 3))
-  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
-    found[to] = { name: asText(flat[from]), version: asInteger(flat[from + 1]), document: asBytes(flat[from + 2]) }
-  }
-  return found
-}
-
-const listParts: readonly string[] = ['meta', 'names', 'documents']
 
 /**
  * Lists names in the order of their bytes, with their documents. A page ends before `limit` where its documents come to a megabyte; `more` tells.
@@ -167,10 +166,10 @@ export const list: Operation<ListArguments, ListAnswer> = {
           status: 'listed',
           total: asInteger(parts[1]),
           more: asFlag(parts[2]),
-          entries: readEntriesOfListListed(parts[3]),
+          entries: readNameTextVersionIntegerDocumentBytesList(parts[3]),
         }
       default:
-        return unexpected('the answer listed', parts[0])
+        return unexpected('listed', parts[0])
     }
   },
 }
@@ -186,17 +185,14 @@ export type PutAnswer =
   | { readonly status: 'created'; readonly version: number }
   | { readonly status: 'existed'; readonly version: number; readonly document: Buffer }
 
-
-const putParts: readonly string[] = ['meta', 'names', 'documents']
-
 /**
  * Adds a name with a document, unless the name is there already: then nothing changes.
  *
  * Cost: O(log names).
  */
 export const put: Operation<PutArguments, PutAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/put', 'fa2e95cefba66ca40f70b691a1a325d3bd8af526', { reads: false, bytes: true }, putParts, [{ locals: [1, 2, 3] }, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, sharedCatalog, 11, 4, sharedClock, 0, 4, putLua, 8, 5]),
-  parts: putParts,
+  script: /* @__PURE__ */ linked('catalog/put', 'fa2e95cefba66ca40f70b691a1a325d3bd8af526', { bytes: true }, listParts, [{ locals: [1, 2, 3] }, putLua, 0, 2, sharedCatalog, 0, 7, putLua, 2, 3, sharedCatalog, 7, 4, putLua, 5, 3, sharedCatalog, 11, 4, sharedClock, 0, 4, putLua, 8, 5]),
+  parts: listParts,
   encode(args) {
     return [
       args.name,
@@ -218,7 +214,7 @@ export const put: Operation<PutArguments, PutAnswer> = {
           document: asBytes(parts[2]),
         }
       default:
-        return unexpected('one of the answers created, existed', parts[0])
+        return unexpected('created or existed', parts[0])
     }
   },
 }
@@ -232,17 +228,14 @@ export type RemoveAnswer =
   | { readonly status: 'removed' }
   | { readonly status: 'absent' }
 
-
-const removeParts: readonly string[] = ['meta', 'names', 'documents']
-
 /**
  * Removes a name and its document. A catalog without names leaves no key.
  *
  * Cost: O(log names).
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/remove', '06808e5d7806d209edf23c47157d35a39693ba9e', { reads: false, bytes: false }, removeParts, [{ locals: [1, 2, 3] }, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 11]),
-  parts: removeParts,
+  script: /* @__PURE__ */ linked('catalog/remove', '06808e5d7806d209edf23c47157d35a39693ba9e', {}, listParts, [{ locals: [1, 2, 3] }, removeLua, 0, 1, sharedCatalog, 0, 7, removeLua, 1, 11]),
+  parts: listParts,
   encode(args) {
     return [
       args.name,
@@ -256,7 +249,7 @@ export const remove: Operation<RemoveArguments, RemoveAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers removed, absent', parts[0])
+        return unexpected('removed or absent', parts[0])
     }
   },
 }
@@ -275,17 +268,14 @@ export type ReplaceAnswer =
   | { readonly status: 'conflict'; readonly version: number; readonly document: Buffer }
   | { readonly status: 'absent' }
 
-
-const replaceParts: readonly string[] = ['meta', 'documents']
-
 /**
  * Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it finds its own document stored and answers as the first time. A server out of memory takes a document that is small, or no larger than the one before.
  *
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('catalog/replace', '320bc77f2726c2ca2cc2a16d4dc17b721651c23e', { reads: false, bytes: true }, replaceParts, [{ locals: [1, 2] }, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 7, sharedCatalog, 11, 4, sharedClock, 0, 4, replaceLua, 15, 6]),
-  parts: replaceParts,
+  script: /* @__PURE__ */ linked('catalog/replace', '320bc77f2726c2ca2cc2a16d4dc17b721651c23e', { bytes: true }, getParts, [{ locals: [1, 2] }, replaceLua, 0, 3, sharedCatalog, 0, 7, replaceLua, 3, 5, sharedCatalog, 7, 4, replaceLua, 8, 7, sharedCatalog, 11, 4, sharedClock, 0, 4, replaceLua, 15, 6]),
+  parts: getParts,
   encode(args) {
     return [
       args.name,
@@ -310,7 +300,7 @@ export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers replaced, conflict, absent', parts[0])
+        return unexpected('replaced or conflict or absent', parts[0])
     }
   },
 }

@@ -4,11 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import type { Operation } from '../runtime/operation.ts'
-import { linked, type LuaText } from '../runtime/linked.ts'
+import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/collection/add.lua', taken: [10, 6, 1, 33, 1, 3], text: `local c={caller=ARGV[1],call=ARGV[2]}
+const addLua: LuaText = { file: 'lua/collection/add', taken: [10, 6, 1, 33, 1, 3], text: `local c={caller=ARGV[1],call=ARGV[2]}
 local d=ARGV[3]
 local e=ARGV[4]
 local f=tonumber(ARGV[5])
@@ -50,7 +50,7 @@ exact(math.max(k.largest,g))
 keep_until(a,b,k.expires_at_ms,n)
 remember_answer(a,c,n,string.format('%.0f %.0f %.0f',r,p,q))
 return{'added',r,p,q}` }
-const buildLua: LuaText = { file: 'lua/collection/build.lua', taken: [12, 6, 3, 24], text: `local d=ARGV[1]
+const buildLua: LuaText = { file: 'lua/collection/build', taken: [12, 6, 3, 24], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=tonumber(ARGV[3])
 local g=tonumber(ARGV[4])
@@ -80,10 +80,10 @@ if n~=g+h then
 return{'lost'}
 end
 return{'built',n}` }
-const clearLua: LuaText = { file: 'lua/collection/clear.lua', taken: [7, 3], text: `local c=redis.call('UNLINK',a)
+const clearLua: LuaText = { file: 'lua/collection/clear', taken: [7, 3], text: `local c=redis.call('UNLINK',a)
 redis.call('UNLINK',b)
 return{'cleared',c}` }
-const inspectLua: LuaText = { file: 'lua/collection/inspect.lua', taken: [9, 16], text: `local c,d=open_collection(a,'')if c then return c end
+const inspectLua: LuaText = { file: 'lua/collection/inspect', taken: [9, 16], text: `local c,d=open_collection(a,'')if c then return c end
 local e=math.floor(clock_us()/1000)
 if not is_live(d,b,e)then
 return{'absent'}
@@ -99,7 +99,7 @@ d.largest,
 d.expires_at_ms,
 e,
 }` }
-const readLua: LuaText = { file: 'lua/collection/read.lua', taken: [12, 5, 1, 27], text: `local c=ARGV[1]
+const readLua: LuaText = { file: 'lua/collection/read', taken: [12, 5, 1, 27], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -131,7 +131,7 @@ q and 1 or 0,
 n and 1 or 0,
 o,
 }` }
-const removeLua: LuaText = { file: 'lua/collection/remove.lua', taken: [8, 4, 1, 16, 1, 4], text: `local c={caller=ARGV[1],call=ARGV[2]}
+const removeLua: LuaText = { file: 'lua/collection/remove', taken: [8, 4, 1, 16, 1, 4], text: `local c={caller=ARGV[1],call=ARGV[2]}
 local d=ARGV[3]
 local e=ARGV[4]
 local f,g=ARGV,5
@@ -155,7 +155,7 @@ keep_until(a,b,i.expires_at_ms,l)
 redis.call('HSET',a,'size',exact(o))
 remember_answer(a,c,l,string.format('%.0f %.0f',o,n))
 return{'removed',o,n}` }
-const replaceLua: LuaText = { file: 'lua/collection/replace.lua', taken: [10, 7, 1, 33], text: `local c={caller=ARGV[1],call=ARGV[2]}
+const replaceLua: LuaText = { file: 'lua/collection/replace', taken: [10, 7, 1, 33], text: `local c={caller=ARGV[1],call=ARGV[2]}
 local d=ARGV[3]
 local e=ARGV[4]
 local f=tonumber(ARGV[5])
@@ -195,7 +195,7 @@ save_copy(a,l,count_items(b,d))
 keep_until(a,b,l.expires_at_ms,p)
 remember_answer(a,c,p,replaced_answer(l.copy,l.expires_at_ms))
 return{'replaced',l.copy,l.expires_at_ms}` }
-const switchInLua: LuaText = { file: 'lua/collection/switch-in.lua', taken: [12, 6, -7, 1, 7, 22, 1, 12], text: `local e=ARGV[3]
+const switchInLua: LuaText = { file: 'lua/collection/switch-in', taken: [12, 6, -7, 1, 7, 22, 1, 12], text: `local e=ARGV[3]
 local f=ARGV[4]
 local g=tonumber(ARGV[5])
 local h=tonumber(ARGV[6])
@@ -236,7 +236,7 @@ save_copy(a,l,j)
 keep_until(a,b,l.expires_at_ms,p)
 remember_answer(a,d,p,replaced_answer(l.copy,l.expires_at_ms))
 return{'replaced',l.copy,l.expires_at_ms}` }
-const itemsModule: LuaText = { file: 'lua/shared/collection/items.lua', taken: [15, 1, -13, 10, 3, 2, 4, 12, 4, 13, 10, 18, -24, 3, 25, 10], text: `local function is_live(a,b,c)
+const itemsModule: LuaText = { file: 'lua/shared/collection/items', taken: [15, 1, -13, 10, 3, 2, 4, 12, 4, 13, 10, 18, -24, 3, 25, 10], text: `local function is_live(a,b,c)
 local function count_items(a,b)
 if b=='list'then
 return redis.call('LLEN',a)
@@ -305,7 +305,7 @@ return redis.call('HDEL',a,unpack(c,d))
 end
 return redis.call('ZREM',a,unpack(c,d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/collection/state.lua', taken: [51, 1, -30, 28, 2, 6, 2, 8, -63, 4, 61, 3, 35, 4, -36, 3, 2, 22, 1, 3], text: `local function open_collection(a,b)
+const stateModule: LuaText = { file: 'lua/shared/collection/state', taken: [51, 1, -30, 28, 2, 6, 2, 8, -63, 4, 61, 3, 35, 4, -36, 3, 2, 22, 1, 3], text: `local function open_collection(a,b)
 local function read_collection(a,b)
 local c=redis.call(
 'HMGET',
@@ -388,6 +388,19 @@ local function replaced_answer(a,b)
 return string.format('%.0f %.0f',a,b)
 end` }
 
+const PARTS: readonly string[] = ['meta', 'items', 'build']
+const addParts = /* @__PURE__ */ pick(PARTS, [0, 1])
+const buildParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2])
+
+function readBytesList(part: Reply | undefined): (Buffer)[] {
+  const flat = asList(part)
+  const found = new Array<Buffer>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asBytes(flat[from])
+  }
+  return found
+}
+
 export interface AddArguments {
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
@@ -409,16 +422,13 @@ export type AddAnswer =
   | { readonly status: 'added'; readonly size: number; readonly added: number; readonly removed: number }
   | { readonly status: 'absent' }
 
-
-const addParts: readonly string[] = ['meta', 'items']
-
 /**
  * Adds at most 1,000 items: to a list at its end; elsewhere an item that is there stays, and a hash and a sorted set take its new value or score. Where there is a limit, a list keeps the newest items and a sorted set those with the greatest scores; at most 2,000 too many leave a call. A collection that is absent stays so: it would seem whole. Repeating the call changes nothing.
  *
  * Cost: O(log items) for each item given, and at most 2,000 that leave.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('collection/add', '87646731507de46dcd639459183ffb54ab7d2684', { reads: false, bytes: false }, addParts, [{ locals: [1, 2] }, addLua, 0, 6, stateModule, 0, 35, addLua, 6, 4, sharedCalls, 0, 15, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 0, 13, addLua, 16, 3, stateModule, 35, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 43, 4, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
+  script: /* @__PURE__ */ linked('collection/add', '87646731507de46dcd639459183ffb54ab7d2684', {}, addParts, [{ locals: [1, 2] }, addLua, 0, 6, stateModule, 0, 35, addLua, 6, 4, sharedCalls, 0, 15, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 0, 13, addLua, 16, 3, stateModule, 35, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 43, 4, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -447,7 +457,7 @@ export const add: Operation<AddArguments, AddAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers added, absent', parts[0])
+        return unexpected('added or absent', parts[0])
     }
   },
 }
@@ -473,16 +483,13 @@ export type BuildAnswer =
   | { readonly status: 'refused'; readonly version: number }
   | { readonly status: 'lost' }
 
-
-const buildParts: readonly string[] = ['meta', 'items', 'build']
-
 /**
  * Writes at most 1,000 items beside the collection, which does not change: the next ones of a build, which `switch-in` makes its items. Each build has a key of its own, of which Redis lets go a minute after the last call. Repeating the call changes nothing. `refused` and `unchanged` say what `switch-in` would; `lost`: others have been built than the caller thinks.
  *
  * Cost: O(items given).
  */
 export const build: Operation<BuildArguments, BuildAnswer> = {
-  script: /* @__PURE__ */ linked('collection/build', '732c77d8eb164841deb4051a7d4dbbcbe39222a5', { reads: false, bytes: false }, buildParts, [{ locals: [1, 2, 3] }, buildLua, 0, 6, stateModule, 0, 35, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 1, 10, 0, 1, 11, 2, buildLua, 11, 1, stateModule, 35, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
+  script: /* @__PURE__ */ linked('collection/build', '732c77d8eb164841deb4051a7d4dbbcbe39222a5', {}, buildParts, [{ locals: [1, 2, 3] }, buildLua, 0, 6, stateModule, 0, 35, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 1, 10, 0, 1, 11, 2, buildLua, 11, 1, stateModule, 35, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
   parts: buildParts,
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
@@ -519,7 +526,7 @@ export const build: Operation<BuildArguments, BuildAnswer> = {
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers built, unchanged, refused, lost', parts[0])
+        return unexpected('built or unchanged or refused or lost', parts[0])
     }
   },
 }
@@ -529,17 +536,14 @@ export type ClearArguments = Readonly<Record<string, never>>
 export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
-
-const clearParts: readonly string[] = ['meta', 'items']
-
 /**
  * Forgets a collection and its items. A replace that is being built stays, and may be switched in afterwards.
  *
  * Cost: O(1); the items are freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('collection/clear', '45088a5eead26ba2fc12a4f2bb3088cecf6ad376', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2] }, clearLua, 0, 3]),
-  parts: clearParts,
+  script: /* @__PURE__ */ linked('collection/clear', '45088a5eead26ba2fc12a4f2bb3088cecf6ad376', {}, addParts, [{ locals: [1, 2] }, clearLua, 0, 3]),
+  parts: addParts,
   encode() {
     return []
   },
@@ -552,7 +556,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
           existed: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer cleared', parts[0])
+        return unexpected('cleared', parts[0])
     }
   },
 }
@@ -563,17 +567,14 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly kind: string; readonly codec: string; readonly copy: number; readonly version: number; readonly size: number; readonly largest: number; readonly expiresAtMs: number; readonly nowMs: number }
   | { readonly status: 'absent' }
 
-
-const inspectParts: readonly string[] = ['meta', 'items']
-
 /**
  * A picture of a collection.
  *
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('collection/inspect', 'd9babbd63689727ebadd2f59ca58037149a9c7fe', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2] }, stateModule, 0, 35, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 0, 13, inspectLua, 2, 14]),
-  parts: inspectParts,
+  script: /* @__PURE__ */ linked('collection/inspect', 'd9babbd63689727ebadd2f59ca58037149a9c7fe', { reads: true }, addParts, [{ locals: [1, 2] }, stateModule, 0, 35, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 0, 13, inspectLua, 2, 14]),
+  parts: addParts,
   encode() {
     return []
   },
@@ -595,7 +596,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers inspection, absent', parts[0])
+        return unexpected('inspection or absent', parts[0])
     }
   },
 }
@@ -618,25 +619,14 @@ export type ReadAnswer =
   | { readonly status: 'replaced'; readonly copy: number; readonly version: number }
   | { readonly status: 'absent' }
 
-function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
-  const flat = asList(part)
-  const found = new Array<Buffer>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asBytes(flat[from])
-  }
-  return found
-}
-
-const readParts: readonly string[] = ['meta', 'items']
-
 /**
  * Reads a page of items. `place` and `copy` come from the page before; `replaced`: the collection has been replaced since, so that another page would mix two, or a set or a hash is on another process of Redis, which scans it in another order. `gap`: items of a list have left at its head before they were read. A set and a hash may give some more than the limit, and an item twice where they change meanwhile; a sorted set is read by rank.
  *
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('collection/read', '44bd64d1beae233c91a4080d93f99a85d83c80ea', { reads: true, bytes: true }, readParts, [{ locals: [1, 2] }, readLua, 0, 5, sharedScan, 0, 1, stateModule, 0, 35, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 0, 13, readLua, 12, 3, stateModule, 35, 8, readLua, 15, 5, itemsModule, 38, 1, sharedNumbers, 0, 7, itemsModule, 39, 2, sharedScan, 15, 4, itemsModule, 41, 3, sharedScan, 15, 4, itemsModule, 44, 15, readLua, 20, 12]),
-  parts: readParts,
+  script: /* @__PURE__ */ linked('collection/read', '44bd64d1beae233c91a4080d93f99a85d83c80ea', { reads: true, bytes: true }, addParts, [{ locals: [1, 2] }, readLua, 0, 5, sharedScan, 0, 1, stateModule, 0, 35, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 0, 13, readLua, 12, 3, stateModule, 35, 8, readLua, 15, 5, itemsModule, 38, 1, sharedNumbers, 0, 7, itemsModule, 39, 2, sharedScan, 15, 4, itemsModule, 41, 3, sharedScan, 15, 4, itemsModule, 44, 15, readLua, 20, 12]),
+  parts: addParts,
   encode(args) {
     return [
       args.kind,
@@ -659,7 +649,7 @@ export const read: Operation<ReadArguments, ReadAnswer> = {
           place: asText(parts[5]),
           more: asFlag(parts[6]),
           gap: asFlag(parts[7]),
-          parts: readPartsOfReadPage(parts[8]),
+          parts: readBytesList(parts[8]),
         }
       case 'replaced':
         return {
@@ -670,7 +660,7 @@ export const read: Operation<ReadArguments, ReadAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers page, replaced, absent', parts[0])
+        return unexpected('page or replaced or absent', parts[0])
     }
   },
 }
@@ -692,17 +682,14 @@ export type RemoveAnswer =
   | { readonly status: 'removed'; readonly size: number; readonly removed: number }
   | { readonly status: 'absent' }
 
-
-const removeParts: readonly string[] = ['meta', 'items']
-
 /**
  * Removes at most 1,000 items of a set or a sorted set by their values, of a hash by their fields. An item that is not there is no error. Repeating the call changes nothing.
  *
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('collection/remove', 'd23c4c7c0a668ff38bfca1d38f46a5fe08cd7da2', { reads: false, bytes: false }, removeParts, [{ locals: [1, 2] }, removeLua, 0, 4, stateModule, 0, 35, removeLua, 4, 4, sharedCalls, 0, 15, removeLua, 8, 5, sharedClock, 0, 4, removeLua, 13, 1, itemsModule, 0, 13, removeLua, 14, 3, stateModule, 35, 8, removeLua, 17, 1, itemsModule, 59, 10, removeLua, 18, 2, sharedNumbers, 0, 7, stateModule, 43, 4, removeLua, 20, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 22, 2]),
-  parts: removeParts,
+  script: /* @__PURE__ */ linked('collection/remove', 'd23c4c7c0a668ff38bfca1d38f46a5fe08cd7da2', {}, addParts, [{ locals: [1, 2] }, removeLua, 0, 4, stateModule, 0, 35, removeLua, 4, 4, sharedCalls, 0, 15, removeLua, 8, 5, sharedClock, 0, 4, removeLua, 13, 1, itemsModule, 0, 13, removeLua, 14, 3, stateModule, 35, 8, removeLua, 17, 1, itemsModule, 59, 10, removeLua, 18, 2, sharedNumbers, 0, 7, stateModule, 43, 4, removeLua, 20, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 22, 2]),
+  parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
     encoded[0] = args.caller
@@ -727,7 +714,7 @@ export const remove: Operation<RemoveArguments, RemoveAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers removed, absent', parts[0])
+        return unexpected('removed or absent', parts[0])
     }
   },
 }
@@ -756,17 +743,14 @@ export type ReplaceAnswer =
   | { readonly status: 'unchanged'; readonly copy: number; readonly expiresAtMs: number }
   | { readonly status: 'refused'; readonly version: number }
 
-
-const replaceParts: readonly string[] = ['meta', 'items']
-
 /**
  * Replaces all items of a collection by at most 1,000 others, in one step. A version that is older than the stored one is refused; the same one again changes nothing, and neither does a repeated call. Without a version the last one wins. No items are items: the collection is empty then, not absent.
  *
  * Cost: O(items given); those there were are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('collection/replace', 'b235cf6285961029787472b999286bd2e768d560', { reads: false, bytes: false }, replaceParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 50, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 18, 1, stateModule, 35, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 54, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 57, 22, replaceLua, 36, 1, stateModule, 43, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
-  parts: replaceParts,
+  script: /* @__PURE__ */ linked('collection/replace', 'b235cf6285961029787472b999286bd2e768d560', {}, addParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 50, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 18, 1, stateModule, 35, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 54, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 57, 22, replaceLua, 36, 1, stateModule, 43, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
+  parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
     encoded[0] = args.caller
@@ -803,7 +787,7 @@ export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
           version: asInteger(parts[1]),
         }
       default:
-        return unexpected('one of the answers replaced, unchanged, refused', parts[0])
+        return unexpected('replaced or unchanged or refused', parts[0])
     }
   },
 }
@@ -833,17 +817,14 @@ export type SwitchInAnswer =
   | { readonly status: 'refused'; readonly version: number }
   | { readonly status: 'lost' }
 
-
-const switchInParts: readonly string[] = ['meta', 'items', 'build']
-
 /**
  * Makes what was built the items of the collection, in one step, whatever their number. Versions are judged as by `replace`; a build that is not wanted is dropped. Repeating the call changes nothing. `lost`: the build is not whole, for it took too long, or the server has lost it.
  *
  * Cost: O(1); the items there were are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: /* @__PURE__ */ linked('collection/switch-in', '406cc937bf7d41c0e9b01148fbf564b9ce71055c', { reads: false, bytes: false }, switchInParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 50, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 15, 1, stateModule, 35, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 54, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 57, 22, switchInLua, 37, 1, stateModule, 43, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),
-  parts: switchInParts,
+  script: /* @__PURE__ */ linked('collection/switch-in', '406cc937bf7d41c0e9b01148fbf564b9ce71055c', {}, buildParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 50, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 15, 1, stateModule, 35, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 54, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 57, 22, switchInLua, 37, 1, stateModule, 43, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),
+  parts: buildParts,
   encode(args) {
     return [
       args.caller,
@@ -879,7 +860,7 @@ export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers replaced, unchanged, refused, lost', parts[0])
+        return unexpected('replaced or unchanged or refused or lost', parts[0])
     }
   },
 }

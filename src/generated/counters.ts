@@ -4,11 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText } from '../runtime/linked.ts'
+import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedNumbers, sharedScan } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/counters/ack.lua', taken: [7, 4, 1, 7, 1, 6, 1, 4], text: `local g=tonumber(ARGV[1])
+const ackLua: LuaText = { file: 'lua/counters/ack', taken: [7, 4, 1, 7, 1, 6, 1, 4], text: `local g=tonumber(ARGV[1])
 local h=tonumber(ARGV[2])
 local i=ARGV[3]
 local j=tonumber(ARGV[4])
@@ -29,7 +29,7 @@ redis.call('HDEL',a,'batch','sealed_ms')
 l.batch=''
 let_vanish(K,l,j)
 return{'acked',math.min(1,redis.call('EXISTS',d,c))}` }
-const agreeLua: LuaText = { file: 'lua/counters/agree.lua', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
+const agreeLua: LuaText = { file: 'lua/counters/agree', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
 local c=ARGV[2]=='1'
 local d,e=known_number(a)
 if d and d~=b then
@@ -42,7 +42,7 @@ elseif not d then
 return{'unknown'}
 end
 return{'agreed',e}` }
-const beginLua: LuaText = { file: 'lua/counters/begin.lua', taken: [13, 5, 1, 20, 1, 7, 1, 14], text: `local g=tonumber(ARGV[1])
+const beginLua: LuaText = { file: 'lua/counters/begin', taken: [13, 5, 1, 20, 1, 7, 1, 14], text: `local g=tonumber(ARGV[1])
 local h=tonumber(ARGV[2])
 local i=ARGV[3]
 local j=ARGV[4]
@@ -88,30 +88,30 @@ redis.call('UNLINK',c,d)
 end
 redis.call('UNLINK',b,e,f)
 return{'begun',g,p}` }
-const clearShownLua: LuaText = { file: 'lua/counters/clear-shown.lua', taken: [8, 4], text: `if redis.call('UNLINK',a,b,c,d,e)==0 then
+const clearShownLua: LuaText = { file: 'lua/counters/clear-shown', taken: [8, 4], text: `if redis.call('UNLINK',a,b,c,d,e)==0 then
 return{'absent'}
 end
 return{'cleared'}` }
-const clearLua: LuaText = { file: 'lua/counters/clear.lua', taken: [8, 7], text: `if
+const clearLua: LuaText = { file: 'lua/counters/clear', taken: [8, 7], text: `if
 redis.call('UNLINK',a,b,c,d,e,f,g)
 ==0
 then
 return{'absent'}
 end
 return{'cleared'}` }
-const disbandLua: LuaText = { file: 'lua/counters/disband.lua', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
+const disbandLua: LuaText = { file: 'lua/counters/disband', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
 if redis.call('HGET',a,'agreed_us')~=b then
 return{'kept'}
 end
 redis.call('UNLINK',a)
 return{'forgotten'}` }
-const getLua: LuaText = { file: 'lua/counters/get.lua', taken: [7, 1, 1, 5], text: `local c,d=ARGV,1
+const getLua: LuaText = { file: 'lua/counters/get', taken: [7, 1, 1, 5], text: `local c,d=ARGV,1
 local e,f=open_partition(a,'')if e then return e end
 if#c-d>=1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
 return{'found',f.epoch,redis.call('HMGET',b,unpack(c))}` }
-const incrementLua: LuaText = { file: 'lua/counters/increment.lua', taken: [9, 4, 1, 14, 1, 5, 2, 56], text: `local f={caller=ARGV[1],call=ARGV[2]}
+const incrementLua: LuaText = { file: 'lua/counters/increment', taken: [9, 4, 1, 14, 1, 5, 2, 56], text: `local f={caller=ARGV[1],call=ARGV[2]}
 local g=tonumber(ARGV[3])
 local h=tonumber(ARGV[4])
 local i,j=ARGV,5
@@ -190,9 +190,9 @@ save_partition(a,l)
 end
 remember_answer(a,f,n,outcomes_text(v,x))
 return{'counted',n,l.epoch,r,v,x}` }
-const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown.lua', taken: [9, 2], text: `local d,e=open_board(a)if d then return d end
+const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown', taken: [9, 2], text: `local d,e=open_board(a)if d then return d end
 return{'seen',e.version,redis.call('HLEN',b),redis.call('HLEN',c)}` }
-const inspectLua: LuaText = { file: 'lua/counters/inspect.lua', taken: [9, 3, 1, 19], text: `local f,g=open_partition(a,'')if f then return f end
+const inspectLua: LuaText = { file: 'lua/counters/inspect', taken: [9, 3, 1, 19], text: `local f,g=open_partition(a,'')if f then return f end
 local h,i,j=
 redis.call('HLEN',c),redis.call('HLEN',d),redis.call('HLEN',e)
 local k=h+i+j
@@ -214,7 +214,7 @@ i,
 g.rest_ms,
 k,
 }` }
-const loadLua: LuaText = { file: 'lua/counters/load.lua', taken: [13, 5, 1, 5, 1, 11, 1, 10], text: `local d=tonumber(ARGV[1])
+const loadLua: LuaText = { file: 'lua/counters/load', taken: [13, 5, 1, 5, 1, 11, 1, 10], text: `local d=tonumber(ARGV[1])
 local e=tonumber(ARGV[2])
 local f=tonumber(ARGV[3])
 local g=ARGV[4]=='1'
@@ -245,7 +245,7 @@ p[#p+1]=t or take_in(K,s,h[r+1],q,o)
 end
 let_vanish(K,k,f)
 return{'loaded',p}` }
-const noteLua: LuaText = { file: 'lua/counters/note.lua', taken: [8, 1, 1, 19], text: `local f,g=ARGV,1
+const noteLua: LuaText = { file: 'lua/counters/note', taken: [8, 1, 1, 19], text: `local f,g=ARGV,1
 local h,i=open_board(a)if h then return h end
 if(#f-g+1)/2>1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
@@ -265,7 +265,7 @@ for k=g,#f,2 do
 j[#j+1]=note(K,f[k],f[k+1])or false
 end
 return{'noted',j}` }
-const notedLua: LuaText = { file: 'lua/counters/noted.lua', taken: [13, 3, 1, 9, 1, 6], text: `local e=tonumber(ARGV[1])
+const notedLua: LuaText = { file: 'lua/counters/noted', taken: [13, 3, 1, 9, 1, 6], text: `local e=tonumber(ARGV[1])
 local f=ARGV[2]
 local g=ARGV[3]
 local h,i=open_board(a)if h then return h end
@@ -283,7 +283,7 @@ if i.newest>0 then
 return{'ahead',i.newest,i.turn,i.version,l,k[2]}
 end
 return{'noted',i.turn,i.version,l,k[2]}` }
-const sealLua: LuaText = { file: 'lua/counters/seal.lua', taken: [10, 2, 1, 25, 1, 16], text: `local g=ARGV[1]
+const sealLua: LuaText = { file: 'lua/counters/seal', taken: [10, 2, 1, 25, 1, 16], text: `local g=ARGV[1]
 local h=tonumber(ARGV[2])
 local i,j=open_partition(a,'')if i then return i end
 if h<1 or h>1000 then
@@ -326,7 +326,7 @@ j.sealed_ms,
 math.min(1,redis.call('EXISTS',d,c)),
 redis.call('HGETALL',e),
 }` }
-const showAbsentLua: LuaText = { file: 'lua/counters/show-absent.lua', taken: [10, 5, 1, 12, 1, 8, 1, 20], text: `local e=tonumber(ARGV[1])
+const showAbsentLua: LuaText = { file: 'lua/counters/show-absent', taken: [10, 5, 1, 12, 1, 8, 1, 20], text: `local e=tonumber(ARGV[1])
 local f=tonumber(ARGV[2])
 local g=tonumber(ARGV[3])
 local h=ARGV[4]
@@ -371,7 +371,7 @@ q[#q+1]=v
 end
 let_board_vanish(K,g)
 return{'shown',q}` }
-const showLua: LuaText = { file: 'lua/counters/show.lua', taken: [15, 7, 1, 21, 1, 6, 1, 29], text: `local f=tonumber(ARGV[1])
+const showLua: LuaText = { file: 'lua/counters/show', taken: [15, 7, 1, 21, 1, 6, 1, 29], text: `local f=tonumber(ARGV[1])
 local g=tonumber(ARGV[2])
 local h=tonumber(ARGV[3])
 local i=tonumber(ARGV[4])
@@ -434,7 +434,7 @@ end
 save_board(a,o)
 let_board_vanish(K,k)
 return{'shown',o.turn}` }
-const shownLua: LuaText = { file: 'lua/counters/shown.lua', taken: [7, 1, 1, 11], text: `local d,e=ARGV,1
+const shownLua: LuaText = { file: 'lua/counters/shown', taken: [7, 1, 1, 11], text: `local d,e=ARGV,1
 local f,g=open_board(a)if f then return f end
 if#d-e>=1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
@@ -446,7 +446,7 @@ return{'told',g.turn,h,redis.call('HMGET',c,unpack(d))}
 end
 end
 return{'told',g.turn,h,{}}` }
-const amountsModule: LuaText = { file: 'lua/shared/counters/amounts.lua', taken: [55, 4, 22, 4, -20, 8, 12, 6, 1, 21, 1, 4, -71, 6, -40, 6, -13, 6, 11, 17, 1, 4, 77, 5, 1, 13], text: `local function are_few(a,b,c)
+const amountsModule: LuaText = { file: 'lua/shared/counters/amounts', taken: [55, 4, 22, 4, -20, 8, 12, 6, 1, 21, 1, 4, -71, 6, -40, 6, -13, 6, 11, 17, 1, 4, 77, 5, 1, 13], text: `local function are_few(a,b,c)
 return c==0
 or redis.call('HLEN',a.pending)+redis.call('HLEN',a.rest)+b<=c
 end
@@ -550,7 +550,7 @@ keep_clean(a.values,a.clean,b,e)
 end
 return c
 end` }
-const boardModule: LuaText = { file: 'lua/shared/counters/board.lua', taken: [21, 1, -12, 10, 2, 6, 1, 16, 13, 13, -24, 9], text: `local function open_board(a)
+const boardModule: LuaText = { file: 'lua/shared/counters/board', taken: [21, 1, -12, 10, 2, 6, 1, 16, 13, 13, -24, 9], text: `local function open_board(a)
 local function read_board(a)
 local b=redis.call('HMGET',a,'layout','turn','version','showing','newest')
 return{
@@ -605,7 +605,7 @@ redis.call('PEXPIRE',a.ahead,c)
 redis.call('PEXPIRE',a.board,c)
 end
 end` }
-const partitionModule: LuaText = { file: 'lua/shared/counters/partition.lua', taken: [27, 1, -16, 14, 2, 6, 102, 6, 12, 6, -49, 11, -87, 20, 42, 12, 53, 4, -73, 3, 48, 8, -75, 13, 34, 4, -70, 16], text: `local function open_partition(a,b)
+const partitionModule: LuaText = { file: 'lua/shared/counters/partition', taken: [27, 1, -16, 14, 2, 6, 102, 6, 12, 6, -49, 11, -87, 20, 42, 12, 53, 4, -73, 3, 48, 8, -75, 13, 34, 4, -70, 16], text: `local function open_partition(a,b)
 local function read_partition(a,b)
 local c=
 redis.call('HMGET',a,'layout','epoch','seq','batch','pending_ms','rest_ms','sealed_ms',b)
@@ -730,6 +730,71 @@ redis.pcall('HINCRBY',a.shown,b,opposite(d))
 return redis.call('HGET',a.shown,b)
 end` }
 
+const PARTS: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'board', 'shown', 'noted', 'idle', 'ahead', 'once']
+const ackParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5])
+const agreeParts = /* @__PURE__ */ pick(PARTS, [0])
+const clearShownParts = /* @__PURE__ */ pick(PARTS, [6, 7, 8, 9, 10])
+const clearParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 11])
+const getParts = /* @__PURE__ */ pick(PARTS, [0, 1])
+const incrementParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 5, 11])
+const inspectShownParts = /* @__PURE__ */ pick(PARTS, [6, 7, 8])
+const inspectParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4])
+const notedParts = /* @__PURE__ */ pick(PARTS, [6, 7, 8, 9])
+
+function readTextOrNullList(part: Reply | undefined): (string | null)[] {
+  const flat = asList(part)
+  const found = new Array<string | null>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = flat[from] === null ? null : asText(flat[from])
+  }
+  return found
+}
+
+function readAtIntegerWhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+function readIntegerList(part: Reply | undefined): (number)[] {
+  const flat = asList(part)
+  const found = new Array<number>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asInteger(flat[from])
+  }
+  return found
+}
+
+function readIdTextSumTextList(part: Reply | undefined): ({ readonly id: string; readonly sum: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: string; readonly sum: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { id: asText(flat[from]), sum: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+function readIdTextDeltaTextList(part: Reply | undefined): ({ readonly id: string; readonly delta: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: string; readonly delta: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { id: asText(flat[from]), delta: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+function readTextList(part: Reply | undefined): (string)[] {
+  const flat = asList(part)
+  const found = new Array<string>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asText(flat[from])
+  }
+  return found
+}
+
 export interface AckArguments {
   /** of the batch */
   readonly epoch: number
@@ -745,16 +810,13 @@ export type AckAnswer =
   | { readonly status: 'acked'; readonly more: boolean }
   | { readonly status: 'stale' }
 
-
-const ackParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
-
 /**
  * Forgets the sealed batch, which is in SQL now, if it is this one. Counters with nothing pending stay for `retain_ms`.
  *
  * Cost: O(counters of the batch).
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: /* @__PURE__ */ linked('counters/ack', 'e028b7f8cea6de20ab746c0dbd4454f7bbf6cb2e', { reads: false, bytes: false }, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, ackLua, 0, 4, partitionModule, 0, 21, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 21, 6, ackLua, 10, 9, { table: [2, 6] }, partitionModule, 27, 2, sharedNumbers, 0, 7, partitionModule, 29, 4, ackLua, 19, 2]),
+  script: /* @__PURE__ */ linked('counters/ack', 'e028b7f8cea6de20ab746c0dbd4454f7bbf6cb2e', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, ackLua, 0, 4, partitionModule, 0, 21, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 21, 6, ackLua, 10, 9, { table: [2, 6] }, partitionModule, 27, 2, sharedNumbers, 0, 7, partitionModule, 29, 4, ackLua, 19, 2]),
   parts: ackParts,
   encode(args) {
     return [
@@ -775,7 +837,7 @@ export const ack: Operation<AckArguments, AckAnswer> = {
       case 'stale':
         return { status: 'stale' }
       default:
-        return unexpected('one of the answers acked, stale', parts[0])
+        return unexpected('acked or stale', parts[0])
     }
   },
 }
@@ -792,16 +854,13 @@ export type AgreeAnswer =
   | { readonly status: 'other'; readonly partitions: number }
   | { readonly status: 'unknown' }
 
-
-const agreeParts: readonly string[] = ['meta']
-
 /**
  * Agrees upon the number of partitions of counters, wherever their values are kept, in the unit of their name alone. `other` tells the number they have; `unknown`: they have not begun, and were not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: /* @__PURE__ */ linked('counters/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  script: /* @__PURE__ */ linked('counters/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', {}, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
   parts: agreeParts,
   encode(args) {
     return withoutDefaults([
@@ -825,7 +884,7 @@ export const agree: Operation<AgreeArguments, AgreeAnswer> = {
       case 'unknown':
         return { status: 'unknown' }
       default:
-        return unexpected('one of the answers agreed, other, unknown', parts[0])
+        return unexpected('agreed or other or unknown', parts[0])
     }
   },
 }
@@ -848,17 +907,14 @@ export type BeginAnswer =
   | { readonly status: 'known'; readonly epoch: number }
   | { readonly status: 'elsewhere'; readonly ledger: string }
 
-
-const beginParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
-
 /**
  * Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. `elsewhere`: the epoch that it is in is of a ledger that stands elsewhere, which this one can tell nothing of. Safe to repeat.
  *
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: /* @__PURE__ */ linked('counters/begin', '99523e8069922c0070aa86d88993a05a6d7cf9fa', { reads: false, bytes: false }, beginParts, [{ locals: [1, 2, 3, 4, 5, 6] }, beginLua, 0, 5, partitionModule, 0, 21, beginLua, 5, 14, { table: [3, 5] }, partitionModule, 33, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 44, 20, beginLua, 25, 21]),
-  parts: beginParts,
+  script: /* @__PURE__ */ linked('counters/begin', '99523e8069922c0070aa86d88993a05a6d7cf9fa', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, beginLua, 0, 5, partitionModule, 0, 21, beginLua, 5, 14, { table: [3, 5] }, partitionModule, 33, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 44, 20, beginLua, 25, 21]),
+  parts: ackParts,
   encode(args) {
     return [
       args.epoch,
@@ -888,7 +944,7 @@ export const begin: Operation<BeginArguments, BeginAnswer> = {
           ledger: asText(parts[1]),
         }
       default:
-        return unexpected('one of the answers begun, known, elsewhere', parts[0])
+        return unexpected('begun or known or elsewhere', parts[0])
     }
   },
 }
@@ -899,16 +955,13 @@ export type ClearShownAnswer =
   | { readonly status: 'cleared' }
   | { readonly status: 'absent' }
 
-
-const clearShownParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
-
 /**
  * Forgets what is shown of a partition whose counts are in SQL, and what is noted. Safe to repeat.
  *
  * Cost: O(1), the memory is freed in the background.
  */
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
-  script: /* @__PURE__ */ linked('counters/clear-shown', '0295e7afc98be7dee7c21163e0ed36e70129fd4e', { reads: false, bytes: false }, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, clearShownLua, 0, 4]),
+  script: /* @__PURE__ */ linked('counters/clear-shown', '0295e7afc98be7dee7c21163e0ed36e70129fd4e', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, clearShownLua, 0, 4]),
   parts: clearShownParts,
   encode() {
     return []
@@ -921,7 +974,7 @@ export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers cleared, absent', parts[0])
+        return unexpected('cleared or absent', parts[0])
     }
   },
 }
@@ -932,16 +985,13 @@ export type ClearAnswer =
   | { readonly status: 'cleared' }
   | { readonly status: 'absent' }
 
-
-const clearParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once']
-
 /**
  * Forgets a partition with all that has not been flushed, and its epoch. Safe to repeat.
  *
  * Cost: O(1), the memory is freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('counters/clear', 'eb80b3a12295f52cf44833859f78551e9517ddb6', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7] }, clearLua, 0, 7]),
+  script: /* @__PURE__ */ linked('counters/clear', 'eb80b3a12295f52cf44833859f78551e9517ddb6', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7] }, clearLua, 0, 7]),
   parts: clearParts,
   encode() {
     return []
@@ -954,7 +1004,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers cleared, absent', parts[0])
+        return unexpected('cleared or absent', parts[0])
     }
   },
 }
@@ -968,17 +1018,14 @@ export type DisbandAnswer =
   | { readonly status: 'forgotten' }
   | { readonly status: 'kept' }
 
-
-const disbandParts: readonly string[] = ['meta']
-
 /**
  * Forgets the number of partitions of counters, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: /* @__PURE__ */ linked('counters/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, disbandParts, [{ locals: [1] }, disbandLua, 0, 6]),
-  parts: disbandParts,
+  script: /* @__PURE__ */ linked('counters/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', {}, agreeParts, [{ locals: [1] }, disbandLua, 0, 6]),
+  parts: agreeParts,
   encode(args) {
     return [
       args.agreedUs,
@@ -992,7 +1039,7 @@ export const disband: Operation<DisbandArguments, DisbandAnswer> = {
       case 'kept':
         return { status: 'kept' }
       default:
-        return unexpected('one of the answers forgotten, kept', parts[0])
+        return unexpected('forgotten or kept', parts[0])
     }
   },
 }
@@ -1005,24 +1052,13 @@ export interface GetArguments {
 export type GetAnswer =
   | { readonly status: 'found'; readonly epoch: number; readonly values: (string | null)[] }
 
-function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
-  const flat = asList(part)
-  const found = new Array<string | null>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = flat[from] === null ? null : asText(flat[from])
-  }
-  return found
-}
-
-const getParts: readonly string[] = ['meta', 'values']
-
 /**
  * Tells values that are here, in the order of the ids; null for those that have to be loaded.
  *
  * Cost: O(counters).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('counters/get', '28bd42744c8479c132293d138062a395a79dc001', { reads: true, bytes: false }, getParts, [{ locals: [1, 2] }, getLua, 0, 1, partitionModule, 0, 21, getLua, 1, 5]),
+  script: /* @__PURE__ */ linked('counters/get', '28bd42744c8479c132293d138062a395a79dc001', { reads: true }, getParts, [{ locals: [1, 2] }, getLua, 0, 1, partitionModule, 0, 21, getLua, 1, 5]),
   parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
@@ -1039,10 +1075,10 @@ export const get: Operation<GetArguments, GetAnswer> = {
         return {
           status: 'found',
           epoch: asInteger(parts[1]),
-          values: readValuesOfGetFound(parts[2]),
+          values: readTextOrNullList(parts[2]),
         }
       default:
-        return unexpected('the answer found', parts[0])
+        return unexpected('found', parts[0])
     }
   },
 }
@@ -1063,42 +1099,13 @@ export interface IncrementArguments {
 export type IncrementAnswer =
   | { readonly status: 'counted'; readonly nowMs: number; readonly epoch: number; readonly values: (string | null)[]; readonly refused: { readonly at: number; readonly why: string }[]; readonly known: number[] }
 
-function readValuesOfIncrementCounted(part: Reply | undefined): (string | null)[] {
-  const flat = asList(part)
-  const found = new Array<string | null>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = flat[from] === null ? null : asText(flat[from])
-  }
-  return found
-}
-
-function readRefusedOfIncrementCounted(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
-  const flat = asList(part)
-  const found = new Array<number>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asInteger(flat[from])
-  }
-  return found
-}
-
-const incrementParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'clean', 'once']
-
 /**
  * Increments counters that are here, each by itself and in the order in which they are given. What it answers of each: its value; in `refused` the places, from 0, of those that were not incremented: `absent` ones, whose value has to be loaded first, those that would leave 64 bits (`overflow`), and those of one more counter than may wait for SQL (`behind`); in `known` those whose idempotency key was known, which count no second time. A repeated call increments nothing, and answers the values of its own time.
  *
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: /* @__PURE__ */ linked('counters/increment', '540fa4826b9c77165dfd67db3a06a0e0e1885e71', { reads: false, bytes: false }, incrementParts, [{ locals: [1, 2, 3, 5, 6] }, incrementLua, 0, 4, partitionModule, 0, 21, incrementLua, 4, 5, sharedClock, 0, 4, incrementLua, 9, 9, sharedCalls, 0, 15, incrementLua, 18, 2, partitionModule, 64, 12, incrementLua, 20, 9, { table: [2, 3, 4, 5] }, amountsModule, 0, 4, incrementLua, 29, 1, amountsModule, 4, 43, incrementLua, 30, 7, sharedIdempotency, 0, 4, amountsModule, 47, 12, sharedNumbers, 0, 7, amountsModule, 59, 27, sharedIdempotency, 4, 3, incrementLua, 37, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 69, 1, sharedIdempotency, 12, 5, incrementLua, 70, 3, partitionModule, 76, 4, incrementLua, 73, 2, partitionModule, 44, 1, sharedNumbers, 0, 7, partitionModule, 45, 19, incrementLua, 75, 2, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, partitionModule, 80, 3, incrementLua, 77, 2]),
+  script: /* @__PURE__ */ linked('counters/increment', '540fa4826b9c77165dfd67db3a06a0e0e1885e71', {}, incrementParts, [{ locals: [1, 2, 3, 5, 6] }, incrementLua, 0, 4, partitionModule, 0, 21, incrementLua, 4, 5, sharedClock, 0, 4, incrementLua, 9, 9, sharedCalls, 0, 15, incrementLua, 18, 2, partitionModule, 64, 12, incrementLua, 20, 9, { table: [2, 3, 4, 5] }, amountsModule, 0, 4, incrementLua, 29, 1, amountsModule, 4, 43, incrementLua, 30, 7, sharedIdempotency, 0, 4, amountsModule, 47, 12, sharedNumbers, 0, 7, amountsModule, 59, 27, sharedIdempotency, 4, 3, incrementLua, 37, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 69, 1, sharedIdempotency, 12, 5, incrementLua, 70, 3, partitionModule, 76, 4, incrementLua, 73, 2, partitionModule, 44, 1, sharedNumbers, 0, 7, partitionModule, 45, 19, incrementLua, 75, 2, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, partitionModule, 80, 3, incrementLua, 77, 2]),
   parts: incrementParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1122,12 +1129,12 @@ export const increment: Operation<IncrementArguments, IncrementAnswer> = {
           status: 'counted',
           nowMs: asInteger(parts[1]),
           epoch: asInteger(parts[2]),
-          values: readValuesOfIncrementCounted(parts[3]),
-          refused: readRefusedOfIncrementCounted(parts[4]),
-          known: readKnownOfIncrementCounted(parts[5]),
+          values: readTextOrNullList(parts[3]),
+          refused: readAtIntegerWhyTextList(parts[4]),
+          known: readIntegerList(parts[5]),
         }
       default:
-        return unexpected('the answer counted', parts[0])
+        return unexpected('counted', parts[0])
     }
   },
 }
@@ -1137,16 +1144,13 @@ export type InspectShownArguments = Readonly<Record<string, never>>
 export type InspectShownAnswer =
   | { readonly status: 'seen'; readonly version: number; readonly values: number; readonly noted: number }
 
-
-const inspectShownParts: readonly string[] = ['board', 'shown', 'noted']
-
 /**
  * A picture of a partition whose counts are in SQL: which version of it is shown, how many values are here, and how many counters have notes.
  *
  * Cost: O(1).
  */
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
-  script: /* @__PURE__ */ linked('counters/inspect-shown', '2198af03c9ecc0239738c80e6d1d2be50454fb2b', { reads: true, bytes: false }, inspectShownParts, [{ locals: [1, 2, 3] }, boardModule, 0, 17, inspectShownLua, 0, 2]),
+  script: /* @__PURE__ */ linked('counters/inspect-shown', '2198af03c9ecc0239738c80e6d1d2be50454fb2b', { reads: true }, inspectShownParts, [{ locals: [1, 2, 3] }, boardModule, 0, 17, inspectShownLua, 0, 2]),
   parts: inspectShownParts,
   encode() {
     return []
@@ -1162,7 +1166,7 @@ export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> 
           noted: asInteger(parts[3]),
         }
       default:
-        return unexpected('the answer seen', parts[0])
+        return unexpected('seen', parts[0])
     }
   },
 }
@@ -1172,16 +1176,13 @@ export type InspectArguments = Readonly<Record<string, never>>
 export type InspectAnswer =
   | { readonly status: 'seen'; readonly nowMs: number; readonly epoch: number; readonly seq: number; readonly batch: string; readonly values: number; readonly pending: number; readonly sealed: number; readonly pendingMs: number; readonly sealedMs: number; readonly rest: number; readonly restMs: number; readonly dirty: number }
 
-
-const inspectParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed']
-
 /**
  * A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set aside to be sealed (`rest`), when the oldest of those came (0: there is none), and how many counters have any (`dirty`).
  *
  * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('counters/inspect', 'aa65108315f4a17c4cb88bd95202305dca7bfd7a', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, partitionModule, 0, 21, inspectLua, 0, 5, { table: [3, 5] }, partitionModule, 33, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
+  script: /* @__PURE__ */ linked('counters/inspect', 'aa65108315f4a17c4cb88bd95202305dca7bfd7a', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, partitionModule, 0, 21, inspectLua, 0, 5, { table: [3, 5] }, partitionModule, 33, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
   parts: inspectParts,
   encode() {
     return []
@@ -1206,7 +1207,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           dirty: asInteger(parts[12]),
         }
       default:
-        return unexpected('the answer seen', parts[0])
+        return unexpected('seen', parts[0])
     }
   },
 }
@@ -1229,25 +1230,14 @@ export type LoadAnswer =
   | { readonly status: 'retry'; readonly epoch: number; readonly seq: number }
   | { readonly status: 'behind'; readonly epoch: number; readonly seq: number }
 
-function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
-  const flat = asList(part)
-  const found = new Array<string | null>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = flat[from] === null ? null : asText(flat[from])
-  }
-  return found
-}
-
-const loadParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
-
 /**
  * Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows of batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one that leaves 64 bits with what waits is nil: it is not here. Also evicts values that are due.
  *
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: /* @__PURE__ */ linked('counters/load', 'b0d98de5c8fc8320c1f126dacbb0ea8670ad6b69', { reads: false, bytes: false }, loadParts, [{ locals: [1, 2, 6] }, loadLua, 0, 5, partitionModule, 0, 21, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, loadLua, 21, 3, { table: [2, 3, 4, 5, 6] }, partitionModule, 21, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 27, 6, loadLua, 29, 2]),
-  parts: loadParts,
+  script: /* @__PURE__ */ linked('counters/load', 'b0d98de5c8fc8320c1f126dacbb0ea8670ad6b69', {}, ackParts, [{ locals: [1, 2, 6] }, loadLua, 0, 5, partitionModule, 0, 21, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, loadLua, 21, 3, { table: [2, 3, 4, 5, 6] }, partitionModule, 21, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 27, 6, loadLua, 29, 2]),
+  parts: ackParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
     encoded[0] = args.epoch
@@ -1267,7 +1257,7 @@ export const load: Operation<LoadArguments, LoadAnswer> = {
       case 'loaded':
         return {
           status: 'loaded',
-          values: readValuesOfLoadLoaded(parts[1]),
+          values: readTextOrNullList(parts[1]),
         }
       case 'retry':
         return {
@@ -1282,7 +1272,7 @@ export const load: Operation<LoadArguments, LoadAnswer> = {
           seq: asInteger(parts[2]),
         }
       default:
-        return unexpected('one of the answers loaded, retry, behind', parts[0])
+        return unexpected('loaded or retry or behind', parts[0])
     }
   },
 }
@@ -1295,25 +1285,14 @@ export interface NoteArguments {
 export type NoteAnswer =
   | { readonly status: 'noted'; readonly values: (string | null)[] }
 
-function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
-  const flat = asList(part)
-  const found = new Array<string | null>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = flat[from] === null ? null : asText(flat[from])
-  }
-  return found
-}
-
-const noteParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
-
 /**
  * Notes changes that are in SQL: what is shown moves at once, and the next round reads these counters again. Answers what is shown of each in their order; null for what is not here. Noted twice it is shown wrong until that round, and so it is sent once: it may be lost, too.
  *
  * Cost: O(counters).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('counters/note', 'b21c976adb5636f7fd67c7a3049b7f4bc7d23948', { reads: false, bytes: false }, noteParts, [{ locals: [1, 2, 3, 4, 5] }, noteLua, 0, 1, boardModule, 0, 17, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, { table: [2, 3, 4] }, amountsModule, 59, 6, partitionModule, 91, 13, noteLua, 15, 5]),
-  parts: noteParts,
+  script: /* @__PURE__ */ linked('counters/note', 'b21c976adb5636f7fd67c7a3049b7f4bc7d23948', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, noteLua, 0, 1, boardModule, 0, 17, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, { table: [2, 3, 4] }, amountsModule, 59, 6, partitionModule, 91, 13, noteLua, 15, 5]),
+  parts: clearShownParts,
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
     let at = 0
@@ -1329,10 +1308,10 @@ export const note: Operation<NoteArguments, NoteAnswer> = {
       case 'noted':
         return {
           status: 'noted',
-          values: readValuesOfNoteNoted(parts[1]),
+          values: readTextOrNullList(parts[1]),
         }
       default:
-        return unexpected('the answer noted', parts[0])
+        return unexpected('noted', parts[0])
     }
   },
 }
@@ -1351,33 +1330,13 @@ export type NotedAnswer =
   | { readonly status: 'ahead'; readonly newest: number; readonly turn: number; readonly version: number; readonly cursor: string; readonly counters: { readonly id: string; readonly sum: string }[] }
   | { readonly status: 'elsewhere'; readonly place: string }
 
-function readCountersOfNotedNoted(part: Reply | undefined): ({ readonly id: string; readonly sum: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly id: string; readonly sum: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { id: asText(flat[from]), sum: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: string; readonly sum: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly id: string; readonly sum: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { id: asText(flat[from]), sum: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const notedParts: readonly string[] = ['board', 'shown', 'noted', 'idle']
-
 /**
  * Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them, whatever is noted and settled meanwhile; what the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also evicts values that are due. `ahead` where values are shown that were read at a later version, of which `newest` is the last: SQL that is asked after this and has not come so far has come back with an old copy. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
  *
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
-  script: /* @__PURE__ */ linked('counters/noted', '5e245c9cb3f5781c5fbe9b795d4aa28cf418c2e9', { reads: false, bytes: false }, notedParts, [{ locals: [1, 2, 3, 4] }, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 0, 17, notedLua, 3, 4, partitionModule, 104, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 83, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
+  script: /* @__PURE__ */ linked('counters/noted', '5e245c9cb3f5781c5fbe9b795d4aa28cf418c2e9', {}, notedParts, [{ locals: [1, 2, 3, 4] }, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 0, 17, notedLua, 3, 4, partitionModule, 104, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 83, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
   parts: notedParts,
   encode(args) {
     return [
@@ -1395,7 +1354,7 @@ export const noted: Operation<NotedArguments, NotedAnswer> = {
           turn: asInteger(parts[1]),
           version: asInteger(parts[2]),
           cursor: asText(parts[3]),
-          counters: readCountersOfNotedNoted(parts[4]),
+          counters: readIdTextSumTextList(parts[4]),
         }
       case 'ahead':
         return {
@@ -1404,7 +1363,7 @@ export const noted: Operation<NotedArguments, NotedAnswer> = {
           turn: asInteger(parts[2]),
           version: asInteger(parts[3]),
           cursor: asText(parts[4]),
-          counters: readCountersOfNotedAhead(parts[5]),
+          counters: readIdTextSumTextList(parts[5]),
         }
       case 'elsewhere':
         return {
@@ -1412,7 +1371,7 @@ export const noted: Operation<NotedArguments, NotedAnswer> = {
           place: asText(parts[1]),
         }
       default:
-        return unexpected('one of the answers noted, ahead, elsewhere', parts[0])
+        return unexpected('noted or ahead or elsewhere', parts[0])
     }
   },
 }
@@ -1429,25 +1388,14 @@ export type SealAnswer =
   | { readonly status: 'nothing' }
   | { readonly status: 'unknown' }
 
-function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: string; readonly delta: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly id: string; readonly delta: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { id: asText(flat[from]), delta: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const sealParts: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean']
-
 /**
  * Seals what is pending into a batch, which stays as it is until it is acked. While one is sealed, that one is answered: who flushes it again comes to the same end. What is too much for a batch is set aside whole, and sealed before anything that comes later, so who flushes comes to an end. Also evicts values that are due.
  *
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: /* @__PURE__ */ linked('counters/seal', '2cd651912cd9bd25d1d1d7bf1c5e0a2c6031474b', { reads: false, bytes: false }, sealParts, [{ locals: [1, 2, 3, 4, 5, 6] }, sealLua, 0, 2, partitionModule, 0, 21, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, sealLua, 7, 20, partitionModule, 44, 20, sealLua, 27, 4, { table: [4, 5] }, boardModule, 33, 13, sealLua, 31, 12]),
-  parts: sealParts,
+  script: /* @__PURE__ */ linked('counters/seal', '2cd651912cd9bd25d1d1d7bf1c5e0a2c6031474b', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, sealLua, 0, 2, partitionModule, 0, 21, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, sealLua, 7, 20, partitionModule, 44, 20, sealLua, 27, 4, { table: [4, 5] }, boardModule, 33, 13, sealLua, 31, 12]),
+  parts: ackParts,
   encode(args) {
     return [
       args.batch,
@@ -1466,14 +1414,14 @@ export const seal: Operation<SealArguments, SealAnswer> = {
           batch: asText(parts[4]),
           sealedMs: asInteger(parts[5]),
           more: asFlag(parts[6]),
-          counters: readCountersOfSealSealed(parts[7]),
+          counters: readIdTextDeltaTextList(parts[7]),
         }
       case 'nothing':
         return { status: 'nothing' }
       case 'unknown':
         return { status: 'unknown' }
       default:
-        return unexpected('one of the answers sealed, nothing, unknown', parts[0])
+        return unexpected('sealed or nothing or unknown', parts[0])
     }
   },
 }
@@ -1496,25 +1444,14 @@ export type ShowAbsentAnswer =
   | { readonly status: 'retry'; readonly version: number }
   | { readonly status: 'elsewhere'; readonly place: string }
 
-function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
-  const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
-  }
-  return found
-}
-
-const showAbsentParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
-
 /**
  * Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read. What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown. Answers what is shown of each. Also evicts values that are due. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
  *
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show-absent', 'd4502dc2d2a40976f9d27f05ce94cf554a02e15c', { reads: false, bytes: false }, showAbsentParts, [{ locals: [1, 2, 4, 5] }, showAbsentLua, 0, 5, boardModule, 0, 17, showAbsentLua, 5, 4, partitionModule, 104, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, { table: [1, 2, 3, 4, 5] }, partitionModule, 21, 6, amountsModule, 53, 6, partitionModule, 108, 16, showAbsentLua, 30, 13, boardModule, 46, 9, showAbsentLua, 43, 2]),
-  parts: showAbsentParts,
+  script: /* @__PURE__ */ linked('counters/show-absent', 'd4502dc2d2a40976f9d27f05ce94cf554a02e15c', {}, clearShownParts, [{ locals: [1, 2, 4, 5] }, showAbsentLua, 0, 5, boardModule, 0, 17, showAbsentLua, 5, 4, partitionModule, 104, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, { table: [1, 2, 3, 4, 5] }, partitionModule, 21, 6, amountsModule, 53, 6, partitionModule, 108, 16, showAbsentLua, 30, 13, boardModule, 46, 9, showAbsentLua, 43, 2]),
+  parts: clearShownParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
     encoded[0] = args.version
@@ -1535,7 +1472,7 @@ export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
       case 'shown':
         return {
           status: 'shown',
-          values: readValuesOfShowAbsentShown(parts[1]),
+          values: readTextList(parts[1]),
         }
       case 'retry':
         return {
@@ -1548,7 +1485,7 @@ export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
           place: asText(parts[1]),
         }
       default:
-        return unexpected('one of the answers shown, retry, elsewhere', parts[0])
+        return unexpected('shown or retry or elsewhere', parts[0])
     }
   },
 }
@@ -1575,17 +1512,14 @@ export type ShowAnswer =
   | { readonly status: 'gap'; readonly version: number }
   | { readonly status: 'stale'; readonly version: number }
 
-
-const showParts: readonly string[] = ['board', 'shown', 'noted', 'idle', 'ahead']
-
 /**
  * Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells what changed in it alone: `gap` where `since`, the version that this one follows, is not the one that is shown; `stale` where this one or a later one has. With `seen`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for who knows that the version between is lost, or that the database came back with an old copy. `turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not any more. Safe to repeat.
  *
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show', '5cba271d02f29d8be0aa21907c036ce1d9846e18', { reads: false, bytes: false }, showParts, [{ locals: [1, 2, 3, 4, 5] }, showLua, 0, 7, boardModule, 0, 17, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, { table: [1, 2, 3, 4, 5] }, amountsModule, 53, 6, partitionModule, 21, 6, 108, 16, showLua, 30, 31, boardModule, 46, 9, showLua, 61, 2]),
-  parts: showParts,
+  script: /* @__PURE__ */ linked('counters/show', '5cba271d02f29d8be0aa21907c036ce1d9846e18', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, showLua, 0, 7, boardModule, 0, 17, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, { table: [1, 2, 3, 4, 5] }, amountsModule, 53, 6, partitionModule, 21, 6, 108, 16, showLua, 30, 31, boardModule, 46, 9, showLua, 61, 2]),
+  parts: clearShownParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
     encoded[0] = args.version
@@ -1621,7 +1555,7 @@ export const show: Operation<ShowArguments, ShowAnswer> = {
           version: asInteger(parts[1]),
         }
       default:
-        return unexpected('one of the answers shown, gap, stale', parts[0])
+        return unexpected('shown or gap or stale', parts[0])
     }
   },
 }
@@ -1634,34 +1568,14 @@ export interface ShownArguments {
 export type ShownAnswer =
   | { readonly status: 'told'; readonly turn: number; readonly values: (string | null)[]; readonly noted: (string | null)[] }
 
-function readValuesOfShownTold(part: Reply | undefined): (string | null)[] {
-  const flat = asList(part)
-  const found = new Array<string | null>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = flat[from] === null ? null : asText(flat[from])
-  }
-  return found
-}
-
-function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
-  const flat = asList(part)
-  const found = new Array<string | null>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = flat[from] === null ? null : asText(flat[from])
-  }
-  return found
-}
-
-const shownParts: readonly string[] = ['board', 'shown', 'noted']
-
 /**
  * Tells what is shown, in the order of the ids; null for what has to be read from SQL, and then also what is noted of each.
  *
  * Cost: O(counters).
  */
 export const shown: Operation<ShownArguments, ShownAnswer> = {
-  script: /* @__PURE__ */ linked('counters/shown', '00fb8a36e21cc7fb8ca2f7ccdee935c63a982387', { reads: true, bytes: false }, shownParts, [{ locals: [1, 2, 3] }, shownLua, 0, 1, boardModule, 0, 17, shownLua, 1, 11]),
-  parts: shownParts,
+  script: /* @__PURE__ */ linked('counters/shown', '00fb8a36e21cc7fb8ca2f7ccdee935c63a982387', { reads: true }, inspectShownParts, [{ locals: [1, 2, 3] }, shownLua, 0, 1, boardModule, 0, 17, shownLua, 1, 11]),
+  parts: inspectShownParts,
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
     let at = 0
@@ -1677,11 +1591,11 @@ export const shown: Operation<ShownArguments, ShownAnswer> = {
         return {
           status: 'told',
           turn: asInteger(parts[1]),
-          values: readValuesOfShownTold(parts[2]),
-          noted: readNotedOfShownTold(parts[3]),
+          values: readTextOrNullList(parts[2]),
+          noted: readTextOrNullList(parts[3]),
         }
       default:
-        return unexpected('the answer told', parts[0])
+        return unexpected('told', parts[0])
     }
   },
 }

@@ -4,11 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText } from '../runtime/linked.ts'
+import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedLine, sharedMessages, sharedNumbers } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/feed/ack.lua', taken: [9, 3, 1, 14, 1, 18, 1, 16], text: `local e={caller=ARGV[1],call=ARGV[2]}
+const ackLua: LuaText = { file: 'lua/feed/ack', taken: [9, 3, 1, 14, 1, 18, 1, 16], text: `local e={caller=ARGV[1],call=ARGV[2]}
 local f=ARGV[3]
 local g,h=ARGV,4
 local i,j=open_feed(a,e.caller)if i then return i end
@@ -59,7 +59,7 @@ remember_answer(a,e,j.now_ms,#m..' '..p)
 save_feed(a,j)
 end
 return{'acked',#m,o}` }
-const advanceLua: LuaText = { file: 'lua/feed/advance.lua', taken: [8, 3, 1, 18], text: `local d=ARGV[1]
+const advanceLua: LuaText = { file: 'lua/feed/advance', taken: [8, 3, 1, 18], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=ARGV[3]=='1'
 local g,h=open_feed(a,'')if g then return g end
@@ -80,7 +80,7 @@ if redis.call('ZSCORE',c,d)then
 redis.call('ZADD',c,exact(k),d)
 end
 return{'advanced',format_marker(h.epoch,k)}` }
-const agreeLua: LuaText = { file: 'lua/feed/agree.lua', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
+const agreeLua: LuaText = { file: 'lua/feed/agree', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
 local c=ARGV[2]=='1'
 local d,e=known_number(a)
 if d and d~=b then
@@ -93,7 +93,7 @@ elseif not d then
 return{'unknown'}
 end
 return{'agreed',e}` }
-const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike.lua', taken: [9, 8, 1, 5, 1, 12, 1, 12], text: `local c=ARGV[1]
+const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike', taken: [9, 8, 1, 5, 1, 12, 1, 12], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e={caller=ARGV[3],call=ARGV[4]}
 local f=ARGV[5]
@@ -130,7 +130,7 @@ m.last,m.bytes=q,s
 save_feed_and_call(a,m,e,exact(p)..' 0')
 wake(f,g,'appended')
 return{'appended',m.epoch,p}` }
-const appendLua: LuaText = { file: 'lua/feed/append.lua', taken: [13, 10, 1, 7, 1, 14, 2, 27, 1, 38], text: `local h=ARGV[1]
+const appendLua: LuaText = { file: 'lua/feed/append', taken: [13, 10, 1, 7, 1, 14, 2, 27, 1, 38], text: `local h=ARGV[1]
 local i={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
 local j={caller=ARGV[4],call=ARGV[5]}
 local k=ARGV[6]
@@ -226,7 +226,7 @@ end
 save_feed_and_call(a,t,j,exact(D)..' '..y)
 wake(k,l,'appended')
 return{'appended',t.epoch,D,y,v}` }
-const buryLua: LuaText = { file: 'lua/feed/bury.lua', taken: [9, 7, 14, 12, 1, 10, 1, 3, -40, 12, 28, 16], text: `local g=ARGV[1]
+const buryLua: LuaText = { file: 'lua/feed/bury', taken: [9, 7, 14, 12, 1, 10, 1, 3, -40, 12, 28, 16], text: `local g=ARGV[1]
 local h={caller=ARGV[2],call=ARGV[3]}
 local i=ARGV[4]
 local j=tonumber(ARGV[5])
@@ -286,7 +286,7 @@ remember_answer(a,h,q.now_ms,exact(#v))
 save_feed(a,q)
 end
 return{'buried',#v}` }
-const claimLua: LuaText = { file: 'lua/feed/claim.lua', taken: [12, 2, 1, 7, -8, 1, 8, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local k=ARGV[1]
+const claimLua: LuaText = { file: 'lua/feed/claim', taken: [12, 2, 1, 7, -8, 1, 8, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local k=ARGV[1]
 local l=tonumber(ARGV[2])
 local n=tonumber(ARGV[5])
 local o=tonumber(ARGV[6])
@@ -376,7 +376,7 @@ if#C.dead+#C.expired>0 then
 return{'empty',#C.dead,1}
 end
 return{'empty',0,recheck_after(e,v)}` }
-const claimedLua: LuaText = { file: 'lua/feed/claimed.lua', taken: [8, 2, 1, 15], text: `local e=ARGV[1]
+const claimedLua: LuaText = { file: 'lua/feed/claimed', taken: [8, 2, 1, 15], text: `local e=ARGV[1]
 local f=ARGV[2]
 local g,h=open_feed(a,'',e)if g then return g end
 h.now_ms=math.floor(clock_us()/1000)
@@ -393,7 +393,7 @@ j,
 h.now_ms,
 tell_messages(claimed_entries(K,h,f),b),
 }` }
-const clearLua: LuaText = { file: 'lua/feed/clear.lua', taken: [6, 2, 1, 1, 30, 1, -31, 30, 1, 5], text: `local C=ARGV[1]
+const clearLua: LuaText = { file: 'lua/feed/clear', taken: [6, 2, 1, 1, 30, 1, -31, 30, 1, 5], text: `local C=ARGV[1]
 local D=ARGV[2]=='1'
 local E=refusal_of_spread(a)if E then return E end
 local G=0
@@ -432,13 +432,13 @@ G=math.max(G,redis.call('UNLINK',I))
 end
 wake(C,D,'cleared')
 return{'cleared',G}` }
-const disbandLua: LuaText = { file: 'lua/feed/disband.lua', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
+const disbandLua: LuaText = { file: 'lua/feed/disband', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
 if redis.call('HGET',a,'agreed_us')~=b then
 return{'kept'}
 end
 redis.call('UNLINK',a)
 return{'forgotten'}` }
-const extendLua: LuaText = { file: 'lua/feed/extend.lua', taken: [7, 3, 1, 6, 1, 18], text: `local e=ARGV[1]
+const extendLua: LuaText = { file: 'lua/feed/extend', taken: [7, 3, 1, 6, 1, 18], text: `local e=ARGV[1]
 local f=tonumber(ARGV[2])
 local g=tonumber(ARGV[3])
 local h,i=open_feed(a,'')if h then return h end
@@ -465,7 +465,7 @@ move_all(K,i)
 end
 save_feed(a,i)
 return{'extended',j}` }
-const forgetLua: LuaText = { file: 'lua/feed/forget.lua', taken: [7, 1, 1, 11], text: `local d=ARGV[1]
+const forgetLua: LuaText = { file: 'lua/feed/forget', taken: [7, 1, 1, 11], text: `local d=ARGV[1]
 local e,f=open_feed(a,'')if e then return e end
 redis.call('ZREM',c,d)
 if redis.call('ZREM',b,d)==0 then
@@ -477,7 +477,7 @@ rest_when_empty(K,f)
 save_feed(a,f)
 end
 return{'forgotten'}` }
-const getLua: LuaText = { file: 'lua/feed/get.lua', taken: [9, 2, 1, 26], text: `local e=ARGV[1]
+const getLua: LuaText = { file: 'lua/feed/get', taken: [9, 2, 1, 26], text: `local e=ARGV[1]
 local f,g=ARGV,2
 local h,i=open_feed(a,'',e)if h then return h end
 i.now_ms=math.floor(clock_us()/1000)
@@ -505,7 +505,7 @@ tell_claim(l,q.position,o[q.place])
 end
 end
 return{'found',i.epoch,i.now_ms,m,tell_messages(k,b),l}` }
-const inspectLua: LuaText = { file: 'lua/feed/inspect.lua', taken: [10, 1, 3, 5, 16, 1, -16, 14, 2, 2, 1, 1, -2, 1, 1, 7, -35, 1, 34, 17], text: `local m=ARGV[1]
+const inspectLua: LuaText = { file: 'lua/feed/inspect', taken: [10, 1, 3, 5, 16, 1, -16, 14, 2, 2, 1, 1, -2, 1, 1, 7, -35, 1, 34, 17], text: `local m=ARGV[1]
 local o,p=open_feed(a,'',m)if o then return o end
 local q=read_feed(k,'')
 p.now_us=clock_us()
@@ -555,13 +555,13 @@ p.codec,
 s,
 u,
 }` }
-const proposeLua: LuaText = { file: 'lua/feed/propose.lua', taken: [9, 1, 1, 5], text: `local b=tonumber(ARGV[1])
+const proposeLua: LuaText = { file: 'lua/feed/propose', taken: [9, 1, 1, 5], text: `local b=tonumber(ARGV[1])
 local c,d=open_feed(a,'',nil,b)if c then return c end
 if d.partitions>0 then
 return{'agreed'}
 end
 return{'proposed',propose(a,FEED_LAYOUT,exact(clock_us()))}` }
-const readLua: LuaText = { file: 'lua/feed/read.lua', taken: [13, 8, 1, 25, 1, 18], text: `local b=ARGV[1]
+const readLua: LuaText = { file: 'lua/feed/read', taken: [13, 8, 1, 25, 1, 18], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=ARGV[3]
 local e=tonumber(ARGV[4])
@@ -612,7 +612,7 @@ k.now_ms,
 m.messages,
 m.claims,
 }` }
-const releaseLua: LuaText = { file: 'lua/feed/release.lua', taken: [8, 6, 1, 28, 1, 6], text: `local f={caller=ARGV[1],call=ARGV[2]}
+const releaseLua: LuaText = { file: 'lua/feed/release', taken: [8, 6, 1, 28, 1, 6], text: `local f={caller=ARGV[1],call=ARGV[2]}
 local g=ARGV[3]
 local h=ARGV[4]=='1'
 local i=ARGV[5]
@@ -652,7 +652,7 @@ end
 keep_with_feed(n,c)
 wake(g,h,'released')
 return{'released',#q}` }
-const removeLua: LuaText = { file: 'lua/feed/remove.lua', taken: [7, 3, 1, 45], text: `local e={caller=ARGV[1],call=ARGV[2]}
+const removeLua: LuaText = { file: 'lua/feed/remove', taken: [7, 3, 1, 45], text: `local e={caller=ARGV[1],call=ARGV[2]}
 local f=ARGV[3]=='1'
 local g,h=ARGV,4
 local i,j=open_feed(a,e.caller)if i then return i end
@@ -700,7 +700,7 @@ remember_answer(a,e,j.now_ms,r..table.concat(p,' '))
 save_feed(a,j)
 end
 return{'removed',r,o}` }
-const settleLua: LuaText = { file: 'lua/feed/settle.lua', taken: [9, 2, 1, 26], text: `local h=ARGV[1]
+const settleLua: LuaText = { file: 'lua/feed/settle', taken: [9, 2, 1, 26], text: `local h=ARGV[1]
 local i=ARGV[2]=='1'
 local j,k=open_feed(a,'')if j then return j end
 k.now_us=clock_us()
@@ -728,7 +728,7 @@ if l+m>0 then
 wake(h,i,'settled')
 end
 return{'settled',is_due(d,k)and 1 or 0}` }
-const subscribeLua: LuaText = { file: 'lua/feed/subscribe.lua', taken: [9, 5, 1, 25], text: `local d=ARGV[1]
+const subscribeLua: LuaText = { file: 'lua/feed/subscribe', taken: [9, 5, 1, 25], text: `local d=ARGV[1]
 local e={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
 local f=ARGV[4]
 local g=ARGV[5]
@@ -758,7 +758,7 @@ move_all(K,j)
 end
 save_feed(a,j)
 return{'subscribed',format_marker(j.epoch,m),l and 0 or 1}` }
-const claimsModule: LuaText = { file: 'lua/shared/feed/claims.lua', taken: [8, 4, 194, 15, -38, 1, -180, 3, 177, 3, -174, 3, 34, 8, 131, 2, -21, 11, 10, 13, -142, 4, 15, 3, -15, 11, 5, 21, 2, 16, 23, 18, -39, 12, 1, 5, -124, 20, 2, 6], text: `local function is_live(a,b,c)
+const claimsModule: LuaText = { file: 'lua/shared/feed/claims', taken: [8, 4, 194, 15, -38, 1, -180, 3, 177, 3, -174, 3, 34, 8, 131, 2, -21, 11, 10, 13, -142, 4, 15, 3, -15, 11, 5, 21, 2, 16, 23, 18, -39, 12, 1, 5, -124, 20, 2, 6], text: `local function is_live(a,b,c)
 local d=redis.call('ZSCORE',a.leases,c)
 return d and tonumber(d)>b.now_ms or false
 end
@@ -937,7 +937,7 @@ a[#a+1]=b
 a[#a+1]=tonumber(c)
 end
 end` }
-const compactModule: LuaText = { file: 'lua/shared/feed/compact.lua', taken: [55, 2, -50, 2, 1, 3, 1, 6, 1, 3, 33, 3, 1, 1, -14, 4, 10, 5, -41, 6, 1, 12, 22, 8], text: `local function compact(a,b,c)
+const compactModule: LuaText = { file: 'lua/shared/feed/compact', taken: [55, 2, -50, 2, 1, 3, 1, 6, 1, 3, 33, 3, 1, 1, -14, 4, 10, 5, -41, 6, 1, 12, 22, 8], text: `local function compact(a,b,c)
 if b.moved==0 then
 local function is_sparse(a,b)
 local c=redis.pcall('XLEN',a.log)
@@ -992,7 +992,7 @@ else
 keep_with_feed(b,a.early)
 end
 end` }
-const deadModule: LuaText = { file: 'lua/shared/feed/dead.lua', taken: [5, 9, 24, 11, -29, 16, 27, 2, -14, 10, 4, 24, -74, 3], text: `local function parse_work(a)
+const deadModule: LuaText = { file: 'lua/shared/feed/dead', taken: [5, 9, 24, 11, -29, 16, 27, 2, -14, 10, 4, 24, -74, 3], text: `local function parse_work(a)
 local b,c,d,e=string.match(a,'^(%d+) (%d+) (%d+) (%d+)$')
 return{
 claims=tonumber(b),
@@ -1067,7 +1067,7 @@ end
 local function format_work(a)
 return string.format('%d %d %.0f %.0f',a.claims,a.bytes,a.expires_at_ms,a.id)
 end` }
-const delayedModule: LuaText = { file: 'lua/shared/feed/delayed.lua', taken: [74, 2, -11, 7, 4, 3, -73, 14, 26, 7, 26, 15, 1, 3, -76, 10, 2, 10, 87, 9, -85, 5, 41, 28], text: `local function show_due(a,b,c)
+const delayedModule: LuaText = { file: 'lua/shared/feed/delayed', taken: [74, 2, -11, 7, 4, 3, -73, 14, 26, 7, 26, 15, 1, 3, -76, 10, 2, 10, 87, 9, -85, 5, 41, 28], text: `local function show_due(a,b,c)
 local d,e=0,budget_of(c)
 local function try_showing(a,b)
 redis.call('HDEL',a.parked,'')
@@ -1180,7 +1180,7 @@ f=string.format('-%.0f-%s',j[k+1],j[k])
 end
 return f,g>e+h
 end` }
-const entriesModule: LuaText = { file: 'lua/shared/feed/entries.lua', taken: [27, 1, 3, 26, 1, 2, 1, 11, 23, 9, 2, 7, -99, 3, -13, 3, 110, 5, 47, 3, -36, 25, -87, 12, 1, 7, 30, 8, 31, 4, -158, 3], text: `local lives_read,plain_extras={},{}
+const entriesModule: LuaText = { file: 'lua/shared/feed/entries', taken: [27, 1, 3, 26, 1, 2, 1, 11, 23, 9, 2, 7, -99, 3, -13, 3, 110, 5, 47, 3, -36, 25, -87, 12, 1, 7, 30, 8, 31, 4, -158, 3], text: `local lives_read,plain_extras={},{}
 local function read_entry(a)
 local b,c=string.sub(a[1],1,-3),a[2]
 local d=tonumber(b)
@@ -1309,7 +1309,7 @@ end
 local function body_of(a,b)
 return b.body or redis.call('HGET',a,exact(b.id))or''
 end` }
-const readingModule: LuaText = { file: 'lua/shared/feed/reading.lua', taken: [53, 22, -67, 14, -19, 3, 152, 18, -36, 8, 1, 7, -132, 12, 1, 11, 48, 5, -21, 11, 10, 1, 1, 25, 1, 9], text: `local function look_up(a,b,c)
+const readingModule: LuaText = { file: 'lua/shared/feed/reading', taken: [53, 22, -67, 14, -19, 3, 152, 18, -36, 8, 1, 7, -132, 12, 1, 11, 48, 5, -21, 11, 10, 1, 1, 25, 1, 9], text: `local function look_up(a,b,c)
 local d,e,f,g={},{},{},{}
 for h=c,#b,1 do
 if not g[b[h]]then
@@ -1455,7 +1455,7 @@ end
 end
 return d,k,d<b.last,f
 end` }
-const reapModule: LuaText = { file: 'lua/shared/feed/reap.lua', taken: [65, 8, -21, 1, 1, 2, -53, 16, 37, 1, -36, 17, 19, 1, -18, 10, 8, 1, 1, 2, 11, 4], text: `local function do_due(a,b,c,d)
+const reapModule: LuaText = { file: 'lua/shared/feed/reap', taken: [65, 8, -21, 1, 1, 2, -53, 16, 37, 1, -36, 17, 19, 1, -18, 10, 8, 1, 1, 2, 11, 4], text: `local function do_due(a,b,c,d)
 local e,f=has_come(b.visible_at_us,b.now_us),has_come(b.due_at,b.now_ms)
 if c or e or f then
 refuse_when_full(a.meta,b)
@@ -1518,7 +1518,7 @@ reap_expired(a,b,50+d)
 end
 return g
 end` }
-const retentionModule: LuaText = { file: 'lua/shared/feed/retention.lua', taken: [100, 4, -16, 5, 11, 14, -50, 17, 33, 1, 1, 14, 1, 3, 6, 8, 24, 1, -82, 4, 78, 5, -28, 14, 1, 5, -134, 14, 1, 4, -56, 3, 2, 15, 2, 4, 1, 8, 21, 5, 120, 14], text: `local function remove_entries(a,b,c)
+const retentionModule: LuaText = { file: 'lua/shared/feed/retention', taken: [100, 4, -16, 5, 11, 14, -50, 17, 33, 1, 1, 14, 1, 3, 6, 8, 24, 1, -82, 4, 78, 5, -28, 14, 1, 5, -134, 14, 1, 4, -56, 3, 2, 15, 2, 4, 1, 8, 21, 5, 120, 14], text: `local function remove_entries(a,b,c)
 if#c==0 then
 return
 end
@@ -1680,7 +1680,7 @@ if#c>0 then
 redis.call('HSET',a,unpack(c))
 end
 end` }
-const stateModule: LuaText = { file: 'lua/shared/feed/state.lua', taken: [21, 1, 58, 1, -55, 7, 1, 8, 1, 24, 14, 1, -13, 10, 3, 2, 46, 6, 69, 5, -53, 3, 20, 1, -15, 12, 3, 8, 1, 9, -61, 1, -33, 22, 11, 6, 94, 6, 1, 9, 2, 9, 1, 8, -128, 8, -66, 11, 2, 3, 108, 12, 2, 9], text: `local FEED_LAYOUT,APART_LAYOUT='1','2'
+const stateModule: LuaText = { file: 'lua/shared/feed/state', taken: [21, 1, 58, 1, -55, 7, 1, 8, 1, 24, 14, 1, -13, 10, 3, 2, 46, 6, 69, 5, -53, 3, 20, 1, -15, 12, 3, 8, 1, 9, -61, 1, -33, 22, 11, 6, 94, 6, 1, 9, 2, 9, 1, 8, -128, 8, -66, 11, 2, 3, 108, 12, 2, 9], text: `local FEED_LAYOUT,APART_LAYOUT='1','2'
 local function open_feed(a,b,c,d)
 local function read_feed(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','state',c or'','partitions')
@@ -1883,6 +1883,87 @@ end
 end
 end` }
 
+const PARTS: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'guards', 'delayed', 'once', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked', 'dead-delayed', 'dead-once', 'dead-subscribers', 'dead-guards']
+const ackParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+const advanceParts = /* @__PURE__ */ pick(PARTS, [0, 10, 11])
+const agreeParts = /* @__PURE__ */ pick(PARTS, [0])
+const appendAlikeParts = /* @__PURE__ */ pick(PARTS, [0, 1])
+const appendParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 13, 10, 11])
+const buryParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23])
+const claimParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23])
+const claimedParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 7])
+const clearParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 13, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 23, 25, 26, 27])
+const extendParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 10, 11])
+const forgetParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 5, 7, 10, 11])
+const getParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 7, 9])
+const inspectParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 7, 12, 10, 11, 14, 15, 16, 19])
+const readParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 7, 12, 9])
+const releaseParts = /* @__PURE__ */ pick(PARTS, [0, 4, 5, 6, 7, 9])
+const removeParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 10])
+
+function readIdIntegerReasonTextList(part: Reply | undefined): ({ readonly id: number; readonly reason: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: number; readonly reason: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { id: asInteger(flat[from]), reason: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+function readAtIntegerIdIntegerList(part: Reply | undefined): ({ readonly at: number; readonly id: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly id: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), id: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+function readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerBodyBytesList(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }>(Math.ceil(flat.length / 5))
+  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
+    found[to] = { position: asInteger(flat[from]), id: asInteger(flat[from + 1]), expiresAtMs: asInteger(flat[from + 2]), claims: asInteger(flat[from + 3]), body: asBytes(flat[from + 4]) }
+  }
+  return found
+}
+
+function readPositionIntegerTokenIntegerList(part: Reply | undefined): ({ readonly position: number; readonly token: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly position: number; readonly token: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { position: asInteger(flat[from]), token: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+function readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerTokenIntegerBodyBytesList(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly token: number; readonly body: Buffer })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly token: number; readonly body: Buffer }>(Math.ceil(flat.length / 6))
+  for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
+    found[to] = { position: asInteger(flat[from]), id: asInteger(flat[from + 1]), expiresAtMs: asInteger(flat[from + 2]), claims: asInteger(flat[from + 3]), token: asInteger(flat[from + 4]), body: asBytes(flat[from + 5]) }
+  }
+  return found
+}
+
+function readNameTextPositionIntegerProtectedFlagList(part: Reply | undefined): ({ readonly name: string; readonly position: number; readonly protected: boolean })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly name: string; readonly position: number; readonly protected: boolean }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { name: asText(flat[from]), position: asInteger(flat[from + 1]), protected: asFlag(flat[from + 2]) }
+  }
+  return found
+}
+
+function readIntegerList(part: Reply | undefined): (number)[] {
+  const flat = asList(part)
+  const found = new Array<number>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asInteger(flat[from])
+  }
+  return found
+}
+
 export interface AckArguments {
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
@@ -1898,24 +1979,13 @@ export type AckAnswer =
   | { readonly status: 'acked'; readonly count: number; readonly refused: { readonly id: number; readonly reason: string }[] }
   | { readonly status: 'lost' }
 
-function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number; readonly reason: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly id: number; readonly reason: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { id: asInteger(flat[from]), reason: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const ackParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers']
-
 /**
  * Removes messages of a live claim: they are done. Without ids all of the claim. A message that the claim does not hold stays, and is named with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
  *
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: /* @__PURE__ */ linked('feed/ack', 'aef1a987224c24dc33e86fb14feaaba017c0a939', { reads: false, bytes: false }, ackParts, [{ locals: [1, 5, 8, 10] }, ackLua, 0, 3, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, ackLua, 3, 1, sharedCalls, 0, 15, ackLua, 4, 9, sharedClock, 0, 4, ackLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, ackLua, 14, 4, deadModule, 0, 9, ackLua, 18, 1, deadModule, 9, 11, ackLua, 19, 2, readingModule, 0, 22, ackLua, 21, 12, claimsModule, 4, 2, entriesModule, 1, 48, claimsModule, 6, 13, ackLua, 33, 4, sharedNumbers, 0, 7, retentionModule, 0, 55, ackLua, 37, 2, claimsModule, 19, 7, ackLua, 39, 3, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 60, 5, compactModule, 47, 8, ackLua, 42, 2, stateModule, 65, 3, ackLua, 44, 1, stateModule, 68, 24, 60, 5, 92, 6, ackLua, 45, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, ackLua, 47, 1, stateModule, 98, 29, ackLua, 48, 3]),
+  script: /* @__PURE__ */ linked('feed/ack', 'aef1a987224c24dc33e86fb14feaaba017c0a939', {}, ackParts, [{ locals: [1, 5, 8, 10] }, ackLua, 0, 3, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, ackLua, 3, 1, sharedCalls, 0, 15, ackLua, 4, 9, sharedClock, 0, 4, ackLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, ackLua, 14, 4, deadModule, 0, 9, ackLua, 18, 1, deadModule, 9, 11, ackLua, 19, 2, readingModule, 0, 22, ackLua, 21, 12, claimsModule, 4, 2, entriesModule, 1, 48, claimsModule, 6, 13, ackLua, 33, 4, sharedNumbers, 0, 7, retentionModule, 0, 55, ackLua, 37, 2, claimsModule, 19, 7, ackLua, 39, 3, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 60, 5, compactModule, 47, 8, ackLua, 42, 2, stateModule, 65, 3, ackLua, 44, 1, stateModule, 68, 24, 60, 5, 92, 6, ackLua, 45, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, ackLua, 47, 1, stateModule, 98, 29, ackLua, 48, 3]),
   parts: ackParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -1935,12 +2005,12 @@ export const ack: Operation<AckArguments, AckAnswer> = {
         return {
           status: 'acked',
           count: asInteger(parts[1]),
-          refused: readRefusedOfAckAcked(parts[2]),
+          refused: readIdIntegerReasonTextList(parts[2]),
         }
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers acked, lost', parts[0])
+        return unexpected('acked or lost', parts[0])
     }
   },
 }
@@ -1958,16 +2028,13 @@ export type AdvanceAnswer =
   | { readonly status: 'advanced'; readonly marker: string }
   | { readonly status: 'absent' }
 
-
-const advanceParts: readonly string[] = ['meta', 'subscribers', 'guards']
-
 /**
  * Moves a subscriber forward to a marker; back only when told to rewind. One that was read before the feed began is its beginning. A marker of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
  *
  * Cost: O(log subscribers).
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('feed/advance', '529313a3419c0392799f5dec15694bd667bfea08', { reads: false, bytes: false }, advanceParts, [{ locals: [1, 2, 3] }, advanceLua, 0, 3, stateModule, 0, 54, advanceLua, 3, 1, readingModule, 22, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 36, 3, advanceLua, 20, 1]),
+  script: /* @__PURE__ */ linked('feed/advance', '529313a3419c0392799f5dec15694bd667bfea08', {}, advanceParts, [{ locals: [1, 2, 3] }, advanceLua, 0, 3, stateModule, 0, 54, advanceLua, 3, 1, readingModule, 22, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 36, 3, advanceLua, 20, 1]),
   parts: advanceParts,
   encode(args) {
     return withoutDefaults([
@@ -1987,7 +2054,7 @@ export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers advanced, absent', parts[0])
+        return unexpected('advanced or absent', parts[0])
     }
   },
 }
@@ -2004,16 +2071,13 @@ export type AgreeAnswer =
   | { readonly status: 'other'; readonly partitions: number }
   | { readonly status: 'unknown' }
 
-
-const agreeParts: readonly string[] = ['meta']
-
 /**
  * Agrees upon the number of partitions of a feed that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  script: /* @__PURE__ */ linked('feed/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', {}, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
   parts: agreeParts,
   encode(args) {
     return withoutDefaults([
@@ -2037,7 +2101,7 @@ export const agree: Operation<AgreeArguments, AgreeAnswer> = {
       case 'unknown':
         return { status: 'unknown' }
       default:
-        return unexpected('one of the answers agreed, other, unknown', parts[0])
+        return unexpected('agreed or other or unknown', parts[0])
     }
   },
 }
@@ -2067,16 +2131,13 @@ export type AppendAlikeAnswer =
   | { readonly status: 'appended'; readonly epoch: number; readonly first: number }
   | { readonly status: 'declined' }
 
-
-const appendAlikeParts: readonly string[] = ['meta', 'log']
-
 /**
  * Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when the feed has not begun or has anything else to do first, or a message has more than 16 KiB; `append` then does it all.
  *
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append-alike', '3ff8e5ab3580db56947e111a9ea0f6d1af2be5e7', { reads: false, bytes: false }, appendAlikeParts, [{ locals: [1, 2] }, appendAlikeLua, 0, 8, stateModule, 0, 54, appendAlikeLua, 8, 1, sharedCalls, 0, 15, appendAlikeLua, 9, 4, sharedClock, 0, 4, appendAlikeLua, 13, 4, stateModule, 127, 15, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 49, 7, appendAlikeLua, 27, 5, stateModule, 142, 17, appendAlikeLua, 32, 2, stateModule, 159, 1, 99, 22, 160, 1, 98, 1, 121, 6, 161, 2, sharedCalls, 17, 3, stateModule, 163, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 165, 2, appendAlikeLua, 34, 1, sharedMessages, 39, 10, appendAlikeLua, 35, 2]),
+  script: /* @__PURE__ */ linked('feed/append-alike', '3ff8e5ab3580db56947e111a9ea0f6d1af2be5e7', {}, appendAlikeParts, [{ locals: [1, 2] }, appendAlikeLua, 0, 8, stateModule, 0, 54, appendAlikeLua, 8, 1, sharedCalls, 0, 15, appendAlikeLua, 9, 4, sharedClock, 0, 4, appendAlikeLua, 13, 4, stateModule, 127, 15, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 49, 7, appendAlikeLua, 27, 5, stateModule, 142, 17, appendAlikeLua, 32, 2, stateModule, 159, 1, 99, 22, 160, 1, 98, 1, 121, 6, 161, 2, sharedCalls, 17, 3, stateModule, 163, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 165, 2, appendAlikeLua, 34, 1, sharedMessages, 39, 10, appendAlikeLua, 35, 2]),
   parts: appendAlikeParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -2106,7 +2167,7 @@ export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
       case 'declined':
         return { status: 'declined' }
       default:
-        return unexpected('one of the answers appended, declined', parts[0])
+        return unexpected('appended or declined', parts[0])
     }
   },
 }
@@ -2142,24 +2203,13 @@ export type AppendAnswer =
   | { readonly status: 'appended'; readonly epoch: number; readonly first: number; readonly created: boolean; readonly duplicates: { readonly at: number; readonly id: number }[] }
   | { readonly status: 'unagreed' }
 
-function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at: number; readonly id: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly id: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), id: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-const appendParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards']
-
 /**
  * Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the messages, but for those named in `duplicates` (places counted from 0), whose idempotency key is known and which keep the id that they got then.
  *
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append', 'f582abe35e1324c6931d5238897044ba04b96ebb', { reads: false, bytes: false }, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 10, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, appendLua, 10, 1, sharedLine, 0, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 0, 15, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 167, 11, appendLua, 33, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, stateModule, 99, 22, 98, 1, 121, 6, reapModule, 0, 1, entriesModule, 67, 3, reapModule, 1, 2, stateModule, 178, 3, reapModule, 3, 1, retentionModule, 66, 2, 4, 5, 68, 8, reapModule, 4, 2, delayedModule, 0, 33, entriesModule, 70, 25, delayedModule, 33, 18, reapModule, 6, 5, retentionModule, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 34, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 90, 5, appendLua, 69, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, deadModule, 0, 9, 20, 16, retentionModule, 113, 35, appendLua, 72, 3, compactModule, 0, 30, sharedBudget, 0, 3, compactModule, 30, 17, stateModule, 60, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 181, 12, appendLua, 84, 1, readingModule, 39, 16, stateModule, 193, 1, 60, 5, 194, 8, readingModule, 55, 2, appendLua, 85, 4, stateModule, 60, 5, appendLua, 89, 4, stateModule, 159, 4, sharedCalls, 17, 3, stateModule, 163, 2, sharedCalls, 21, 11, stateModule, 165, 2, appendLua, 93, 1, sharedMessages, 39, 10, appendLua, 94, 2]),
+  script: /* @__PURE__ */ linked('feed/append', 'f582abe35e1324c6931d5238897044ba04b96ebb', {}, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 10, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, appendLua, 10, 1, sharedLine, 0, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 0, 15, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 167, 11, appendLua, 33, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, stateModule, 99, 22, 98, 1, 121, 6, reapModule, 0, 1, entriesModule, 67, 3, reapModule, 1, 2, stateModule, 178, 3, reapModule, 3, 1, retentionModule, 66, 2, 4, 5, 68, 8, reapModule, 4, 2, delayedModule, 0, 33, entriesModule, 70, 25, delayedModule, 33, 18, reapModule, 6, 5, retentionModule, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 34, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 90, 5, appendLua, 69, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, deadModule, 0, 9, 20, 16, retentionModule, 113, 35, appendLua, 72, 3, compactModule, 0, 30, sharedBudget, 0, 3, compactModule, 30, 17, stateModule, 60, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 181, 12, appendLua, 84, 1, readingModule, 39, 16, stateModule, 193, 1, 60, 5, 194, 8, readingModule, 55, 2, appendLua, 85, 4, stateModule, 60, 5, appendLua, 89, 4, stateModule, 159, 4, sharedCalls, 17, 3, stateModule, 163, 2, sharedCalls, 21, 11, stateModule, 165, 2, appendLua, 93, 1, sharedMessages, 39, 10, appendLua, 94, 2]),
   parts: appendParts,
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2193,12 +2243,12 @@ export const append: Operation<AppendArguments, AppendAnswer> = {
           epoch: asInteger(parts[1]),
           first: asInteger(parts[2]),
           created: asFlag(parts[3]),
-          duplicates: readDuplicatesOfAppendAppended(parts[4]),
+          duplicates: readAtIntegerIdIntegerList(parts[4]),
         }
       case 'unagreed':
         return { status: 'unagreed' }
       default:
-        return unexpected('one of the answers appended, unagreed', parts[0])
+        return unexpected('appended or unagreed', parts[0])
     }
   },
 }
@@ -2226,16 +2276,13 @@ export type BuryAnswer =
   | { readonly status: 'buried'; readonly count: number }
   | { readonly status: 'lost' }
 
-
-const buryParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked']
-
 /**
  * Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids. Ids that the claim does not hold are passed over.
  *
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('feed/bury', 'b7ff8478963aa7eeba90c59ab7b93d32b4e43dbf', { reads: false, bytes: false }, buryParts, [{ locals: [1, 4, 5, 8, 10, 12] }, buryLua, 0, 7, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 2, 39, 42, 10, 1, 1, 41, 1, 52, 2, buryLua, 7, 3, sharedCalls, 0, 15, buryLua, 10, 4, sharedClock, 0, 4, buryLua, 14, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, buryLua, 16, 3, readingModule, 0, 22, entriesModule, 1, 48, buryLua, 19, 7, deadModule, 20, 8, 0, 9, 28, 8, buryLua, 26, 4, stateModule, 178, 3, buryLua, 30, 1, retentionModule, 4, 5, 67, 4, buryLua, 31, 1, sharedNumbers, 0, 7, stateModule, 54, 6, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, stateModule, 99, 22, 98, 1, 121, 6, deadModule, 36, 1, stateModule, 167, 11, deadModule, 37, 3, entriesModule, 126, 3, 59, 8, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, deadModule, 40, 9, entriesModule, 67, 3, deadModule, 49, 1, reapModule, 8, 3, sharedBudget, 7, 3, 0, 3, entriesModule, 95, 19, sharedBudget, 3, 4, entriesModule, 56, 3, reapModule, 11, 16, sharedBudget, 10, 3, reapModule, 27, 32, deadModule, 50, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 29, 18, stateModule, 60, 5, compactModule, 0, 29, 47, 8, deadModule, 53, 2, stateModule, 181, 12, deadModule, 55, 13, stateModule, 193, 1, 60, 5, 194, 8, deadModule, 68, 4, buryLua, 32, 13, sharedMessages, 39, 10, buryLua, 45, 3, claimsModule, 19, 7, buryLua, 48, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 29, 18, stateModule, 60, 5, compactModule, 0, 29, 47, 8, buryLua, 51, 2, stateModule, 65, 3, buryLua, 53, 1, stateModule, 68, 24, 60, 5, 92, 6, buryLua, 54, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, buryLua, 56, 4]),
+  script: /* @__PURE__ */ linked('feed/bury', 'b7ff8478963aa7eeba90c59ab7b93d32b4e43dbf', {}, buryParts, [{ locals: [1, 4, 5, 8, 10, 12] }, buryLua, 0, 7, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 2, 39, 42, 10, 1, 1, 41, 1, 52, 2, buryLua, 7, 3, sharedCalls, 0, 15, buryLua, 10, 4, sharedClock, 0, 4, buryLua, 14, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, buryLua, 16, 3, readingModule, 0, 22, entriesModule, 1, 48, buryLua, 19, 7, deadModule, 20, 8, 0, 9, 28, 8, buryLua, 26, 4, stateModule, 178, 3, buryLua, 30, 1, retentionModule, 4, 5, 67, 4, buryLua, 31, 1, sharedNumbers, 0, 7, stateModule, 54, 6, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, stateModule, 99, 22, 98, 1, 121, 6, deadModule, 36, 1, stateModule, 167, 11, deadModule, 37, 3, entriesModule, 126, 3, 59, 8, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, deadModule, 40, 9, entriesModule, 67, 3, deadModule, 49, 1, reapModule, 8, 3, sharedBudget, 7, 3, 0, 3, entriesModule, 95, 19, sharedBudget, 3, 4, entriesModule, 56, 3, reapModule, 11, 16, sharedBudget, 10, 3, reapModule, 27, 32, deadModule, 50, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 29, 18, stateModule, 60, 5, compactModule, 0, 29, 47, 8, deadModule, 53, 2, stateModule, 181, 12, deadModule, 55, 13, stateModule, 193, 1, 60, 5, 194, 8, deadModule, 68, 4, buryLua, 32, 13, sharedMessages, 39, 10, buryLua, 45, 3, claimsModule, 19, 7, buryLua, 48, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 29, 18, stateModule, 60, 5, compactModule, 0, 29, 47, 8, buryLua, 51, 2, stateModule, 65, 3, buryLua, 53, 1, stateModule, 68, 24, 60, 5, 92, 6, buryLua, 54, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, buryLua, 56, 4]),
   parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -2263,7 +2310,7 @@ export const bury: Operation<BuryArguments, BuryAnswer> = {
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers buried, lost', parts[0])
+        return unexpected('buried or lost', parts[0])
     }
   },
 }
@@ -2297,24 +2344,13 @@ export type ClaimAnswer =
   | { readonly status: 'claimed'; readonly epoch: number; readonly token: number; readonly expiresAtMs: number; readonly nowMs: number; readonly dead: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[] }
   | { readonly status: 'empty'; readonly dead: number; readonly recheckMs: number }
 
-function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }>(Math.ceil(flat.length / 5))
-  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
-    found[to] = { position: asInteger(flat[from]), id: asInteger(flat[from + 1]), expiresAtMs: asInteger(flat[from + 2]), claims: asInteger(flat[from + 3]), body: asBytes(flat[from + 4]) }
-  }
-  return found
-}
-
-const claimParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked']
-
 /**
  * Claims free messages for a while, oldest first. Until its lease ends nobody else gets them. A message lives at least as long as its claim and the grace behind it. One that was claimed `max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim has no more messages behind those that reach 4 MiB. Repeating the call gives the same claim again while it is live.
  *
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claim', '90a976ab55736b66de27363a032a2e7e9f44c960', { reads: false, bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 9, stateModule, 0, 1, entriesModule, 0, 1, claimLua, 9, 1, stateModule, 2, 39, 42, 10, 1, 1, 41, 1, 52, 2, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 0, 15, claimLua, 15, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 26, 3, entriesModule, 1, 48, deadModule, 0, 9, 20, 16, claimLua, 16, 2, entriesModule, 126, 3, readingModule, 57, 15, claimsModule, 29, 8, claimLua, 18, 6, claimsModule, 20, 3, 37, 13, 19, 1, 23, 3, 50, 13, claimLua, 24, 2, entriesModule, 67, 3, sharedBudget, 10, 3, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, stateModule, 99, 22, 98, 1, 121, 6, 60, 5, claimLua, 26, 1, delayedModule, 0, 33, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, claimLua, 27, 3, claimsModule, 63, 4, claimLua, 30, 1, claimsModule, 67, 3, sharedBudget, 0, 3, claimsModule, 70, 32, claimLua, 31, 1, entriesModule, 95, 19, claimsModule, 102, 16, claimLua, 32, 2, stateModule, 178, 3, claimLua, 34, 3, stateModule, 181, 12, claimLua, 37, 14, retentionModule, 4, 5, 67, 4, claimLua, 51, 1, deadModule, 36, 1, stateModule, 167, 11, deadModule, 37, 1, stateModule, 54, 6, deadModule, 38, 2, entriesModule, 126, 3, 59, 8, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, deadModule, 40, 10, reapModule, 8, 3, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 48, deadModule, 50, 3, compactModule, 29, 18, 0, 27, stateModule, 54, 6, compactModule, 27, 2, 47, 8, deadModule, 53, 15, stateModule, 193, 9, deadModule, 68, 4, claimLua, 52, 1, sharedMessages, 39, 10, claimLua, 53, 3, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, claimLua, 56, 3, compactModule, 29, 18, 0, 27, stateModule, 54, 6, compactModule, 27, 2, 47, 8, claimLua, 59, 2, stateModule, 65, 3, claimLua, 61, 1, stateModule, 68, 30, claimLua, 62, 6, claimsModule, 118, 18, claimLua, 68, 1, claimsModule, 136, 3, deadModule, 72, 3, claimsModule, 139, 14, claimLua, 69, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 70, 9, readingModule, 39, 16, stateModule, 193, 9, readingModule, 55, 2, claimLua, 79, 4, entriesModule, 126, 3, readingModule, 57, 15, claimLua, 83, 6, delayedModule, 71, 9, claimLua, 89, 1]),
+  script: /* @__PURE__ */ linked('feed/claim', '90a976ab55736b66de27363a032a2e7e9f44c960', { bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 9, stateModule, 0, 1, entriesModule, 0, 1, claimLua, 9, 1, stateModule, 2, 39, 42, 10, 1, 1, 41, 1, 52, 2, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 0, 15, claimLua, 15, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 26, 3, entriesModule, 1, 48, deadModule, 0, 9, 20, 16, claimLua, 16, 2, entriesModule, 126, 3, readingModule, 57, 15, claimsModule, 29, 8, claimLua, 18, 6, claimsModule, 20, 3, 37, 13, 19, 1, 23, 3, 50, 13, claimLua, 24, 2, entriesModule, 67, 3, sharedBudget, 10, 3, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, stateModule, 99, 22, 98, 1, 121, 6, 60, 5, claimLua, 26, 1, delayedModule, 0, 33, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, claimLua, 27, 3, claimsModule, 63, 4, claimLua, 30, 1, claimsModule, 67, 3, sharedBudget, 0, 3, claimsModule, 70, 32, claimLua, 31, 1, entriesModule, 95, 19, claimsModule, 102, 16, claimLua, 32, 2, stateModule, 178, 3, claimLua, 34, 3, stateModule, 181, 12, claimLua, 37, 14, retentionModule, 4, 5, 67, 4, claimLua, 51, 1, deadModule, 36, 1, stateModule, 167, 11, deadModule, 37, 1, stateModule, 54, 6, deadModule, 38, 2, entriesModule, 126, 3, 59, 8, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, deadModule, 40, 10, reapModule, 8, 3, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 48, deadModule, 50, 3, compactModule, 29, 18, 0, 27, stateModule, 54, 6, compactModule, 27, 2, 47, 8, deadModule, 53, 15, stateModule, 193, 9, deadModule, 68, 4, claimLua, 52, 1, sharedMessages, 39, 10, claimLua, 53, 3, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, claimLua, 56, 3, compactModule, 29, 18, 0, 27, stateModule, 54, 6, compactModule, 27, 2, 47, 8, claimLua, 59, 2, stateModule, 65, 3, claimLua, 61, 1, stateModule, 68, 30, claimLua, 62, 6, claimsModule, 118, 18, claimLua, 68, 1, claimsModule, 136, 3, deadModule, 72, 3, claimsModule, 139, 14, claimLua, 69, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 70, 9, readingModule, 39, 16, stateModule, 193, 9, readingModule, 55, 2, claimLua, 79, 4, entriesModule, 126, 3, readingModule, 57, 15, claimLua, 83, 6, delayedModule, 71, 9, claimLua, 89, 1]),
   parts: claimParts,
   encode(args) {
     return withoutDefaults([
@@ -2342,7 +2378,7 @@ export const claim: Operation<ClaimArguments, ClaimAnswer> = {
           expiresAtMs: asInteger(parts[3]),
           nowMs: asInteger(parts[4]),
           dead: asInteger(parts[5]),
-          messages: readMessagesOfClaimClaimed(parts[6]),
+          messages: readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerBodyBytesList(parts[6]),
         }
       case 'empty':
         return {
@@ -2351,7 +2387,7 @@ export const claim: Operation<ClaimArguments, ClaimAnswer> = {
           recheckMs: asInteger(parts[2]),
         }
       default:
-        return unexpected('one of the answers claimed, empty', parts[0])
+        return unexpected('claimed or empty', parts[0])
     }
   },
 }
@@ -2366,17 +2402,6 @@ export interface ClaimedArguments {
 export type ClaimedAnswer =
   | { readonly status: 'claimed'; readonly epoch: number; readonly leaseMs: number; readonly expiresAtMs: number; readonly nowMs: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[] }
   | { readonly status: 'lost' }
-
-function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }>(Math.ceil(flat.length / 5))
-  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
-    found[to] = { position: asInteger(flat[from]), id: asInteger(flat[from + 1]), expiresAtMs: asInteger(flat[from + 2]), claims: asInteger(flat[from + 3]), body: asBytes(flat[from + 4]) }
-  }
-  return found
-}
-
-const claimedParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work']
 
 /**
  * Shows a claim: what it holds and how long it lasts.
@@ -2402,12 +2427,12 @@ export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
           leaseMs: asInteger(parts[2]),
           expiresAtMs: asInteger(parts[3]),
           nowMs: asInteger(parts[4]),
-          messages: readMessagesOfClaimedClaimed(parts[5]),
+          messages: readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerBodyBytesList(parts[5]),
         }
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers claimed, lost', parts[0])
+        return unexpected('claimed or lost', parts[0])
     }
   },
 }
@@ -2422,16 +2447,13 @@ export interface ClearArguments {
 export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
-
-const clearParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards']
-
 /**
  * Deletes the feed, its subscribers and its dead letters. Redis frees the memory in the background.
  *
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('feed/clear', 'e019438adb3ce45c64421eb041b0a40fdc75c795', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, clearLua, 0, 2, sharedAgreement, 12, 7, clearLua, 2, 35, sharedMessages, 39, 10, clearLua, 37, 2]),
+  script: /* @__PURE__ */ linked('feed/clear', 'e019438adb3ce45c64421eb041b0a40fdc75c795', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, clearLua, 0, 2, sharedAgreement, 12, 7, clearLua, 2, 35, sharedMessages, 39, 10, clearLua, 37, 2]),
   parts: clearParts,
   encode(args) {
     return withoutDefaults([
@@ -2448,7 +2470,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
           existed: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer cleared', parts[0])
+        return unexpected('cleared', parts[0])
     }
   },
 }
@@ -2462,17 +2484,14 @@ export type DisbandAnswer =
   | { readonly status: 'forgotten' }
   | { readonly status: 'kept' }
 
-
-const disbandParts: readonly string[] = ['meta']
-
 /**
  * Forgets the number of partitions of a feed, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: /* @__PURE__ */ linked('feed/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, disbandParts, [{ locals: [1] }, disbandLua, 0, 6]),
-  parts: disbandParts,
+  script: /* @__PURE__ */ linked('feed/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', {}, agreeParts, [{ locals: [1] }, disbandLua, 0, 6]),
+  parts: agreeParts,
   encode(args) {
     return [
       args.agreedUs,
@@ -2486,7 +2505,7 @@ export const disband: Operation<DisbandArguments, DisbandAnswer> = {
       case 'kept':
         return { status: 'kept' }
       default:
-        return unexpected('one of the answers forgotten, kept', parts[0])
+        return unexpected('forgotten or kept', parts[0])
     }
   },
 }
@@ -2504,16 +2523,13 @@ export type ExtendAnswer =
   | { readonly status: 'extended'; readonly expiresAtMs: number }
   | { readonly status: 'lost' }
 
-
-const extendParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards']
-
 /**
  * Makes a claim last longer, counted from now. A claim that has ended is never brought back.
  *
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/extend', '2bdc846ecd227d69a429e3cab2a288a7a8e38c49', { reads: false, bytes: false }, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 0, 54, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 6, claimsModule, 20, 3, extendLua, 11, 1, claimsModule, 118, 18, deadModule, 9, 4, 0, 9, 13, 7, extendLua, 12, 1, deadModule, 72, 3, extendLua, 13, 5, stateModule, 60, 5, extendLua, 18, 4, stateModule, 181, 12, extendLua, 22, 1, readingModule, 39, 16, stateModule, 193, 9, readingModule, 55, 2, extendLua, 23, 2, stateModule, 98, 29, extendLua, 25, 2]),
+  script: /* @__PURE__ */ linked('feed/extend', '2bdc846ecd227d69a429e3cab2a288a7a8e38c49', {}, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 0, 54, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 6, claimsModule, 20, 3, extendLua, 11, 1, claimsModule, 118, 18, deadModule, 9, 4, 0, 9, 13, 7, extendLua, 12, 1, deadModule, 72, 3, extendLua, 13, 5, stateModule, 60, 5, extendLua, 18, 4, stateModule, 181, 12, extendLua, 22, 1, readingModule, 39, 16, stateModule, 193, 9, readingModule, 55, 2, extendLua, 23, 2, stateModule, 98, 29, extendLua, 25, 2]),
   parts: extendParts,
   encode(args) {
     return [
@@ -2533,7 +2549,7 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers extended, lost', parts[0])
+        return unexpected('extended or lost', parts[0])
     }
   },
 }
@@ -2547,16 +2563,13 @@ export type ForgetAnswer =
   | { readonly status: 'forgotten' }
   | { readonly status: 'absent' }
 
-
-const forgetParts: readonly string[] = ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards']
-
 /**
  * Removes a subscriber. With the last one goes, after a while, what is left of a feed that is empty.
  *
  * Cost: O(log subscribers).
  */
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/forget', 'ff939fadb65e9b8fb52d7662474eccabb0488a30', { reads: false, bytes: false }, forgetParts, [{ locals: [1, 6, 7] }, forgetLua, 0, 1, stateModule, 0, 54, forgetLua, 1, 5, stateModule, 65, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, { table: [1, 2, 3, 4, 5, 6] }, stateModule, 68, 24, 60, 5, 92, 6, forgetLua, 8, 1, stateModule, 98, 29, forgetLua, 9, 3]),
+  script: /* @__PURE__ */ linked('feed/forget', 'ff939fadb65e9b8fb52d7662474eccabb0488a30', {}, forgetParts, [{ locals: [1, 6, 7] }, forgetLua, 0, 1, stateModule, 0, 54, forgetLua, 1, 5, stateModule, 65, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, { table: [1, 2, 3, 4, 5, 6] }, stateModule, 68, 24, 60, 5, 92, 6, forgetLua, 8, 1, stateModule, 98, 29, forgetLua, 9, 3]),
   parts: forgetParts,
   encode(args) {
     return [
@@ -2571,7 +2584,7 @@ export const forget: Operation<ForgetArguments, ForgetAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers forgotten, absent', parts[0])
+        return unexpected('forgotten or absent', parts[0])
     }
   },
 }
@@ -2585,26 +2598,6 @@ export interface GetArguments {
 
 export type GetAnswer =
   | { readonly status: 'found'; readonly epoch: number; readonly nowMs: number; readonly looked: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[]; readonly held: { readonly position: number; readonly token: number }[] }
-
-function readMessagesOfGetFound(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }>(Math.ceil(flat.length / 5))
-  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
-    found[to] = { position: asInteger(flat[from]), id: asInteger(flat[from + 1]), expiresAtMs: asInteger(flat[from + 2]), claims: asInteger(flat[from + 3]), body: asBytes(flat[from + 4]) }
-  }
-  return found
-}
-
-function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: number; readonly token: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly position: number; readonly token: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { position: asInteger(flat[from]), token: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-const getParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'parked']
 
 /**
  * Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed message has position 0 until it becomes visible. `held`: which of them a live claim holds. Behind messages that reach 4 MiB it looks for no more: it has `looked` for so many of the ids.
@@ -2632,11 +2625,11 @@ export const get: Operation<GetArguments, GetAnswer> = {
           epoch: asInteger(parts[1]),
           nowMs: asInteger(parts[2]),
           looked: asInteger(parts[3]),
-          messages: readMessagesOfGetFound(parts[4]),
-          held: readHeldOfGetFound(parts[5]),
+          messages: readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerBodyBytesList(parts[4]),
+          held: readPositionIntegerTokenIntegerList(parts[5]),
         }
       default:
-        return unexpected('the answer found', parts[0])
+        return unexpected('found', parts[0])
     }
   },
 }
@@ -2648,26 +2641,6 @@ export interface InspectArguments {
 
 export type InspectAnswer =
   | { readonly status: 'inspection'; readonly epoch: number; readonly last: number; readonly nowMs: number; readonly due: boolean; readonly total: number; readonly claimed: number; readonly delayed: number; readonly bytes: number; readonly dead: number; readonly claims: number; readonly subscribers: number; readonly codec: string; readonly ends: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly token: number; readonly body: Buffer }[]; readonly readers: { readonly name: string; readonly position: number; readonly protected: boolean }[] }
-
-function readEndsOfInspectInspection(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly token: number; readonly body: Buffer })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly token: number; readonly body: Buffer }>(Math.ceil(flat.length / 6))
-  for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
-    found[to] = { position: asInteger(flat[from]), id: asInteger(flat[from + 1]), expiresAtMs: asInteger(flat[from + 2]), claims: asInteger(flat[from + 3]), token: asInteger(flat[from + 4]), body: asBytes(flat[from + 5]) }
-  }
-  return found
-}
-
-function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly name: string; readonly position: number; readonly protected: boolean })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly name: string; readonly position: number; readonly protected: boolean }>(Math.ceil(flat.length / 3))
-  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
-    found[to] = { name: asText(flat[from]), position: asInteger(flat[from + 1]), protected: asFlag(flat[from + 2]) }
-  }
-  return found
-}
-
-const inspectParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases']
 
 /**
  * A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed` counts what waits to become visible, `dead` what the dead-letter feed stores; what is due there is `due` too. `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the hundred subscribers that are furthest behind.
@@ -2700,11 +2673,11 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           claims: asInteger(parts[10]),
           subscribers: asInteger(parts[11]),
           codec: asText(parts[12]),
-          ends: readEndsOfInspectInspection(parts[13]),
-          readers: readReadersOfInspectInspection(parts[14]),
+          ends: readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerTokenIntegerBodyBytesList(parts[13]),
+          readers: readNameTextPositionIntegerProtectedFlagList(parts[14]),
         }
       default:
-        return unexpected('the answer inspection', parts[0])
+        return unexpected('inspection', parts[0])
     }
   },
 }
@@ -2718,17 +2691,14 @@ export type ProposeAnswer =
   | { readonly status: 'proposed'; readonly proof: string }
   | { readonly status: 'agreed' }
 
-
-const proposeParts: readonly string[] = ['meta']
-
 /**
  * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the feed's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
  *
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/propose', '2d70c3228a644409af2efabc75d43f6c0256d6aa', { reads: false, bytes: false }, proposeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 54, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
-  parts: proposeParts,
+  script: /* @__PURE__ */ linked('feed/propose', '2d70c3228a644409af2efabc75d43f6c0256d6aa', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 54, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  parts: agreeParts,
   encode(args) {
     return [
       args.partitions,
@@ -2745,7 +2715,7 @@ export const propose: Operation<ProposeArguments, ProposeAnswer> = {
       case 'agreed':
         return { status: 'agreed' }
       default:
-        return unexpected('one of the answers proposed, agreed', parts[0])
+        return unexpected('proposed or agreed', parts[0])
     }
   },
 }
@@ -2771,26 +2741,6 @@ export interface ReadArguments {
 
 export type ReadAnswer =
   | { readonly status: 'page'; readonly epoch: number; readonly next: string; readonly more: boolean; readonly gap: boolean; readonly reset: boolean; readonly due: boolean; readonly recheckMs: number; readonly nowMs: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[]; readonly held: { readonly position: number; readonly token: number }[] }
-
-function readMessagesOfReadPage(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }>(Math.ceil(flat.length / 5))
-  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
-    found[to] = { position: asInteger(flat[from]), id: asInteger(flat[from + 1]), expiresAtMs: asInteger(flat[from + 2]), claims: asInteger(flat[from + 3]), body: asBytes(flat[from + 4]) }
-  }
-  return found
-}
-
-function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: number; readonly token: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly position: number; readonly token: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { position: asInteger(flat[from]), token: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-const readParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked']
 
 /**
  * Reads the messages after a marker, oldest first, and tells a reader what it can no longer get. Messages that have expired, and those that the arguments hide, are passed over, and `next` with them. `gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page has no more messages behind those that reach `most_bytes`: there is `more` then.
@@ -2826,11 +2776,11 @@ export const read: Operation<ReadArguments, ReadAnswer> = {
           due: asFlag(parts[6]),
           recheckMs: asInteger(parts[7]),
           nowMs: asInteger(parts[8]),
-          messages: readMessagesOfReadPage(parts[9]),
-          held: readHeldOfReadPage(parts[10]),
+          messages: readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerBodyBytesList(parts[9]),
+          held: readPositionIntegerTokenIntegerList(parts[10]),
         }
       default:
-        return unexpected('the answer page', parts[0])
+        return unexpected('page', parts[0])
     }
   },
 }
@@ -2856,16 +2806,13 @@ export type ReleaseAnswer =
   | { readonly status: 'released'; readonly count: number }
   | { readonly status: 'lost' }
 
-
-const releaseParts: readonly string[] = ['meta', 'claimed', 'leases', 'returned', 'work', 'parked']
-
 /**
  * Gives messages of a claim back before it ends: they are free again, in their old places. Without ids the whole claim. Ids that the claim does not hold are passed over. What nobody got is as if it had not been claimed.
  *
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('feed/release', 'f960e81a5fa7dd8b7aa3710ef196e7fa1eb2f9d1', { reads: false, bytes: false }, releaseParts, [{ locals: [1, 2, 4, 5, 6] }, releaseLua, 0, 6, stateModule, 0, 54, releaseLua, 6, 1, sharedCalls, 0, 15, releaseLua, 7, 4, sharedClock, 0, 4, releaseLua, 11, 1, { table: [2, 3, 4, 5] }, claimsModule, 0, 4, releaseLua, 12, 3, claimsModule, 26, 3, releaseLua, 15, 3, readingModule, 0, 22, releaseLua, 18, 8, claimsModule, 39, 11, releaseLua, 26, 2, retentionModule, 148, 2, deadModule, 0, 9, 72, 3, retentionModule, 150, 12, releaseLua, 28, 4, claimsModule, 19, 7, releaseLua, 32, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, releaseLua, 35, 2, stateModule, 60, 5, releaseLua, 37, 1, sharedMessages, 39, 10, releaseLua, 38, 2]),
+  script: /* @__PURE__ */ linked('feed/release', 'f960e81a5fa7dd8b7aa3710ef196e7fa1eb2f9d1', {}, releaseParts, [{ locals: [1, 2, 4, 5, 6] }, releaseLua, 0, 6, stateModule, 0, 54, releaseLua, 6, 1, sharedCalls, 0, 15, releaseLua, 7, 4, sharedClock, 0, 4, releaseLua, 11, 1, { table: [2, 3, 4, 5] }, claimsModule, 0, 4, releaseLua, 12, 3, claimsModule, 26, 3, releaseLua, 15, 3, readingModule, 0, 22, releaseLua, 18, 8, claimsModule, 39, 11, releaseLua, 26, 2, retentionModule, 148, 2, deadModule, 0, 9, 72, 3, retentionModule, 150, 12, releaseLua, 28, 4, claimsModule, 19, 7, releaseLua, 32, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, releaseLua, 35, 2, stateModule, 60, 5, releaseLua, 37, 1, sharedMessages, 39, 10, releaseLua, 38, 2]),
   parts: releaseParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -2892,7 +2839,7 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers released, lost', parts[0])
+        return unexpected('released or lost', parts[0])
     }
   },
 }
@@ -2911,24 +2858,13 @@ export interface RemoveArguments {
 export type RemoveAnswer =
   | { readonly status: 'removed'; readonly count: number; readonly held: number[] }
 
-function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
-  const flat = asList(part)
-  const found = new Array<number>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asInteger(flat[from])
-  }
-  return found
-}
-
-const removeParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers']
-
 /**
  * Removes messages by id, delayed ones too. Ids that are not in the feed are passed over; unless `even_claimed`, a message under a live claim stays and is named.
  *
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('feed/remove', '98d156b3d810c328de570e33f2290ea15d8e7d0b', { reads: false, bytes: false }, removeParts, [{ locals: [1, 5, 10, 11] }, removeLua, 0, 3, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, removeLua, 3, 1, sharedCalls, 0, 15, removeLua, 4, 8, sharedClock, 0, 4, removeLua, 12, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, readingModule, 0, 22, entriesModule, 59, 3, delayedModule, 12, 14, entriesModule, 1, 48, claimsModule, 0, 4, removeLua, 15, 17, retentionModule, 4, 5, 67, 4, removeLua, 32, 2, delayedModule, 26, 7, removeLua, 34, 3, sharedNumbers, 0, 7, retentionModule, 0, 4, 9, 46, removeLua, 37, 2, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 60, 5, compactModule, 47, 8, removeLua, 39, 2, stateModule, 65, 3, removeLua, 41, 1, stateModule, 68, 24, 60, 5, 92, 6, removeLua, 42, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 44, 1, stateModule, 98, 29, removeLua, 45, 3]),
+  script: /* @__PURE__ */ linked('feed/remove', '98d156b3d810c328de570e33f2290ea15d8e7d0b', {}, removeParts, [{ locals: [1, 5, 10, 11] }, removeLua, 0, 3, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, removeLua, 3, 1, sharedCalls, 0, 15, removeLua, 4, 8, sharedClock, 0, 4, removeLua, 12, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, readingModule, 0, 22, entriesModule, 59, 3, delayedModule, 12, 14, entriesModule, 1, 48, claimsModule, 0, 4, removeLua, 15, 17, retentionModule, 4, 5, 67, 4, removeLua, 32, 2, delayedModule, 26, 7, removeLua, 34, 3, sharedNumbers, 0, 7, retentionModule, 0, 4, 9, 46, removeLua, 37, 2, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 60, 5, compactModule, 47, 8, removeLua, 39, 2, stateModule, 65, 3, removeLua, 41, 1, stateModule, 68, 24, 60, 5, 92, 6, removeLua, 42, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 44, 1, stateModule, 98, 29, removeLua, 45, 3]),
   parts: removeParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -2948,10 +2884,10 @@ export const remove: Operation<RemoveArguments, RemoveAnswer> = {
         return {
           status: 'removed',
           count: asInteger(parts[1]),
-          held: readHeldOfRemoveRemoved(parts[2]),
+          held: readIntegerList(parts[2]),
         }
       default:
-        return unexpected('the answer removed', parts[0])
+        return unexpected('removed', parts[0])
     }
   },
 }
@@ -2966,17 +2902,14 @@ export interface SettleArguments {
 export type SettleAnswer =
   | { readonly status: 'settled'; readonly more: boolean }
 
-
-const settleParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers']
-
 /**
  * Does what time has made due: delayed messages become visible, claims that ran out are freed, expired messages go. Every writing operation does a little of it; this one does a lot, for those who must not wait. `more`: call again.
  *
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
-  script: /* @__PURE__ */ linked('feed/settle', '6b17d7b8bef750395fa0a0049241ede26c3960a7', { reads: false, bytes: false }, settleParts, [{ locals: [1, 2, 4, 6, 7, 9, 11] }, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, entriesModule, 67, 3, stateModule, 99, 22, 98, 1, 121, 6, settleLua, 6, 1, delayedModule, 0, 1, sharedBudget, 10, 3, delayedModule, 1, 10, sharedNumbers, 0, 7, delayedModule, 11, 1, sharedBudget, 7, 3, delayedModule, 12, 14, sharedBudget, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, delayedModule, 26, 7, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, settleLua, 7, 2, claimsModule, 37, 2, 26, 3, 39, 11, 20, 3, 19, 1, 23, 3, 50, 13, settleLua, 9, 2, reapModule, 8, 3, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 30, settleLua, 11, 2, stateModule, 60, 5, settleLua, 13, 1, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 2, sharedBudget, 10, 3, compactModule, 29, 1, sharedBudget, 7, 3, 3, 4, 0, 3, compactModule, 30, 25, settleLua, 14, 6, stateModule, 65, 3, settleLua, 20, 1, stateModule, 68, 30, settleLua, 21, 4, sharedMessages, 39, 10, settleLua, 25, 2, delayedModule, 80, 5, settleLua, 27, 1]),
-  parts: settleParts,
+  script: /* @__PURE__ */ linked('feed/settle', '6b17d7b8bef750395fa0a0049241ede26c3960a7', {}, removeParts, [{ locals: [1, 2, 4, 6, 7, 9, 11] }, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, entriesModule, 67, 3, stateModule, 99, 22, 98, 1, 121, 6, settleLua, 6, 1, delayedModule, 0, 1, sharedBudget, 10, 3, delayedModule, 1, 10, sharedNumbers, 0, 7, delayedModule, 11, 1, sharedBudget, 7, 3, delayedModule, 12, 14, sharedBudget, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, delayedModule, 26, 7, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, settleLua, 7, 2, claimsModule, 37, 2, 26, 3, 39, 11, 20, 3, 19, 1, 23, 3, 50, 13, settleLua, 9, 2, reapModule, 8, 3, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 30, settleLua, 11, 2, stateModule, 60, 5, settleLua, 13, 1, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 2, sharedBudget, 10, 3, compactModule, 29, 1, sharedBudget, 7, 3, 3, 4, 0, 3, compactModule, 30, 25, settleLua, 14, 6, stateModule, 65, 3, settleLua, 20, 1, stateModule, 68, 30, settleLua, 21, 4, sharedMessages, 39, 10, settleLua, 25, 2, delayedModule, 80, 5, settleLua, 27, 1]),
+  parts: removeParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -2992,7 +2925,7 @@ export const settle: Operation<SettleArguments, SettleAnswer> = {
           more: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer settled', parts[0])
+        return unexpected('settled', parts[0])
     }
   },
 }
@@ -3016,17 +2949,14 @@ export type SubscribeAnswer =
   | { readonly status: 'subscribed'; readonly marker: string; readonly created: boolean }
   | { readonly status: 'unagreed' }
 
-
-const subscribeParts: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards']
-
 /**
  * Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not vanish by itself. Retention keeps what a protected subscriber has not passed yet; one stays protected until it is forgotten.
  *
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/subscribe', '874b0e372bdb292b58893027f73a89b28c94d4b5', { reads: false, bytes: false }, subscribeParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 5, stateModule, 0, 54, subscribeLua, 5, 1, sharedLine, 0, 13, subscribeLua, 6, 3, readingModule, 72, 6, 22, 14, 78, 17, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 167, 11, subscribeLua, 23, 2, stateModule, 181, 12, subscribeLua, 25, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 39, 16, stateModule, 193, 1, 60, 5, 194, 8, readingModule, 55, 2, subscribeLua, 26, 2, stateModule, 98, 29, subscribeLua, 28, 1, readingModule, 36, 3, subscribeLua, 29, 1]),
-  parts: subscribeParts,
+  script: /* @__PURE__ */ linked('feed/subscribe', '874b0e372bdb292b58893027f73a89b28c94d4b5', {}, extendParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 5, stateModule, 0, 54, subscribeLua, 5, 1, sharedLine, 0, 13, subscribeLua, 6, 3, readingModule, 72, 6, 22, 14, 78, 17, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 167, 11, subscribeLua, 23, 2, stateModule, 181, 12, subscribeLua, 25, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 39, 16, stateModule, 193, 1, 60, 5, 194, 8, readingModule, 55, 2, subscribeLua, 26, 2, stateModule, 98, 29, subscribeLua, 28, 1, readingModule, 36, 3, subscribeLua, 29, 1]),
+  parts: extendParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -3049,7 +2979,7 @@ export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
       case 'unagreed':
         return { status: 'unagreed' }
       default:
-        return unexpected('one of the answers subscribed, unagreed', parts[0])
+        return unexpected('subscribed or unagreed', parts[0])
     }
   },
 }

@@ -4,11 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText } from '../runtime/linked.ts'
+import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared.lua', taken: [7, 8, 1, 21], text: `local d=ARGV[1]
+const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared', taken: [7, 8, 1, 21], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=tonumber(ARGV[3])
 local g=ARGV[4]
@@ -37,7 +37,7 @@ if lock_text(m)~=n then
 save_freed_lock(a,m)
 end
 return{'abandoned',q=='more'and 1 or 0}` }
-const abandonLua: LuaText = { file: 'lua/lock/abandon.lua', taken: [7, 9, 1, 20, 1, 6], text: `local c=ARGV[1]
+const abandonLua: LuaText = { file: 'lua/lock/abandon', taken: [7, 9, 1, 20, 1, 6], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -72,7 +72,7 @@ if o or p or r or q then
 save_freed_lock(a,m)
 end
 return{'abandoned',r=='more'and 1 or 0}` }
-const acquireAllLua: LuaText = { file: 'lua/lock/acquire-all.lua', taken: [10, 4, 1, 33], text: `local a,b=KEYS,1
+const acquireAllLua: LuaText = { file: 'lua/lock/acquire-all', taken: [10, 4, 1, 33], text: `local a,b=KEYS,1
 local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
@@ -109,7 +109,7 @@ j[2*k-1]=tonumber(l.token)
 j[2*k]=l.expires_at_ms
 end
 return{'granted',g,j}` }
-const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared.lua', taken: [10, 10, 1, 12, 1, 7, 1, 18, 1, 6, 1, 4, 1, 9], text: `local d=ARGV[1]
+const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared', taken: [10, 10, 1, 12, 1, 7, 1, 18, 1, 6, 1, 4, 1, 9], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=tonumber(ARGV[3])
 local g=ARGV[4]
@@ -175,7 +175,7 @@ if h then
 return{'queued',A,A==0 and z or 0,y,p}
 end
 return{'held',z,y}` }
-const acquireLua: LuaText = { file: 'lua/lock/acquire.lua', taken: [12, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local c=ARGV[1]
+const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [12, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -275,7 +275,7 @@ if x then
 save_lock(a,t)
 end
 return{'held',z,y}` }
-const clearLua: LuaText = { file: 'lua/lock/clear.lua', taken: [7, 2, 2, 14, -15, 1, 14, 5], text: `local e=ARGV[1]
+const clearLua: LuaText = { file: 'lua/lock/clear', taken: [7, 2, 2, 14, -15, 1, 14, 5], text: `local e=ARGV[1]
 local f=ARGV[2]=='1'
 local h=redis.call('ZRANGE',b,'0','999')
 local i=redis.pcall('GET',a)
@@ -297,7 +297,7 @@ local o=parse_ticket(n)
 tell_process(o,'come '..o.id,g)
 end
 return{'cleared',k}` }
-const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared.lua', taken: [7, 1, 1, 23], text: `local d,e=ARGV,1
+const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared', taken: [7, 1, 1, 23], text: `local d,e=ARGV,1
 local f,g=open_lock(redis.call('GET',a),clock_us())if f then return f end
 local h=g.now_ms
 local i,j={},false
@@ -321,7 +321,7 @@ redis.call('PEXPIRE',b,lock_kept_ms(g))
 redis.call('PEXPIRE',c,lock_kept_ms(g))
 end
 return{'extended',h,i}` }
-const extendLua: LuaText = { file: 'lua/lock/extend.lua', taken: [8, 2, 1, 26], text: `local a,b=KEYS,1
+const extendLua: LuaText = { file: 'lua/lock/extend', taken: [8, 2, 1, 26], text: `local a,b=KEYS,1
 local c,d=ARGV,1
 local e=clock_us()
 local f=math.floor(e/1000)
@@ -349,7 +349,7 @@ save_freed_lock(a[k],l)
 end
 end
 return{'extended',f,i,h}` }
-const fencedGetLua: LuaText = { file: 'lua/lock/fenced-get.lua', taken: [8, 1, 1, 8], text: `local b=ARGV[1]
+const fencedGetLua: LuaText = { file: 'lua/lock/fenced-get', taken: [8, 1, 1, 8], text: `local b=ARGV[1]
 local c,d=open_fenced(a)if c then return c end
 if not d.value then
 return{'absent'}
@@ -358,7 +358,7 @@ if d.codec~=b then
 return redis.error_reply('CODEC '..d.codec)
 end
 return{'found',d.token,d.value}` }
-const fencedSetLua: LuaText = { file: 'lua/lock/fenced-set.lua', taken: [9, 5, 1, 26], text: `local b=ARGV[1]
+const fencedSetLua: LuaText = { file: 'lua/lock/fenced-set', taken: [9, 5, 1, 26], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=ARGV[3]
 local e=ARGV[4]
@@ -389,7 +389,7 @@ d,
 i..' '..exact(f)
 )
 return{'stored'}` }
-const inspectLua: LuaText = { file: 'lua/lock/inspect.lua', taken: [8, 23], text: `local e,f=open_lock(redis.call('GET',a),clock_us())if e then return e end
+const inspectLua: LuaText = { file: 'lua/lock/inspect', taken: [8, 23], text: `local e,f=open_lock(redis.call('GET',a),clock_us())if e then return e end
 local g=f.now_ms
 lapse(f)
 local h={}
@@ -412,7 +412,7 @@ i[#i+1]=l.kind
 i[#i+1]=l.holder
 end
 return{'inspection',f.mode,tonumber(f.token),g,h,redis.call('ZCARD',b),i}` }
-const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared.lua', taken: [8, 5, 1, 17], text: `local c=ARGV[1]
+const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared', taken: [8, 5, 1, 17], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
 local f=ARGV[4]=='1'
@@ -434,7 +434,7 @@ k=serve_shared(K,i,'')
 end
 save_freed_lock(a,i)
 return{'released',k=='more'and 1 or 0}` }
-const releaseLua: LuaText = { file: 'lua/lock/release.lua', taken: [9, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local b=ARGV[1]
+const releaseLua: LuaText = { file: 'lua/lock/release', taken: [9, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local b=ARGV[1]
 local c=ARGV[2]
 local d=tonumber(ARGV[3]or 1000)
 local e=ARGV[4]=='1'
@@ -468,7 +468,7 @@ k.claim_ms,k.how=d,{channel=c,sharded=e,counted=f}
 local l=serve(K,k,'')
 save_freed_lock(a,k)
 return{'released',l=='more'and 1 or 0}` }
-const serveLua: LuaText = { file: 'lua/lock/serve.lua', taken: [6, 4, 1, 10], text: `local b=ARGV[1]
+const serveLua: LuaText = { file: 'lua/lock/serve', taken: [6, 4, 1, 10], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2]or 1000)
 local d=ARGV[3]=='1'
 local e=ARGV[4]~='0'
@@ -482,7 +482,7 @@ g.claim_ms,g.how=c,{channel=b,sharded=d,counted=e}
 local h=serve_shared(K,g,'')
 save_freed_lock(a,g)
 return{'served',h=='more'and 1 or 0}` }
-const lineModule: LuaText = { file: 'lua/shared/lock/line.lua', taken: [7, 7, 92, 3, 2, 3, -99, 3, 96, 5, 1, 6, -107, 3, 66, 16, -47, 28, 45, 33, -126, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
+const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 92, 3, 2, 3, -99, 3, 96, 5, 1, 6, -107, 3, 66, 16, -47, 28, 45, 33, -126, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
 if a=='0'then
 return false
 end
@@ -606,7 +606,7 @@ if d[1]then
 redis.call('ZADD',a.queue,'NX',math.floor(d[2])-1,c)
 end
 end` }
-const readersModule: LuaText = { file: 'lua/shared/lock/readers.lua', taken: [16, 3, 1, 6, 3, 20, 57, 2, 1, 4, -53, 20, 6, 16, 11, 9, 1, 51, -168, 8, 37, 8], text: `local function forget_reader(a,b)
+const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [16, 3, 1, 6, 3, 20, 57, 2, 1, 4, -53, 20, 6, 16, 11, 9, 1, 51, -168, 8, 37, 8], text: `local function forget_reader(a,b)
 local c=string.match(redis.call('HGET',a.reader_ids,b)or'','^%S*')
 redis.call('ZREM',a.readers,b)
 if redis.call('HGET',a.reader_ids,'i'..c)==b then
@@ -753,7 +753,7 @@ redis.call('PEXPIRE',a.reader_ids,b.expires_at_ms-b.now_ms+600000)
 redis.call('ZADD',a.readers,'XX',f,c)
 return f
 end` }
-const stateModule: LuaText = { file: 'lua/shared/lock/state.lua', taken: [34, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, 2, 7, -22, 1, -17, 2, 1, 4, -33, 7, 26, 2, 8, 7, -14, 3, 32, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
+const stateModule: LuaText = { file: 'lua/shared/lock/state', taken: [34, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, 2, 7, -22, 1, -17, 2, 1, 4, -33, 7, 26, 2, 8, 7, -14, 3, 32, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
 local function read_lock(a,b)
 a=a or'1 - 0 0 0 0  '
 local c,d,e,f,g,h,i,j=
@@ -882,6 +882,58 @@ and tonumber(e)>c
 and(f=='0'or is_called(g,c))
 end` }
 
+const PARTS: readonly string[] = ['state', 'queue', 'readers', 'reader-ids', 'fenced']
+const abandonSharedParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3])
+const abandonParts = /* @__PURE__ */ pick(PARTS, [0, 1])
+const acquireAllParts = /* @__PURE__ */ pick(PARTS, [])
+const extendSharedParts = /* @__PURE__ */ pick(PARTS, [0, 2, 3])
+const fencedGetParts = /* @__PURE__ */ pick(PARTS, [4])
+
+function readTokenIntegerExpiresAtMsIntegerList(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly token: number; readonly expiresAtMs: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { token: asInteger(flat[from]), expiresAtMs: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+function readIntegerList(part: Reply | undefined): (number)[] {
+  const flat = asList(part)
+  const found = new Array<number>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asInteger(flat[from])
+  }
+  return found
+}
+
+function readAtIntegerWhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+function readTokenIntegerExpiresAtMsIntegerHolderTextList(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number; readonly holder: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly token: number; readonly expiresAtMs: number; readonly holder: string }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { token: asInteger(flat[from]), expiresAtMs: asInteger(flat[from + 1]), holder: asText(flat[from + 2]) }
+  }
+  return found
+}
+
+function readIdTextKindTextHolderTextList(part: Reply | undefined): ({ readonly id: string; readonly kind: string; readonly holder: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: string; readonly kind: string; readonly holder: string }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { id: asText(flat[from]), kind: asText(flat[from + 1]), holder: asText(flat[from + 2]) }
+  }
+  return found
+}
+
 export interface AbandonSharedArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
@@ -904,16 +956,13 @@ export interface AbandonSharedArguments {
 export type AbandonSharedAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
-
-const abandonSharedParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
-
 /**
  * Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back. Whoever is first in line afterwards is told.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon-shared', 'a14a868b1e2d823218ff2e88f20ab38fba3d5c12', { reads: false, bytes: false }, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedLine, 13, 10, abandonSharedLua, 11, 1, sharedLine, 23, 18, abandonSharedLua, 12, 2, { table: [2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 41, 6, readersModule, 9, 20, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 59, 17, abandonSharedLua, 20, 1, readersModule, 29, 3, lineModule, 0, 10, sharedLine, 76, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 13, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, abandonSharedLua, 21, 5, stateModule, 62, 23, abandonSharedLua, 26, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon-shared', 'a14a868b1e2d823218ff2e88f20ab38fba3d5c12', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedLine, 13, 10, abandonSharedLua, 11, 1, sharedLine, 23, 18, abandonSharedLua, 12, 2, { table: [2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 41, 6, readersModule, 9, 20, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 59, 17, abandonSharedLua, 20, 1, readersModule, 29, 3, lineModule, 0, 10, sharedLine, 76, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 13, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, abandonSharedLua, 21, 5, stateModule, 62, 23, abandonSharedLua, 26, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -936,7 +985,7 @@ export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswe
           more: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer abandoned', parts[0])
+        return unexpected('abandoned', parts[0])
     }
   },
 }
@@ -965,16 +1014,13 @@ export interface AbandonArguments {
 export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
-
-const abandonParts: readonly string[] = ['state', 'queue']
-
 /**
  * Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back. Whoever is first in line afterwards is told.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon', 'ab675233f3b3c410466efd4a59a6f98a16ed417d', { reads: false, bytes: false }, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedLine, 13, 10, abandonLua, 11, 1, sharedLine, 23, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, { table: [2] }, stateModule, 49, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 59, 17, abandonLua, 23, 1, lineModule, 74, 1, 0, 10, sharedLine, 76, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 41, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 141, 4, 131, 10, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 107, 24, lineModule, 78, 29, abandonLua, 24, 8, stateModule, 62, 1, 27, 14, 63, 22, abandonLua, 32, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon', 'ab675233f3b3c410466efd4a59a6f98a16ed417d', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedLine, 13, 10, abandonLua, 11, 1, sharedLine, 23, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, { table: [2] }, stateModule, 49, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 59, 17, abandonLua, 23, 1, lineModule, 74, 1, 0, 10, sharedLine, 76, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 41, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 141, 4, 131, 10, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 107, 24, lineModule, 78, 29, abandonLua, 24, 8, stateModule, 62, 1, 27, 14, 63, 22, abandonLua, 32, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -998,7 +1044,7 @@ export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
           more: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer abandoned', parts[0])
+        return unexpected('abandoned', parts[0])
     }
   },
 }
@@ -1017,24 +1063,13 @@ export type AcquireAllAnswer =
   | { readonly status: 'held'; readonly at: number }
   | { readonly status: 'awaited'; readonly at: number }
 
-function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly token: number; readonly expiresAtMs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { token: asInteger(flat[from]), expiresAtMs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-const acquireAllParts: readonly string[] = []
-
 /**
  * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again. `awaited`: the one at this place is free, and somebody waits for it, who may be gone; call `serve`.
  *
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-all', '2a1b3931495489264c6b3007b1996eef3189bf42', { reads: false, bytes: false }, acquireAllParts, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 1, 20, 0, 1, 21, 6, 42, 3, 41, 1, 45, 4, acquireAllLua, 7, 12, stateModule, 49, 3, acquireAllLua, 19, 8, stateModule, 55, 7, sharedTokens, 0, 3, stateModule, 52, 3, 27, 14, 69, 7, 63, 6, 76, 2, 85, 3, acquireAllLua, 27, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-all', '2a1b3931495489264c6b3007b1996eef3189bf42', {}, acquireAllParts, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 1, 20, 0, 1, 21, 6, 42, 3, 41, 1, 45, 4, acquireAllLua, 7, 12, stateModule, 49, 3, acquireAllLua, 19, 8, stateModule, 55, 7, sharedTokens, 0, 3, stateModule, 52, 3, 27, 14, 69, 7, 63, 6, 76, 2, 85, 3, acquireAllLua, 27, 10]),
   parts: acquireAllParts,
   encode(args) {
     return [
@@ -1050,7 +1085,7 @@ export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
         return {
           status: 'granted',
           nowMs: asInteger(parts[1]),
-          leases: readLeasesOfAcquireAllGranted(parts[2]),
+          leases: readTokenIntegerExpiresAtMsIntegerList(parts[2]),
         }
       case 'held':
         return {
@@ -1063,7 +1098,7 @@ export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
           at: asInteger(parts[1]),
         }
       default:
-        return unexpected('one of the answers granted, held, awaited', parts[0])
+        return unexpected('granted or held or awaited', parts[0])
     }
   },
 }
@@ -1096,17 +1131,14 @@ export type AcquireSharedAnswer =
   | { readonly status: 'held'; readonly retryAfterMs: number; readonly more: boolean }
   | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
-
-const acquireSharedParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
-
 /**
  * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`. `more`: others are first, and more of them than one call looks at; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-shared', 'eb9f0e0ee86732b4f99a603f2dfb47a60643ac40', { reads: false, bytes: false }, acquireSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [2, 3, 4] }, readersModule, 131, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, acquireSharedLua, 13, 2, readersModule, 139, 8, acquireSharedLua, 15, 1, stateModule, 62, 1, 78, 7, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 41, 6, readersModule, 9, 20, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedLine, 13, 10, acquireSharedLua, 23, 1, sharedLine, 23, 11, 167, 1, 34, 7, 168, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, acquireSharedLua, 26, 1, lineModule, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 27, 4, stateModule, 85, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 35, 20, acquireSharedLua, 35, 3, lineModule, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 13, readersModule, 55, 16, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 38, 18, sharedLine, 176, 18, acquireSharedLua, 56, 10]),
-  parts: acquireSharedParts,
+  script: /* @__PURE__ */ linked('lock/acquire-shared', 'eb9f0e0ee86732b4f99a603f2dfb47a60643ac40', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [2, 3, 4] }, readersModule, 131, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, acquireSharedLua, 13, 2, readersModule, 139, 8, acquireSharedLua, 15, 1, stateModule, 62, 1, 78, 7, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 41, 6, readersModule, 9, 20, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedLine, 13, 10, acquireSharedLua, 23, 1, sharedLine, 23, 11, 167, 1, 34, 7, 168, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, acquireSharedLua, 26, 1, lineModule, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 27, 4, stateModule, 85, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 35, 20, acquireSharedLua, 35, 3, lineModule, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 13, readersModule, 55, 16, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 38, 18, sharedLine, 176, 18, acquireSharedLua, 56, 10]),
+  parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -1146,7 +1178,7 @@ export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswe
           nowMs: asInteger(parts[4]),
         }
       default:
-        return unexpected('one of the answers granted, held, queued', parts[0])
+        return unexpected('granted or held or queued', parts[0])
     }
   },
 }
@@ -1181,17 +1213,14 @@ export type AcquireAnswer =
   | { readonly status: 'held'; readonly retryAfterMs: number; readonly more: boolean }
   | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
-
-const acquireParts: readonly string[] = ['state', 'queue']
-
 /**
  * Gives the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed over to one who waited longer than a moment is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease. `more`: the lock is free and others are first; call `serve`.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', '366fd263fc7aac5d57c165b3f1c46ec3733a7ecc', { reads: false, bytes: false }, acquireParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 69, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 63, 6, 76, 2, acquireLua, 30, 3, stateModule, 62, 1, 78, 7, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedLine, 13, 10, acquireLua, 42, 1, stateModule, 49, 3, 85, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 44, 4, { table: [2] }, sharedLine, 23, 11, 167, 1, 34, 7, 168, 8, acquireLua, 48, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 41, 6, lineModule, 20, 7, 76, 2, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 27, 3, sharedLine, 141, 4, sharedMessages, 49, 3, sharedLine, 131, 10, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 13, lineModule, 46, 28, sharedLine, 107, 24, lineModule, 78, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 59, 17, acquireLua, 59, 9, lineModule, 112, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 115, 9, acquireLua, 77, 2, sharedLine, 176, 18, acquireLua, 79, 21]),
-  parts: acquireParts,
+  script: /* @__PURE__ */ linked('lock/acquire', '366fd263fc7aac5d57c165b3f1c46ec3733a7ecc', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 69, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 63, 6, 76, 2, acquireLua, 30, 3, stateModule, 62, 1, 78, 7, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedLine, 13, 10, acquireLua, 42, 1, stateModule, 49, 3, 85, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 44, 4, { table: [2] }, sharedLine, 23, 11, 167, 1, 34, 7, 168, 8, acquireLua, 48, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 41, 6, lineModule, 20, 7, 76, 2, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 27, 3, sharedLine, 141, 4, sharedMessages, 49, 3, sharedLine, 131, 10, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 13, lineModule, 46, 28, sharedLine, 107, 24, lineModule, 78, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 59, 17, acquireLua, 59, 9, lineModule, 112, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 115, 9, acquireLua, 77, 2, sharedLine, 176, 18, acquireLua, 79, 21]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -1232,7 +1261,7 @@ export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
           nowMs: asInteger(parts[4]),
         }
       default:
-        return unexpected('one of the answers granted, held, queued', parts[0])
+        return unexpected('granted or held or queued', parts[0])
     }
   },
 }
@@ -1247,17 +1276,14 @@ export interface ClearArguments {
 export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
-
-const clearParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
-
 /**
  * Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('lock/clear', 'e42872777b8be3f2e16b2d0bf26d25dd85c19db7', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedLine, 47, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
-  parts: clearParts,
+  script: /* @__PURE__ */ linked('lock/clear', 'e42872777b8be3f2e16b2d0bf26d25dd85c19db7', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedLine, 47, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
+  parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -1273,7 +1299,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
           existed: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer cleared', parts[0])
+        return unexpected('cleared', parts[0])
     }
   },
 }
@@ -1286,24 +1312,13 @@ export interface ExtendSharedArguments {
 export type ExtendSharedAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[] }
 
-function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
-  const flat = asList(part)
-  const found = new Array<number>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asInteger(flat[from])
-  }
-  return found
-}
-
-const extendSharedParts: readonly string[] = ['state', 'readers', 'reader-ids']
-
 /**
  * Makes leases of readers of one lock last longer. A lease that has ended is never revived: its `expires_at_ms` is 0.
  *
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend-shared', '43bdff0a89b1484dff24b2dce6a6c5e4fabcbe7a', { reads: false, bytes: false }, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 69, 7, 63, 6, 76, 2, extendSharedLua, 4, 15, stateModule, 62, 1, 27, 14, 78, 7, extendSharedLua, 19, 5]),
+  script: /* @__PURE__ */ linked('lock/extend-shared', '43bdff0a89b1484dff24b2dce6a6c5e4fabcbe7a', {}, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 69, 7, 63, 6, 76, 2, extendSharedLua, 4, 15, stateModule, 62, 1, 27, 14, 78, 7, extendSharedLua, 19, 5]),
   parts: extendSharedParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1321,10 +1336,10 @@ export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> 
         return {
           status: 'extended',
           nowMs: asInteger(parts[1]),
-          leases: readLeasesOfExtendSharedExtended(parts[2]),
+          leases: readIntegerList(parts[2]),
         }
       default:
-        return unexpected('the answer extended', parts[0])
+        return unexpected('extended', parts[0])
     }
   },
 }
@@ -1337,34 +1352,14 @@ export interface ExtendArguments {
 export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
-function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
-  const flat = asList(part)
-  const found = new Array<number>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asInteger(flat[from])
-  }
-  return found
-}
-
-function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const extendParts: readonly string[] = []
-
 /**
  * Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are on locks that cannot be read, and why.
  *
  * Cost: O(leases).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend', 'b7cfad451c88833ba06c6358b2cd55e888f410c0', { reads: false, bytes: false }, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 1, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 42, 3, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, extendLua, 16, 12]),
-  parts: extendParts,
+  script: /* @__PURE__ */ linked('lock/extend', 'b7cfad451c88833ba06c6358b2cd55e888f410c0', {}, acquireAllParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 1, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 42, 3, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, extendLua, 16, 12]),
+  parts: acquireAllParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
     let at = 0
@@ -1381,11 +1376,11 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
         return {
           status: 'extended',
           nowMs: asInteger(parts[1]),
-          leases: readLeasesOfExtendExtended(parts[2]),
-          refused: readRefusedOfExtendExtended(parts[3]),
+          leases: readIntegerList(parts[2]),
+          refused: readAtIntegerWhyTextList(parts[3]),
         }
       default:
-        return unexpected('the answer extended', parts[0])
+        return unexpected('extended', parts[0])
     }
   },
 }
@@ -1398,9 +1393,6 @@ export interface FencedGetArguments {
 export type FencedGetAnswer =
   | { readonly status: 'found'; readonly token: number; readonly value: Buffer }
   | { readonly status: 'absent' }
-
-
-const fencedGetParts: readonly string[] = ['fenced']
 
 /**
  * Reads a value that was stored under a token.
@@ -1427,7 +1419,7 @@ export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers found, absent', parts[0])
+        return unexpected('found or absent', parts[0])
     }
   },
 }
@@ -1449,17 +1441,14 @@ export type FencedSetAnswer =
   | { readonly status: 'stored' }
   | { readonly status: 'refused'; readonly token: number }
 
-
-const fencedSetParts: readonly string[] = ['fenced']
-
 /**
  * Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused. The same token may write again. A call that comes when a later one of its process has written under the same token was overtaken by it: it changes nothing.
  *
  * Cost: O(1).
  */
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
-  script: /* @__PURE__ */ linked('lock/fenced-set', '85cb94518899acd88753409992b263245a6bdd1b', { reads: false, bytes: false }, fencedSetParts, [{ locals: [1] }, fencedSetLua, 0, 5, stateModule, 103, 19, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
-  parts: fencedSetParts,
+  script: /* @__PURE__ */ linked('lock/fenced-set', '85cb94518899acd88753409992b263245a6bdd1b', {}, fencedGetParts, [{ locals: [1] }, fencedSetLua, 0, 5, stateModule, 103, 19, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
+  parts: fencedGetParts,
   encode(args) {
     return [
       args.codec,
@@ -1480,7 +1469,7 @@ export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
           token: asInteger(parts[1]),
         }
       default:
-        return unexpected('one of the answers stored, refused', parts[0])
+        return unexpected('stored or refused', parts[0])
     }
   },
 }
@@ -1490,34 +1479,14 @@ export type InspectArguments = Readonly<Record<string, never>>
 export type InspectAnswer =
   | { readonly status: 'inspection'; readonly mode: string; readonly token: number; readonly nowMs: number; readonly leases: { readonly token: number; readonly expiresAtMs: number; readonly holder: string }[]; readonly waiting: number; readonly line: { readonly id: string; readonly kind: string; readonly holder: string }[] }
 
-function readLeasesOfInspectInspection(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number; readonly holder: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly token: number; readonly expiresAtMs: number; readonly holder: string }>(Math.ceil(flat.length / 3))
-  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
-    found[to] = { token: asInteger(flat[from]), expiresAtMs: asInteger(flat[from + 1]), holder: asText(flat[from + 2]) }
-  }
-  return found
-}
-
-function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: string; readonly kind: string; readonly holder: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly id: string; readonly kind: string; readonly holder: string }>(Math.ceil(flat.length / 3))
-  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
-    found[to] = { id: asText(flat[from]), kind: asText(flat[from + 1]), holder: asText(flat[from + 2]) }
-  }
-  return found
-}
-
-const inspectParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
-
 /**
  * Looks at the lock: its leases, soonest to end first, and its line. Names at most 100 of each.
  *
  * Cost: O(log n + 200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('lock/inspect', 'c51a39e84499dad83de94a1c519b5b8271185bfb', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4] }, stateModule, 0, 27, sharedClock, 0, 4, inspectLua, 0, 2, stateModule, 41, 8, inspectLua, 2, 13, sharedLine, 47, 12, inspectLua, 15, 8]),
-  parts: inspectParts,
+  script: /* @__PURE__ */ linked('lock/inspect', 'c51a39e84499dad83de94a1c519b5b8271185bfb', { reads: true }, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, stateModule, 0, 27, sharedClock, 0, 4, inspectLua, 0, 2, stateModule, 41, 8, inspectLua, 2, 13, sharedLine, 47, 12, inspectLua, 15, 8]),
+  parts: abandonSharedParts,
   encode() {
     return []
   },
@@ -1530,12 +1499,12 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           mode: asText(parts[1]),
           token: asInteger(parts[2]),
           nowMs: asInteger(parts[3]),
-          leases: readLeasesOfInspectInspection(parts[4]),
+          leases: readTokenIntegerExpiresAtMsIntegerHolderTextList(parts[4]),
           waiting: asInteger(parts[5]),
-          line: readLineOfInspectInspection(parts[6]),
+          line: readIdTextKindTextHolderTextList(parts[6]),
         }
       default:
-        return unexpected('the answer inspection', parts[0])
+        return unexpected('inspection', parts[0])
     }
   },
 }
@@ -1557,17 +1526,14 @@ export type ReleaseSharedAnswer =
   | { readonly status: 'released'; readonly more: boolean }
   | { readonly status: 'lost' }
 
-
-const releaseSharedParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
-
 /**
  * Ends the lease of one reader; the last of them hands the lock to the first in line. `more`: the lock is free and somebody waits; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', '2569c18218b60d80f51be360e1c5a053432a95bf', { reads: false, bytes: false }, releaseSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 41, 6, readersModule, 9, 20, releaseSharedLua, 11, 5, stateModule, 49, 3, releaseSharedLua, 16, 2, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, releaseSharedLua, 18, 2, stateModule, 62, 1, 27, 14, 63, 22, releaseSharedLua, 20, 2]),
-  parts: releaseSharedParts,
+  script: /* @__PURE__ */ linked('lock/release-shared', '2569c18218b60d80f51be360e1c5a053432a95bf', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 41, 6, readersModule, 9, 20, releaseSharedLua, 11, 5, stateModule, 49, 3, releaseSharedLua, 16, 2, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, releaseSharedLua, 18, 2, stateModule, 62, 1, 27, 14, 63, 22, releaseSharedLua, 20, 2]),
+  parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -1588,7 +1554,7 @@ export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswe
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers released, lost', parts[0])
+        return unexpected('released or lost', parts[0])
     }
   },
 }
@@ -1610,17 +1576,14 @@ export type ReleaseAnswer =
   | { readonly status: 'released'; readonly more: boolean }
   | { readonly status: 'lost' }
 
-
-const releaseParts: readonly string[] = ['state', 'queue']
-
 /**
  * Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after that the token is unknown, and the answer is `lost`. `more`: the lock is free and somebody waits; call `serve`.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release', 'b41be43b037604be3648a27cc96fd22147c0df99', { reads: false, bytes: false }, releaseParts, [{ locals: [1] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, releaseLua, 26, 5, { table: [2] }, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, lineModule, 75, 1, 10, 10, sharedLine, 41, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 141, 4, sharedMessages, 49, 3, sharedLine, 131, 10, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 107, 24, lineModule, 78, 29, releaseLua, 31, 3]),
-  parts: releaseParts,
+  script: /* @__PURE__ */ linked('lock/release', 'b41be43b037604be3648a27cc96fd22147c0df99', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, releaseLua, 26, 5, { table: [2] }, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, lineModule, 75, 1, 10, 10, sharedLine, 41, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 141, 4, sharedMessages, 49, 3, sharedLine, 131, 10, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 107, 24, lineModule, 78, 29, releaseLua, 31, 3]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -1641,7 +1604,7 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers released, lost', parts[0])
+        return unexpected('released or lost', parts[0])
     }
   },
 }
@@ -1660,17 +1623,14 @@ export interface ServeArguments {
 export type ServeAnswer =
   | { readonly status: 'served'; readonly more: boolean }
 
-
-const serveParts: readonly string[] = ['state', 'queue', 'readers', 'reader-ids']
-
 /**
  * Hands a lock that is free, or shared, to those who are first in line and alive.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('lock/serve', 'fcf65f4611ff8a26aad900b4143c99b607b80649', { reads: false, bytes: false }, serveParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [2, 3, 4] }, sharedLine, 41, 6, readersModule, 9, 7, 0, 9, 16, 13, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, serveLua, 11, 1, stateModule, 62, 1, 27, 14, 63, 22, serveLua, 12, 2]),
-  parts: serveParts,
+  script: /* @__PURE__ */ linked('lock/serve', 'fcf65f4611ff8a26aad900b4143c99b607b80649', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [2, 3, 4] }, sharedLine, 41, 6, readersModule, 9, 7, 0, 9, 16, 13, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedMessages, 49, 3, sharedLine, 107, 34, lineModule, 27, 3, sharedLine, 141, 4, 59, 17, 145, 9, lineModule, 30, 16, sharedLine, 154, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 160, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, serveLua, 11, 1, stateModule, 62, 1, 27, 14, 63, 22, serveLua, 12, 2]),
+  parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -1688,7 +1648,7 @@ export const serve: Operation<ServeArguments, ServeAnswer> = {
           more: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer served', parts[0])
+        return unexpected('served', parts[0])
     }
   },
 }

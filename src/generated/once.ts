@@ -4,11 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText } from '../runtime/linked.ts'
+import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/once/abandon.lua', taken: [7, 4, 1, 6], text: `local b=ARGV[1]
+const abandonLua: LuaText = { file: 'lua/once/abandon', taken: [7, 4, 1, 6], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=ARGV[3]
 local e=ARGV[4]=='1'
@@ -18,7 +18,7 @@ free_key(a,g.token,math.floor(clock_us()/1000))
 wake(d,e,'released')
 end
 return{'abandoned'}` }
-const beginLua: LuaText = { file: 'lua/once/begin.lua', taken: [14, 5, 1, 23, 1, 6, 1, 23], text: `local b=ARGV[1]
+const beginLua: LuaText = { file: 'lua/once/begin', taken: [14, 5, 1, 23, 1, 6, 1, 23], text: `local b=ARGV[1]
 local c=ARGV[2]
 local d=ARGV[3]
 local e=tonumber(ARGV[4])
@@ -75,7 +75,7 @@ exact(m)
 )
 keep_until(a,k,m,j)
 return{'started',k,l,j}` }
-const clearLua: LuaText = { file: 'lua/once/clear.lua', taken: [7, 2, 1, 6, 1, 12], text: `local b=ARGV[1]
+const clearLua: LuaText = { file: 'lua/once/clear', taken: [7, 2, 1, 6, 1, 12], text: `local b=ARGV[1]
 local c=ARGV[2]=='1'
 local d=redis.pcall('HMGET',a,'layout','token')
 local e,f,g=1,nil,0
@@ -95,7 +95,7 @@ e=redis.call('UNLINK',a)
 end
 wake(b,c,'cleared')
 return{'cleared',e}` }
-const completeLua: LuaText = { file: 'lua/once/complete.lua', taken: [10, 7, 1, 12, 1, 9], text: `local b=ARGV[1]
+const completeLua: LuaText = { file: 'lua/once/complete', taken: [10, 7, 1, 12, 1, 9], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
 local e=ARGV[4]
@@ -123,7 +123,7 @@ redis.call('HSET',a,'unkept','1')
 end
 wake(e,f,'completed')
 return{'completed',l}` }
-const extendLua: LuaText = { file: 'lua/once/extend.lua', taken: [8, 2, 1, 21, 1, 12], text: `local a,b=KEYS,1
+const extendLua: LuaText = { file: 'lua/once/extend', taken: [8, 2, 1, 21, 1, 12], text: `local a,b=KEYS,1
 local c,d=ARGV,1
 local e=math.floor(clock_us()/1000)
 local f,g={},{}
@@ -158,7 +158,7 @@ exact(l)
 end
 end
 return{'extended',e,h,g}` }
-const findLua: LuaText = { file: 'lua/once/find.lua', taken: [8, 1, 1, 9], text: `local b=ARGV[1]
+const findLua: LuaText = { file: 'lua/once/find', taken: [8, 1, 1, 9], text: `local b=ARGV[1]
 local c,d=open_once(a)if c then return c end
 local e=math.floor(clock_us()/1000)
 if not d.result or not d.kept or not counts(d,e)then
@@ -168,7 +168,7 @@ if d.codec~=b then
 return redis.error_reply('CODEC '..d.codec)
 end
 return{'found',d.token,d.kept_until_ms,d.result}` }
-const inspectLua: LuaText = { file: 'lua/once/inspect.lua', taken: [9, 17], text: `local b,c=open_once(a)if b then return b end
+const inspectLua: LuaText = { file: 'lua/once/inspect', taken: [9, 17], text: `local b,c=open_once(a)if b then return b end
 local d=math.floor(clock_us()/1000)
 if not counts(c,d)then
 return{'inspection','free',c.token,'',0,0,0,'',d}
@@ -185,7 +185,7 @@ c.result and#c.result or 0,
 c.codec,
 d,
 }` }
-const releaseLua: LuaText = { file: 'lua/once/release.lua', taken: [9, 3, 1, 13], text: `local b=tonumber(ARGV[1])
+const releaseLua: LuaText = { file: 'lua/once/release', taken: [9, 3, 1, 13], text: `local b=tonumber(ARGV[1])
 local c=ARGV[2]
 local d=ARGV[3]=='1'
 local e,f=open_once(a)if e then return e end
@@ -201,7 +201,7 @@ end
 free_key(a,b,math.floor(clock_us()/1000))
 wake(c,d,'released')
 return{'released'}` }
-const stateModule: LuaText = { file: 'lua/shared/once/state.lua', taken: [38, 1, -28, 26, 2, 6, 7, 3, 18, 2, -11, 3, 8, 2, -30, 3, 6, 3, 9, 3], text: `local function open_once(a)
+const stateModule: LuaText = { file: 'lua/shared/once/state', taken: [38, 1, -28, 26, 2, 6, 7, 3, 18, 2, -11, 3, 8, 2, -30, 3, 6, 3, 9, 3], text: `local function open_once(a)
 local function read_once(a)
 local b=redis.call(
 'HMGET',
@@ -254,6 +254,28 @@ local function holds_token(a,b)
 return a.token>0 and a.token==b
 end` }
 
+const PARTS: readonly string[] = ['state']
+const abandonParts = /* @__PURE__ */ pick(PARTS, [0])
+const extendParts = /* @__PURE__ */ pick(PARTS, [])
+
+function readIntegerList(part: Reply | undefined): (number)[] {
+  const flat = asList(part)
+  const found = new Array<number>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asInteger(flat[from])
+  }
+  return found
+}
+
+function readAtIntegerWhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
 export interface AbandonArguments {
   /** the caller's own id of the attempt */
   readonly id: string
@@ -268,16 +290,13 @@ export interface AbandonArguments {
 export type AbandonAnswer =
   | { readonly status: 'abandoned' }
 
-
-const abandonParts: readonly string[] = ['state']
-
 /**
  * Frees a key from an attempt that nobody has: the answer to its `begin` never came, or a late copy of that call began it anew. What else is known of the key stays as it is, and so does the attempt under `token`, which its owner has. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('once/abandon', '8ba951523b4b58b60c550ccfa26abf9baee4b2c2', { reads: false, bytes: false }, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, stateModule, 0, 33, abandonLua, 4, 1, stateModule, 33, 3, abandonLua, 5, 1, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 39, 10, abandonLua, 7, 3]),
+  script: /* @__PURE__ */ linked('once/abandon', '8ba951523b4b58b60c550ccfa26abf9baee4b2c2', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, stateModule, 0, 33, abandonLua, 4, 1, stateModule, 33, 3, abandonLua, 5, 1, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 39, 10, abandonLua, 7, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -293,7 +312,7 @@ export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
       case 'abandoned':
         return { status: 'abandoned' }
       default:
-        return unexpected('the answer abandoned', parts[0])
+        return unexpected('abandoned', parts[0])
     }
   },
 }
@@ -319,17 +338,14 @@ export type BeginAnswer =
   | { readonly status: 'running'; readonly retryAfterMs: number }
   | { readonly status: 'lost'; readonly token: number }
 
-
-const beginParts: readonly string[] = ['state']
-
 /**
  * Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is under way, or the key came with another request. An attempt whose lease has lapsed is taken over, with a greater token. Repeating the call with the same id gives the same attempt again, and does not make its lease longer; once that attempt has been released, its id is of no more use.
  *
  * Cost: O(1).
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: /* @__PURE__ */ linked('once/begin', '9271f843de50320e1232a7f1eace7a7554ab1518', { reads: false, bytes: true }, beginParts, [{ locals: [1] }, beginLua, 0, 5, stateModule, 0, 33, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 43, 3, beginLua, 8, 13, stateModule, 46, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, beginLua, 55, 2]),
-  parts: beginParts,
+  script: /* @__PURE__ */ linked('once/begin', '9271f843de50320e1232a7f1eace7a7554ab1518', { bytes: true }, abandonParts, [{ locals: [1] }, beginLua, 0, 5, stateModule, 0, 33, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 43, 3, beginLua, 8, 13, stateModule, 46, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, beginLua, 55, 2]),
+  parts: abandonParts,
   encode(args) {
     return [
       args.codec,
@@ -373,7 +389,7 @@ export const begin: Operation<BeginArguments, BeginAnswer> = {
           token: asInteger(parts[1]),
         }
       default:
-        return unexpected('one of the answers started, replayed, unkept, conflict, running, lost', parts[0])
+        return unexpected('started or replayed or unkept or conflict or running or lost', parts[0])
     }
   },
 }
@@ -388,17 +404,14 @@ export interface ClearArguments {
 export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
-
-const clearParts: readonly string[] = ['state']
-
 /**
  * Forgets all that is known of a key. An attempt under way is lost. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('once/clear', 'e7c80fa747683eaeb687833b75ae36a16c280b5f', { reads: false, bytes: false }, clearParts, [{ locals: [1] }, clearLua, 0, 5, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 39, 10, clearLua, 18, 2]),
-  parts: clearParts,
+  script: /* @__PURE__ */ linked('once/clear', 'e7c80fa747683eaeb687833b75ae36a16c280b5f', {}, abandonParts, [{ locals: [1] }, clearLua, 0, 5, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 39, 10, clearLua, 18, 2]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -414,7 +427,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
           existed: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer cleared', parts[0])
+        return unexpected('cleared', parts[0])
     }
   },
 }
@@ -440,17 +453,14 @@ export type CompleteAnswer =
   | { readonly status: 'completed'; readonly keptUntilMs: number }
   | { readonly status: 'lost' }
 
-
-const completeParts: readonly string[] = ['state']
-
 /**
  * Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not. A result that could not be kept is none: the work is done all the same, and nobody begins it again. Repeating the call changes nothing, but that a result may follow where none was kept.
  *
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
-  script: /* @__PURE__ */ linked('once/complete', '007f74eac142abc46ffe8758592531c18b2d7a02', { reads: false, bytes: false }, completeParts, [{ locals: [1] }, completeLua, 0, 7, stateModule, 0, 33, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 49, 3, 33, 3, 43, 3, completeLua, 9, 10, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 39, 10, completeLua, 26, 2]),
-  parts: completeParts,
+  script: /* @__PURE__ */ linked('once/complete', '007f74eac142abc46ffe8758592531c18b2d7a02', {}, abandonParts, [{ locals: [1] }, completeLua, 0, 7, stateModule, 0, 33, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 49, 3, 33, 3, 43, 3, completeLua, 9, 10, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 39, 10, completeLua, 26, 2]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.codec,
@@ -473,7 +483,7 @@ export const complete: Operation<CompleteArguments, CompleteAnswer> = {
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers completed, lost', parts[0])
+        return unexpected('completed or lost', parts[0])
     }
   },
 }
@@ -486,33 +496,13 @@ export interface ExtendArguments {
 export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
-function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
-  const flat = asList(part)
-  const found = new Array<number>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asInteger(flat[from])
-  }
-  return found
-}
-
-function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const extendParts: readonly string[] = []
-
 /**
  * Makes attempts last longer, counted from now: one token and one lease for each key, in order. One whose lease has lapsed, or that has ended otherwise, is never brought back: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
  *
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('once/extend', '3e3635b7f6c35be7b4291e9df3f295d4a59f26dc', { reads: false, bytes: false }, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 1, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 49, 3, 46, 3, sharedClockSteps, 0, 3, stateModule, 38, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
+  script: /* @__PURE__ */ linked('once/extend', '3e3635b7f6c35be7b4291e9df3f295d4a59f26dc', {}, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 1, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 49, 3, 46, 3, sharedClockSteps, 0, 3, stateModule, 38, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -530,11 +520,11 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
         return {
           status: 'extended',
           nowMs: asInteger(parts[1]),
-          leases: readLeasesOfExtendExtended(parts[2]),
-          refused: readRefusedOfExtendExtended(parts[3]),
+          leases: readIntegerList(parts[2]),
+          refused: readAtIntegerWhyTextList(parts[3]),
         }
       default:
-        return unexpected('the answer extended', parts[0])
+        return unexpected('extended', parts[0])
     }
   },
 }
@@ -548,17 +538,14 @@ export type FindAnswer =
   | { readonly status: 'found'; readonly token: number; readonly keptUntilMs: number; readonly result: Buffer }
   | { readonly status: 'absent' }
 
-
-const findParts: readonly string[] = ['state']
-
 /**
  * Finds the result of a key; of one that could not be kept there is none.
  *
  * Cost: O(1).
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('once/find', '8846b86cf4c68fd9d823acf33724e7efa1359677', { reads: true, bytes: true }, findParts, [{ locals: [1] }, findLua, 0, 1, stateModule, 0, 33, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 43, 3, findLua, 3, 7]),
-  parts: findParts,
+  script: /* @__PURE__ */ linked('once/find', '8846b86cf4c68fd9d823acf33724e7efa1359677', { reads: true, bytes: true }, abandonParts, [{ locals: [1] }, findLua, 0, 1, stateModule, 0, 33, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 43, 3, findLua, 3, 7]),
+  parts: abandonParts,
   encode(args) {
     return [
       args.codec,
@@ -577,7 +564,7 @@ export const find: Operation<FindArguments, FindAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers found, absent', parts[0])
+        return unexpected('found or absent', parts[0])
     }
   },
 }
@@ -587,17 +574,14 @@ export type InspectArguments = Readonly<Record<string, never>>
 export type InspectAnswer =
   | { readonly status: 'inspection'; readonly state: string; readonly token: number; readonly fingerprint: string; readonly expiresAtMs: number; readonly keptUntilMs: number; readonly bytes: number; readonly codec: string; readonly nowMs: number }
 
-
-const inspectParts: readonly string[] = ['state']
-
 /**
  * A picture of a key. Its state is free, running, lapsed (the lease of the attempt is over, and nobody has taken over yet) or finished. Of a free key only the token counts, that of its last attempt if it is known.
  *
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('once/inspect', '435eb6f7400e1272c3bf9ce5096347de568d5a0e', { reads: true, bytes: false }, inspectParts, [{ locals: [1] }, stateModule, 0, 33, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 43, 3, inspectLua, 2, 3, stateModule, 46, 3, inspectLua, 5, 12]),
-  parts: inspectParts,
+  script: /* @__PURE__ */ linked('once/inspect', '435eb6f7400e1272c3bf9ce5096347de568d5a0e', { reads: true }, abandonParts, [{ locals: [1] }, stateModule, 0, 33, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 43, 3, inspectLua, 2, 3, stateModule, 46, 3, inspectLua, 5, 12]),
+  parts: abandonParts,
   encode() {
     return []
   },
@@ -617,7 +601,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           nowMs: asInteger(parts[8]),
         }
       default:
-        return unexpected('the answer inspection', parts[0])
+        return unexpected('inspection', parts[0])
     }
   },
 }
@@ -636,17 +620,14 @@ export type ReleaseAnswer =
   | { readonly status: 'completed' }
   | { readonly status: 'lost' }
 
-
-const releaseParts: readonly string[] = ['state']
-
 /**
  * Ends an attempt without a result: the key is free again, for any request. An attempt that was completed stays so. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('once/release', '3aa17cc0c0d35c0f07facf26994efe87d7d959d7', { reads: false, bytes: false }, releaseParts, [{ locals: [1] }, releaseLua, 0, 3, stateModule, 0, 33, releaseLua, 3, 1, stateModule, 49, 3, releaseLua, 4, 9, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 39, 10, releaseLua, 14, 2]),
-  parts: releaseParts,
+  script: /* @__PURE__ */ linked('once/release', '3aa17cc0c0d35c0f07facf26994efe87d7d959d7', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 3, stateModule, 0, 33, releaseLua, 3, 1, stateModule, 49, 3, releaseLua, 4, 9, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 39, 10, releaseLua, 14, 2]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -664,7 +645,7 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers released, completed, lost', parts[0])
+        return unexpected('released or completed or lost', parts[0])
     }
   },
 }

@@ -4,11 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText } from '../runtime/linked.ts'
+import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedLine, sharedMessages, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain.lua', taken: [14, 8, 1, 12, 1, 3, 1, 15, 1, 8, 1, 49], text: `local g=ARGV[1]
+const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain', taken: [14, 8, 1, 12, 1, 3, 1, 15, 1, 8, 1, 49], text: `local g=ARGV[1]
 local h=tonumber(ARGV[2])
 local i={caller=ARGV[3],call=ARGV[4]}
 local j=tonumber(ARGV[5])
@@ -103,7 +103,7 @@ E,
 z,
 A,
 }` }
-const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim.lua', taken: [14, 8, 1, 12, 1, 2, 1, 10, 1, 15, 1, 8, 1, 11, 1, 15, 1, 9], text: `local f=ARGV[1]
+const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim', taken: [14, 8, 1, 12, 1, 2, 1, 10, 1, 15, 1, 8, 1, 11, 1, 15, 1, 9], text: `local f=ARGV[1]
 local g=tonumber(ARGV[2])
 local h={caller=ARGV[3],call=ARGV[4]}
 local i=tonumber(ARGV[5])
@@ -193,7 +193,7 @@ tell_others(K,p)
 save_queue_and_call(a,p,h,format_claimed(B,A,C,u))
 D=D and 1 or 0
 return{'claimed',p.now_ms,C,D,E,s,p.chores,u,y,z}` }
-const advanceLua: LuaText = { file: 'lua/queue/advance.lua', taken: [10, 4, 1, 41], text: `local c=ARGV[1]
+const advanceLua: LuaText = { file: 'lua/queue/advance', taken: [10, 4, 1, 41], text: `local c=ARGV[1]
 local d={caller=ARGV[2],call=ARGV[3]}
 local e={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
 local f,g=ARGV,7
@@ -238,7 +238,7 @@ tell_others(K,i)
 local o=format_places(n,{})..'|'..format_enqueued(l,m.duplicates)
 save_queue_and_call(a,i,d,o)
 return{'advanced',l,i.chores,n,m.duplicates}` }
-const agreeLua: LuaText = { file: 'lua/queue/agree.lua', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
+const agreeLua: LuaText = { file: 'lua/queue/agree', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
 local c=ARGV[2]=='1'
 local d,e=known_number(a)
 if d and d~=b then
@@ -251,7 +251,7 @@ elseif not d then
 return{'unknown'}
 end
 return{'agreed',e}` }
-const askLua: LuaText = { file: 'lua/queue/ask.lua', taken: [9, 2, -3, 1, 3, 1, 2, 25], text: `local d=tonumber(ARGV[3])
+const askLua: LuaText = { file: 'lua/queue/ask', taken: [9, 2, -3, 1, 3, 1, 2, 25], text: `local d=tonumber(ARGV[3])
 local e=tonumber(ARGV[4])
 local c={caller=ARGV[1],call=ARGV[2]}
 local f,g,h=open_call(a,nil,c)if f then return f end
@@ -280,7 +280,7 @@ note_due(g,g.now_ms+e)
 end
 save_queue_and_call(a,g,c,m)
 return{'asked',l,g.last}` }
-const awaitEndLua: LuaText = { file: 'lua/queue/await-end.lua', taken: [12, 7, 1, 23], text: `local d=ARGV[1]
+const awaitEndLua: LuaText = { file: 'lua/queue/await-end', taken: [12, 7, 1, 23], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=ARGV[3]
 local g=ARGV[4]=='1'
@@ -310,7 +310,7 @@ flag_job(b,l,n,o,p,4)
 end
 local t=read_job(o).id
 return{'waits',m,tonumber(n),t==''and n or t}` }
-const buryLua: LuaText = { file: 'lua/queue/bury.lua', taken: [9, 4, 1, 37], text: `local e=ARGV[1]
+const buryLua: LuaText = { file: 'lua/queue/bury', taken: [9, 4, 1, 37], text: `local e=ARGV[1]
 local f={caller=ARGV[2],call=ARGV[3]}
 local g={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
 local h,i=ARGV,7
@@ -351,7 +351,7 @@ end
 tell_others(K,k)
 save_queue_and_call(a,k,f,format_places(m,{}))
 return{'buried',k.chores,m}` }
-const cancelLua: LuaText = { file: 'lua/queue/cancel.lua', taken: [12, 2, 1, 51], text: `local d={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+const cancelLua: LuaText = { file: 'lua/queue/cancel', taken: [12, 2, 1, 51], text: `local d={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
 local e,f=ARGV,4
 local g,h=open_call(a,d)if g then return g end
 local i,j={},false
@@ -404,7 +404,7 @@ end
 tell_others(K,h)
 save_queue(a,h)
 return{'cancelled',h.chores,i}` }
-const changeParentsLua: LuaText = { file: 'lua/queue/change-parents.lua', taken: [11, 3, 1, 1, 1, 33], text: `local c={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+const changeParentsLua: LuaText = { file: 'lua/queue/change-parents', taken: [11, 3, 1, 1, 1, 33], text: `local c={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
 local d=ARGV[4]
 local e,f=ARGV,5
 local g,h=open_call(a,c)if g then return g end
@@ -441,7 +441,7 @@ end
 tell_others(K,h)
 save_queue(a,h)
 return{'changed',o,h.chores}` }
-const clearLua: LuaText = { file: 'lua/queue/clear.lua', taken: [6, 1, 1, 1, 2, 9, 30, 4, -34, 29, 5, 3, 1, 13], text: `local D={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+const clearLua: LuaText = { file: 'lua/queue/clear', taken: [6, 1, 1, 1, 2, 9, 30, 4, -34, 29, 5, 3, 1, 13], text: `local D={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
 local E=refusal_of_spread(a)if E then return E end
 local F={idle=redis.call('ZCARD',p)}
 local G=math.min(F.idle,1)
@@ -501,7 +501,7 @@ redis.call('UNLINK',z)
 end
 end
 return{'cleared',G}` }
-const configureGroupLua: LuaText = { file: 'lua/queue/configure-group.lua', taken: [8, 6, 1, 7, 1, 32], text: `local f=ARGV[1]
+const configureGroupLua: LuaText = { file: 'lua/queue/configure-group', taken: [8, 6, 1, 7, 1, 32], text: `local f=ARGV[1]
 local g={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
 local h={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
 local i=ARGV[7]
@@ -546,7 +546,7 @@ n.ready,
 n.claimed,
 n.rate_burst,
 }` }
-const configureLua: LuaText = { file: 'lua/queue/configure.lua', taken: [9, 7, 1, 14, 1, 3, 1, 21], text: `local c=ARGV[1]
+const configureLua: LuaText = { file: 'lua/queue/configure', taken: [9, 7, 1, 14, 1, 3, 1, 21], text: `local c=ARGV[1]
 local d={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
 local e={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
 local f={paused=tonumber(ARGV[7]),concurrency=tonumber(ARGV[8]),rate_limit=tonumber(ARGV[9]),rate_window_ms=tonumber(ARGV[10])}
@@ -591,7 +591,7 @@ l.keep_count,
 l.keep_ms,
 l.rate_burst,
 }` }
-const deliveredLua: LuaText = { file: 'lua/queue/delivered.lua', taken: [9, 4, 1, 1, 1, 1, 1, 23], text: `local d=ARGV[1]
+const deliveredLua: LuaText = { file: 'lua/queue/delivered', taken: [9, 4, 1, 1, 1, 1, 1, 23], text: `local d=ARGV[1]
 local e=tonumber(ARGV[2])
 local f=tonumber(ARGV[3])
 local g,h=ARGV,4
@@ -620,13 +620,13 @@ if m then
 return{'behind'}
 end
 return{'delivered'}` }
-const disbandLua: LuaText = { file: 'lua/queue/disband.lua', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
+const disbandLua: LuaText = { file: 'lua/queue/disband', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
 if redis.call('HGET',a,'agreed_us')~=b then
 return{'kept'}
 end
 redis.call('UNLINK',a)
 return{'forgotten'}` }
-const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike.lua', taken: [11, 6, 1, 22, 1, 10, 1, 51], text: `local f=ARGV[1]
+const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike', taken: [11, 6, 1, 22, 1, 10, 1, 51], text: `local f=ARGV[1]
 local g={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
 local h={caller=ARGV[4],call=ARGV[5]}
 local i={channel=ARGV[6],sharded=ARGV[7]=='1',counted=ARGV[8]=='1'}
@@ -715,7 +715,7 @@ end
 leave_notes(K,n,count_note('e',j,p)..(n.noted or''))
 save_queue_and_call(a,n,h,t)
 return{'enqueued',q}` }
-const enqueueLua: LuaText = { file: 'lua/queue/enqueue.lua', taken: [12, 5, 1, 29], text: `local b=ARGV[1]
+const enqueueLua: LuaText = { file: 'lua/queue/enqueue', taken: [12, 5, 1, 29], text: `local b=ARGV[1]
 local c={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
 local d={caller=ARGV[4],call=ARGV[5]}
 local e={channel=ARGV[6],sharded=ARGV[7]=='1',counted=ARGV[8]=='1'}
@@ -749,7 +749,7 @@ see_to_new(K,i,n)
 tell_others(K,i)
 save_queue_and_call(a,i,d,format_enqueued(k,n.duplicates))
 return{'enqueued',k,i.chores,n.duplicates}` }
-const extendLua: LuaText = { file: 'lua/queue/extend.lua', taken: [8, 3, 1, 15, 1, 6], text: `local d=ARGV[1]
+const extendLua: LuaText = { file: 'lua/queue/extend', taken: [8, 3, 1, 15, 1, 6], text: `local d=ARGV[1]
 local e=tonumber(ARGV[2])
 local f,g=ARGV,3
 local h,i=open_queue(a,d)if h then return h end
@@ -773,7 +773,7 @@ save_queue(a,i)
 redis.call('ZADD',c,unpack(m))
 end
 return{'extended',j,j+e,l}` }
-const failuresLua: LuaText = { file: 'lua/queue/failures.lua', taken: [9, 12], text: `local c=open_queue(a)if c then return c end
+const failuresLua: LuaText = { file: 'lua/queue/failures', taken: [9, 12], text: `local c=open_queue(a)if c then return c end
 local d=redis.call('HSCAN',b,'0','COUNT','1000')[2]
 local e={}
 for f=1,#d,2 do
@@ -785,7 +785,7 @@ e[#e+1]=o
 end
 end
 return{'failures',e}` }
-const findLua: LuaText = { file: 'lua/queue/find.lua', taken: [9, 2, 1, 15], text: `local c=ARGV[1]
+const findLua: LuaText = { file: 'lua/queue/find', taken: [9, 2, 1, 15], text: `local c=ARGV[1]
 local d,e=ARGV,2
 local f,g=open_queue(a,c)if f then return f end
 local h,i,j={},{},0
@@ -802,7 +802,7 @@ k=k+1
 end
 end
 return{'found',math.floor(clock_us()/1000),k,h,i}` }
-const historyLua: LuaText = { file: 'lua/queue/history.lua', taken: [10, 1, 1, 7], text: `local c=ARGV[1]
+const historyLua: LuaText = { file: 'lua/queue/history', taken: [10, 1, 1, 7], text: `local c=ARGV[1]
 local d=open_queue(a)if d then return d end
 local e,f,g=find_job(K,c)
 if not e then
@@ -810,7 +810,7 @@ return{'absent'}
 end
 local h,i=tell_history(b,e,g)
 return{'history',math.floor(clock_us()/1000),tonumber(e),i,h}` }
-const inspectLua: LuaText = { file: 'lua/queue/inspect.lua', taken: [8, 1, 1, 44], text: `local l=ARGV[1]
+const inspectLua: LuaText = { file: 'lua/queue/inspect', taken: [8, 1, 1, 44], text: `local l=ARGV[1]
 local m,n=open_queue(a,l)if m then return m end
 local o=parse_settings(n.settings)
 local p=redis.call('HGET',g,'\\255')
@@ -855,7 +855,7 @@ n.blocked,
 redis.call('ZCARD',k),
 read_burst(a,'burst',o),
 }` }
-const listFailedLua: LuaText = { file: 'lua/queue/list-failed.lua', taken: [8, 4, 1, 8], text: `local c=ARGV[1]
+const listFailedLua: LuaText = { file: 'lua/queue/list-failed', taken: [8, 4, 1, 8], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=tonumber(ARGV[4])
@@ -867,7 +867,7 @@ return true
 end)
 local m=j and l==#i and-1 or tonumber(i[l])
 return{'page',math.floor(clock_us()/1000),m,k}` }
-const listLua: LuaText = { file: 'lua/queue/list.lua', taken: [9, 4, 1, 32, 1, 16], text: `local j=ARGV[1]
+const listLua: LuaText = { file: 'lua/queue/list', taken: [9, 4, 1, 32, 1, 16], text: `local j=ARGV[1]
 local k=ARGV[2]
 local l=tonumber(ARGV[3])
 local m=tonumber(ARGV[4])
@@ -919,7 +919,7 @@ end)
 local x=w==#r and#r<m
 local y=x and-1 or l+w
 return{'page',math.floor(clock_us()/1000),y,t}` }
-const listenLua: LuaText = { file: 'lua/queue/listen.lua', taken: [9, 5, 1, 24], text: `local c=ARGV[1]
+const listenLua: LuaText = { file: 'lua/queue/listen', taken: [9, 5, 1, 24], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -948,7 +948,7 @@ end
 i.listened_ms=l
 save_queue(a,i)
 return{'listening',j,tonumber(redis.call('HGET',b,'number')or 0)}` }
-const noteLua: LuaText = { file: 'lua/queue/note.lua', taken: [9, 3, 1, 34], text: `local d=ARGV[1]
+const noteLua: LuaText = { file: 'lua/queue/note', taken: [9, 3, 1, 34], text: `local d=ARGV[1]
 local e={caller=ARGV[2],call=ARGV[3]}
 local f,g=ARGV,4
 local h,i,j=open_call(a,nil,e,d)if h then return h end
@@ -985,7 +985,7 @@ if i.began_us>0 then
 remember_answer(a,e,i.now_ms,format_places(k,{}))
 end
 return{'noted',k}` }
-const outboxLua: LuaText = { file: 'lua/queue/outbox.lua', taken: [9, 2, 1, 16], text: `local d=ARGV[1]
+const outboxLua: LuaText = { file: 'lua/queue/outbox', taken: [9, 2, 1, 16], text: `local d=ARGV[1]
 local e=tonumber(ARGV[2])
 local f=redis.call('ZRANGEBYSCORE',c,'('..d,'+inf','LIMIT','0',e)
 local g,h={},{}
@@ -1003,7 +1003,7 @@ g[#g+1]=string.sub(l,n)
 end
 end
 return{'outbox',g}` }
-const parentsLua: LuaText = { file: 'lua/queue/parents.lua', taken: [9, 3, 1, 1, 1, 9, 1, 8], text: `local e=ARGV[1]
+const parentsLua: LuaText = { file: 'lua/queue/parents', taken: [9, 3, 1, 1, 1, 9, 1, 8], text: `local e=ARGV[1]
 local f=ARGV[2]
 local g=tonumber(ARGV[3]or 0)
 local h=open_queue(a,e)if h then return h end
@@ -1024,13 +1024,13 @@ end
 end
 end
 return{'parents',k}` }
-const proposeLua: LuaText = { file: 'lua/queue/propose.lua', taken: [9, 1, 1, 5], text: `local b=tonumber(ARGV[1])
+const proposeLua: LuaText = { file: 'lua/queue/propose', taken: [9, 1, 1, 5], text: `local b=tonumber(ARGV[1])
 local c,d=open_queue(a,nil,b)if c then return c end
 if d.partitions>0 then
 return{'agreed'}
 end
 return{'proposed',propose(a,QUEUE_LAYOUT,exact(clock_us()))}` }
-const receiveLua: LuaText = { file: 'lua/queue/receive.lua', taken: [11, 5, 1, 8, 1, 16], text: `local c=ARGV[1]
+const receiveLua: LuaText = { file: 'lua/queue/receive', taken: [11, 5, 1, 8, 1, 16], text: `local c=ARGV[1]
 local d={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
 local e=ARGV[4]
 local f={channel=ARGV[5],sharded=ARGV[6]=='1',counted=ARGV[7]=='1'}
@@ -1059,7 +1059,7 @@ see_to_new(K,i,l)
 tell_others(K,i)
 save_queue(a,i)
 return{'received',i.chores,k,n}` }
-const recurLua: LuaText = { file: 'lua/queue/recur.lua', taken: [11, 7, 1, 19], text: `local d=ARGV[1]
+const recurLua: LuaText = { file: 'lua/queue/recur', taken: [11, 7, 1, 19], text: `local d=ARGV[1]
 local e={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
 local f={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
 local g=ARGV[7]
@@ -1085,7 +1085,7 @@ if p then
 redis.call('HSET',c,'m'..g,j)
 end
 return{'set',l.now_ms,o.next_ms,o.known_ms,is_short(o)and 1 or 0}` }
-const recurrencesLua: LuaText = { file: 'lua/queue/recurrences.lua', taken: [11, 5, 1, 21], text: `local e=ARGV[1]
+const recurrencesLua: LuaText = { file: 'lua/queue/recurrences', taken: [11, 5, 1, 21], text: `local e=ARGV[1]
 local f=tonumber(ARGV[2])
 local g=tonumber(ARGV[3])
 local h=ARGV[4]=='1'
@@ -1111,7 +1111,7 @@ break
 end
 end
 return{'page',math.floor(clock_us()/1000),o,p}` }
-const refillLua: LuaText = { file: 'lua/queue/refill.lua', taken: [11, 7, 1, 29], text: `local d=ARGV[1]
+const refillLua: LuaText = { file: 'lua/queue/refill', taken: [11, 7, 1, 29], text: `local d=ARGV[1]
 local e={channel=ARGV[2],sharded=ARGV[3]=='1',counted=ARGV[4]=='1'}
 local f=ARGV[5]
 local g=ARGV[6]
@@ -1147,7 +1147,7 @@ note_run(b,m,n)
 save_queue(a,m)
 end
 return{'refilled',n.next_ms,n.known_ms,is_short(n)and 1 or 0}` }
-const releaseLua: LuaText = { file: 'lua/queue/release.lua', taken: [10, 4, 1, 6, 1, 27], text: `local d=ARGV[1]
+const releaseLua: LuaText = { file: 'lua/queue/release', taken: [10, 4, 1, 6, 1, 27], text: `local d=ARGV[1]
 local e={caller=ARGV[2],call=ARGV[3]}
 local f={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
 local g,h=ARGV,7
@@ -1184,7 +1184,7 @@ call_for_returned(c,j,n,m)
 tell_others(K,j)
 save_queue_and_call(a,j,e,format_places(l,{}))
 return{'released',j.chores,l}` }
-const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize.lua', taken: [9, 2, 1, 1, 13, 1, -12, 10, 2, 16, 1, 28], text: `local g=tonumber(ARGV[1])
+const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize', taken: [9, 2, 1, 1, 13, 1, -12, 10, 2, 16, 1, 28], text: `local g=tonumber(ARGV[1])
 local h,i=ARGV,2
 local j,k=open_call(a,nil)if j then return j end
 local m,n={},false
@@ -1242,7 +1242,7 @@ publish(f,k.events,k.now_ms)
 end
 save_queue(a,k)
 return{'changed',m}` }
-const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed.lua', taken: [11, 5, 1, 39], text: `local g={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed', taken: [11, 5, 1, 39], text: `local g={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
 local h=ARGV[4]
 local i=tonumber(ARGV[5])
 local j=ARGV[6]=='1'
@@ -1286,7 +1286,7 @@ save_queue(a,m)
 local r,s=string.match(redis.call('HGET',d,h)or'','^(%d+) (%d+) ')
 local t=o and-1 or tonumber(n[#n])
 return{'requeued',p,tonumber(s or 0),m.chores,t,m.last}` }
-const requeueLua: LuaText = { file: 'lua/queue/requeue.lua', taken: [10, 2, 1, 32], text: `local e={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+const requeueLua: LuaText = { file: 'lua/queue/requeue', taken: [10, 2, 1, 32], text: `local e={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
 local f,g=ARGV,4
 local h,i=open_call(a,e)if h then return h end
 try_rights(K,i)
@@ -1320,7 +1320,7 @@ publish(d,i.events,i.now_ms)
 end
 save_queue(a,i)
 return{'requeued',j}` }
-const retryLua: LuaText = { file: 'lua/queue/retry.lua', taken: [10, 4, 1, 57], text: `local e=ARGV[1]
+const retryLua: LuaText = { file: 'lua/queue/retry', taken: [10, 4, 1, 57], text: `local e=ARGV[1]
 local f={caller=ARGV[2],call=ARGV[3]}
 local g={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
 local h,i=ARGV,7
@@ -1381,7 +1381,7 @@ end
 tell_others(K,k)
 save_queue_and_call(a,k,f,format_places(m,n))
 return{'retried',k.chores,m,n}` }
-const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged.lua', taken: [9, 6, 1, 14], text: `local d=ARGV[1]
+const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged', taken: [9, 6, 1, 14], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=ARGV[3]
 local g=tonumber(ARGV[4])
@@ -1401,7 +1401,7 @@ end)
 local p=o==#m and#m<g
 local q=p and'0'or m[o]
 return{'page',math.floor(clock_us()/1000),q,n}` }
-const searchLua: LuaText = { file: 'lua/queue/search.lua', taken: [8, 5, 1, 1, 1, 1, 17, 1, -16, 5, 1, 8, 2, 5, 1, 8], text: `local c=ARGV[1]
+const searchLua: LuaText = { file: 'lua/queue/search', taken: [8, 5, 1, 1, 1, 1, 17, 1, -16, 5, 1, 8, 2, 5, 1, 8], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -1435,7 +1435,7 @@ k,m=q[1],m-math.max(p,#r/2)
 p=k~='0'and n(p)or 0
 end
 return{'page',math.floor(clock_us()/1000),place_of(k),j}` }
-const statsLua: LuaText = { file: 'lua/queue/stats.lua', taken: [12, 5, 1, 26], text: `local d=ARGV[1]
+const statsLua: LuaText = { file: 'lua/queue/stats', taken: [12, 5, 1, 26], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=tonumber(ARGV[3])
 local g=tonumber(ARGV[4])
@@ -1466,7 +1466,7 @@ for s,t in ipairs(q)do
 tell_period(p,o[t]or r[s],n+s-1,k)
 end
 return{'statistics',n*k,m*k,k,parse_names(o.names),p}` }
-const tagLua: LuaText = { file: 'lua/queue/tag.lua', taken: [9, 3, 1, 25], text: `local e=ARGV[1]
+const tagLua: LuaText = { file: 'lua/queue/tag', taken: [9, 3, 1, 25], text: `local e=ARGV[1]
 local f=ARGV[2]=='1'
 local g,h=ARGV,3
 local i,j=open_call(a,nil)if i then return i end
@@ -1494,7 +1494,7 @@ publish(c,j.events,j.now_ms)
 end
 save_queue(a,j)
 return{'tagged',p}` }
-const tagsLua: LuaText = { file: 'lua/queue/tags.lua', taken: [8, 2, 1, 12], text: `local c=ARGV[1]
+const tagsLua: LuaText = { file: 'lua/queue/tags', taken: [8, 2, 1, 12], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=open_queue(a)if e then return e end
 local f,g={},c
@@ -1508,7 +1508,7 @@ f[#f+1]=g
 f[#f+1]=redis.call('ZLEXCOUNT',b,'['..g..'\\0','('..g..'\\1')
 end
 return{'tags',g,f}` }
-const trackLua: LuaText = { file: 'lua/queue/track.lua', taken: [7, 2, 1, 14, 1, 11], text: `local e=ARGV[1]=='1'
+const trackLua: LuaText = { file: 'lua/queue/track', taken: [7, 2, 1, 14, 1, 11], text: `local e=ARGV[1]=='1'
 local f,g=ARGV,2
 local h,i=open_call(a,nil)if h then return h end
 local j={}
@@ -1535,7 +1535,7 @@ if i.events then
 publish(c,i.events,i.now_ms)
 end
 return{'tracking',j}` }
-const unrecurLua: LuaText = { file: 'lua/queue/unrecur.lua', taken: [8, 2, 1, 5, 1, 7], text: `local e=ARGV[1]
+const unrecurLua: LuaText = { file: 'lua/queue/unrecur', taken: [8, 2, 1, 5, 1, 7], text: `local e=ARGV[1]
 local f=tonumber(ARGV[2]or 0)
 local g,h=open_queue(a)if g then return g end
 local i=moves_of(b,e)
@@ -1549,7 +1549,7 @@ redis.call('ZREM',c,e)
 leave_short(d,h,e)
 save_queue(a,h)
 return{'removed',j>0 and 1 or 0}` }
-const watchLua: LuaText = { file: 'lua/queue/watch.lua', taken: [9, 3, 1, 2, 1, 3, 1, 4, 1, 9, 1, 9, 1, 5], text: `local e=ARGV[1]
+const watchLua: LuaText = { file: 'lua/queue/watch', taken: [9, 3, 1, 2, 1, 3, 1, 4, 1, 9, 1, 9, 1, 5], text: `local e=ARGV[1]
 local f={channel=ARGV[2],sharded=ARGV[3]=='1',counted=ARGV[4]=='1'}
 local g,h=ARGV,5
 local i=read_queue(a,'','')
@@ -1584,7 +1584,7 @@ end
 end
 save_queue(a,i)
 return{'watched',i.chores,k}` }
-const acksModule: LuaText = { file: 'lua/shared/queue/acks.lua', taken: [139, 8, -58, 1, -83, 31, 52, 1, 17, 12, -29, 3, 28, 10, -38, 10, 31, 3, 19, 3, -95, 3, -28, 15, 2, 6, 13, 9, -15, 4, 74, 7], text: `local function parse_refused(a)
+const acksModule: LuaText = { file: 'lua/shared/queue/acks', taken: [139, 8, -58, 1, -83, 31, 52, 1, 17, 12, -29, 3, 28, 10, -38, 10, 31, 3, 19, 3, -95, 3, -28, 15, 2, 6, 13, 9, -15, 4, 74, 7], text: `local function parse_refused(a)
 local b={}
 for c,d in string.gmatch(string.match(a,'^[^;]*'),'(%d+) (%a+)')do
 b[#b+1]=tonumber(c)
@@ -1710,7 +1710,7 @@ b[#b+1]=tonumber(c)
 end
 return b
 end` }
-const deadModule: LuaText = { file: 'lua/shared/queue/dead.lua', taken: [4, 7, 1, 20, 2, 19, 18, 8, -24, 14, 27, 7, -21, 12, 9, 9], text: `local function beginning_of(a)
+const deadModule: LuaText = { file: 'lua/shared/queue/dead', taken: [4, 7, 1, 20, 2, 19, 18, 8, -24, 14, 27, 7, -21, 12, 9, 9], text: `local function beginning_of(a)
 local b=math.min(#a,200)
 while b<#a and string.find(a,'^[\\128-\\191]',b+1)do
 b=b-1
@@ -1806,7 +1806,7 @@ local j=
 redis.call('ZRANGE',a.failed,string.format('%.0f',h),string.format('%.0f',i-1))
 return j,i==g
 end` }
-const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies.lua', taken: [14, 3, 7, 6, 1, 3, 7, 10, 2, 2, 1, 5, 2, 17, 12, 13, 210, 2, -298, 3, 13, 4, 236, 9, 70, 5, -73, 26, 5, 35, -165, 10, -88, 15, 11, 11, -20, 7, 15, 13, 3, 21, 16, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11, -150, 8], text: `local function pack_end(a,b,c)
+const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies', taken: [14, 3, 7, 6, 1, 3, 7, 10, 2, 2, 1, 5, 2, 17, 12, 13, 210, 2, -298, 3, 13, 4, 236, 9, 70, 5, -73, 26, 5, 35, -165, 10, -88, 15, 11, 11, -20, 7, 15, 13, 3, 21, 16, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11, -150, 8], text: `local function pack_end(a,b,c)
 return struct.pack('>c1Hc0',a,#b,b)..c
 end
 local function end_parent(a,b,c,d,e,f)
@@ -2095,7 +2095,7 @@ redis.call('ZADD',a.parents,'0',f)
 b.settling=true
 end
 end` }
-const dueModule: LuaText = { file: 'lua/shared/queue/due.lua', taken: [25, 5, 222, 9, -155, 1, -35, 32, 3, 5, -111, 7, 1, 12, 91, 2, 119, 2, -45, 5, 40, 3, 1, 1, -43, 5, 1, 5, 5, 1, 1, 17, 8, 8, -134, 3, 44, 8, -52, 5, 4, 4, 2, 8, 1, 18, -37, 2, -91, 25, 1, 3, 1, 4, 105, 11], text: `local function note_due(a,b)
+const dueModule: LuaText = { file: 'lua/shared/queue/due', taken: [25, 5, 222, 9, -155, 1, -35, 32, 3, 5, -111, 7, 1, 12, 91, 2, 119, 2, -45, 5, 40, 3, 1, 1, -43, 5, 1, 5, 5, 1, 1, 17, 8, 8, -134, 3, 44, 8, -52, 5, 4, 4, 2, 8, 1, 18, -37, 2, -91, 25, 1, 3, 1, 4, 105, 11], text: `local function note_due(a,b)
 if b<a.due_ms then
 a.due_ms=b
 end
@@ -2306,7 +2306,7 @@ e=math.min(e,least_of(a,b.now_ms)or math.huge)
 end
 return e
 end` }
-const endsModule: LuaText = { file: 'lua/shared/queue/ends.lua', taken: [158, 11, -131, 6, 21, 24, 177, 1, -218, 8, -54, 33, 233, 7, -18, 7, 65, 49, -60, 9, 51, 2, -99, 35, 64, 5, -141, 2, -71, 13, 3, 3, 1, 9, 1, 19, 1, 15, 6, 9, -140, 5, -28, 7, 21, 11, 2, 7, 2, 10, -52, 13], text: `local function save_awaited(a,b,c,d,e)
+const endsModule: LuaText = { file: 'lua/shared/queue/ends', taken: [158, 11, -131, 6, 21, 24, 177, 1, -218, 8, -54, 33, 233, 7, -18, 7, 65, 49, -60, 9, 51, 2, -99, 35, 64, 5, -141, 2, -71, 13, 3, 3, 1, 9, 1, 19, 1, 15, 6, 9, -140, 5, -28, 7, 21, 11, 2, 7, 2, 10, -52, 13], text: `local function save_awaited(a,b,c,d,e)
 if b.idle==0 and b.listened_ms==0 then
 redis.call('UNLINK',a)
 return
@@ -2626,7 +2626,7 @@ end
 d[#d+1]=c
 redis.call('HSET',a,'w'..b,table.concat(d,' '))
 end` }
-const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue.lua', taken: [265, 3, 1, 7, -192, 3, -61, 19, 65, 16, 152, 11, 3, 53, -257, 7, 1, 11, 126, 11, -35, 22, -103, 26, 1, 15, 19, 8, -25, 15, 70, 7, -14, 3, -206, 8, 2, 15, 2, 7, 117, 7], text: `local function first_of(a)
+const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue', taken: [265, 3, 1, 7, -192, 3, -61, 19, 65, 16, 152, 11, 3, 53, -257, 7, 1, 11, 126, 11, -35, 22, -103, 26, 1, 15, 19, 8, -25, 15, 70, 7, -14, 3, -206, 8, 2, 15, 2, 7, 117, 7], text: `local function first_of(a)
 return tonumber(string.match(a,'^%d+'))
 end
 local function duplicates_of(a)
@@ -2900,7 +2900,7 @@ b[d],c=struct.unpack('>I4c0',a,c)
 end
 return b
 end` }
-const eventsModule: LuaText = { file: 'lua/shared/queue/events.lua', taken: [52, 7, -23, 3, 3, 8, 55, 10, -20, 4, -28, 13, 2, 7, 6, 3, -97, 14, 2, 12], text: `local function spelled(a)
+const eventsModule: LuaText = { file: 'lua/shared/queue/events', taken: [52, 7, -23, 3, 3, 8, 55, 10, -20, 4, -28, 13, 2, 7, 6, 3, -97, 14, 2, 12], text: `local function spelled(a)
 return(
 string.gsub(a,'[%c%%]',function(b)
 return string.format('%%%02X',string.byte(b))
@@ -2981,7 +2981,7 @@ c=e
 end
 return b,struct.unpack('>I4',a)-#b
 end` }
-const groupsModule: LuaText = { file: 'lua/shared/queue/groups.lua', taken: [72, 3, 26, 20, 1, 4, 11, 21, -152, 5, 1, 3, 1, 4, 38, 5, 97, 7, 1, 3, 3, 20, 28, 7, -144, 14, 28, 8, 64, 3, 1, 6, 22, 8, -174, 4, 172, 4, -202, 5, 3, 5, 155, 9, -198, 7, 219, 12, -229, 10], text: `local function note_time(a)
+const groupsModule: LuaText = { file: 'lua/shared/queue/groups', taken: [72, 3, 26, 20, 1, 4, 11, 21, -152, 5, 1, 3, 1, 4, 38, 5, 97, 7, 1, 3, 3, 20, 28, 7, -144, 14, 28, 8, 64, 3, 1, 6, 22, 8, -174, 4, 172, 4, -202, 5, 3, 5, 155, 9, -198, 7, 219, 12, -229, 10], text: `local function note_time(a)
 a.token=math.max(a.token,a.now_us-1)
 end
 local function read_group(a,b)
@@ -3178,7 +3178,7 @@ local h=math.min(b-d,f)/g
 local i,j=spans_of(a)
 return math.floor(d+h*j)
 end` }
-const idleModule: LuaText = { file: 'lua/shared/queue/idle.lua', taken: [71, 6, -55, 5, 145, 7, -136, 3, 12, 11, 78, 2, -102, 3, 2, 4, 56, 18, 2, 10, 1, 2, 4, 3, -123, 13, 37, 16, 3, 7, 1, 3, 44, 17, 10, 3, 2, 5, 2, 4, 2, 4, 26, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 112, 3, -112, 14, 100, 5, -95, 11, 39, 7, 1, 12, -57, 5, 2, 12, 2, 7, 29, 4, 1, 2, -35, 5, 30, 4], text: `local function remove_idle(a,b,c)
+const idleModule: LuaText = { file: 'lua/shared/queue/idle', taken: [71, 6, -55, 5, 145, 7, -136, 3, 12, 11, 78, 2, -102, 3, 2, 4, 56, 18, 2, 10, 1, 2, 4, 3, -123, 13, 37, 16, 3, 7, 1, 3, 44, 17, 10, 3, 2, 5, 2, 4, 2, 4, 26, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 112, 3, -112, 14, 100, 5, -95, 11, 39, 7, 1, 12, -57, 5, 2, 12, 2, 7, 29, 4, 1, 2, -35, 5, 30, 4], text: `local function remove_idle(a,b,c)
 local d=redis.pcall('ZREM',a,unpack(c))
 local e=type(d)=='number'
 b.idle=b.idle-(e and d or 0)
@@ -3450,7 +3450,7 @@ note_handed(b,o)
 see_to(a.idle,b,n)
 return true,false
 end` }
-const jobModule: LuaText = { file: 'lua/shared/queue/job.lua', taken: [10, 1, 32, 45, 13, 3, 11, 8, 173, 10, -128, 6, -79, 3, 2, 3, 46, 8, -152, 26, 127, 4, 1, 3, -49, 11, 49, 12, -49, 1, -12, 10, 2, 2, 104, 36, -56, 18, -44, 7, 2, 12, -31, 4], text: `local BACKOFF,BACKOFF_MS,BACKOFF_MAX_MS,JITTER=3,1000,3600000,20
+const jobModule: LuaText = { file: 'lua/shared/queue/job', taken: [10, 1, 32, 45, 13, 3, 11, 8, 173, 10, -128, 6, -79, 3, 2, 3, 46, 8, -152, 26, 127, 4, 1, 3, -49, 11, 49, 12, -49, 1, -12, 10, 2, 2, 104, 36, -56, 18, -44, 7, 2, 12, -31, 4], text: `local BACKOFF,BACKOFF_MS,BACKOFF_MAX_MS,JITTER=3,1000,3600000,20
 local function read_job(a,b)
 if string.byte(a)>0 then
 local c,d=plain_name(a,b)
@@ -3683,7 +3683,7 @@ local function unflag_job(a,b,c,d)
 c.flags=c.flags-d
 store_run(a,b,c,c.state,c.at_ms)
 end` }
-const leaseModule: LuaText = { file: 'lua/shared/queue/lease.lua', taken: [180, 8, -78, 17, 2, 20, 78, 2, -7, 1, 7, 28, -175, 3, 174, 8, -182, 6, -88, 17, 1, 34, 1, 6, 101, 14, -115, 5, 1, 11, 12, 2, 1, 10, 47, 10, 30, 13, 2, 12], text: `local function take_back_runs(a,b)
+const leaseModule: LuaText = { file: 'lua/shared/queue/lease', taken: [180, 8, -78, 17, 2, 20, 78, 2, -7, 1, 7, 28, -175, 3, 174, 8, -182, 6, -88, 17, 1, 34, 1, 6, 101, 14, -115, 5, 1, 11, 12, 2, 1, 10, 47, 10, 30, 13, 2, 12], text: `local function take_back_runs(a,b)
 for c=2,#b,2 do
 local d,e,f,g,h,i,j=struct.unpack('>c1dHdI4B',b[c])
 local k,l=math.floor(string.sub(b[c-1],2)/1000),string.sub(b[c],j)
@@ -3910,7 +3910,7 @@ if d<math.huge then
 see_to(a,b,d)
 end
 end` }
-const namesModule: LuaText = { file: 'lua/shared/queue/names.lua', taken: [26, 9, 2, 6, 50, 9, -98, 7, 70, 10, -79, 3, 35, 4, 1, 3, -40, 6, 36, 4, 2, 5, 2, 6, 27, 19], text: `local function free_unique(a,b,c,d)
+const namesModule: LuaText = { file: 'lua/shared/queue/names', taken: [26, 9, 2, 6, 50, 9, -98, 7, 70, 10, -79, 3, 35, 4, 1, 3, -40, 6, 36, 4, 2, 5, 2, 6, 27, 19], text: `local function free_unique(a,b,c,d)
 local e,f=string.sub(b.unique,1,1),string.sub(b.unique,2)
 if e=='s'or(e=='d'and d)then
 local g=redis.call('HGET',a,'u'..f)
@@ -4001,7 +4001,7 @@ end
 end
 return table.concat(f,'\\0'),#f
 end` }
-const outboxModule: LuaText = { file: 'lua/shared/queue/outbox.lua', taken: [4, 7, 2, 2, 1, 4, 14, 1, -11, 9, 4, 8, 1, 10, 5, 6, 5, 8, 90, 2, -90, 5, 3, 25, 37, 8, 1, 7, 4, 10, 1, 11, -53, 1, -22, 19, 3, 3], text: `local function put_out(a,b,c,d)
+const outboxModule: LuaText = { file: 'lua/shared/queue/outbox', taken: [4, 7, 2, 2, 1, 4, 14, 1, -11, 9, 4, 8, 1, 10, 5, 6, 5, 8, 90, 2, -90, 5, 3, 25, 37, 8, 1, 7, 4, 10, 1, 11, -53, 1, -22, 19, 3, 3], text: `local function put_out(a,b,c,d)
 b.sent=math.max(b.sent+1,b.now_us)
 local e=string.format('%.0f',b.sent)
 redis.call('HSET',a.jobs,'x'..e,struct.pack('>Hc0',#c,c)..d)
@@ -4147,7 +4147,7 @@ end
 local d,e=settle_asked(a,b,c)
 return d+settle_children(a,b,e)
 end` }
-const plainModule: LuaText = { file: 'lua/shared/queue/plain.lua', taken: [1, 1, 47, 10, -38, 3, 35, 6, 18, 38, -55, 10, 46, 15, 47, 22, -67, 3, -110, 4, 106, 1, -105, 1, 1, 4, -17, 3, 113, 12, 55, 4, -206, 7, 199, 11, 1, 18, -77, 2, 1, 12, 62, 4, 14, 6, -15, 7, -103, 8, 103, 2, 1, 8, -276, 3], text: `local USUAL,USUAL_HEAD=255,'\\255'
+const plainModule: LuaText = { file: 'lua/shared/queue/plain', taken: [1, 1, 47, 10, -38, 3, 35, 6, 18, 38, -55, 10, 46, 15, 47, 22, -67, 3, -110, 4, 106, 1, -105, 1, 1, 4, -17, 3, 113, 12, 55, 4, -206, 7, 199, 11, 1, 18, -77, 2, 1, 12, 62, 4, 14, 6, -15, 7, -103, 8, 103, 2, 1, 8, -276, 3], text: `local USUAL,USUAL_HEAD=255,'\\255'
 local function is_quiet(a,b)
 if
 a.layout~=QUEUE_LAYOUT
@@ -4372,7 +4372,7 @@ end
 local function plain_head(a,b)
 return a==b and USUAL_HEAD or string.char(#a)..a
 end` }
-const readyModule: LuaText = { file: 'lua/shared/queue/ready.lua', taken: [29, 10, 4, 17, 2, 10, -69, 15, 65, 3, 2, 5, -19, 8, 167, 6, -85, 2, -69, 3, 2, 3, 1, 14, 46, 1, -45, 19, 26, 5, -29, 8, 1, 10, 10, 4, 35, 3, 1, 3, 2, 19, -58, 18, 2, 5], text: `local function mark_place(a,b)
+const readyModule: LuaText = { file: 'lua/shared/queue/ready', taken: [29, 10, 4, 17, 2, 10, -69, 15, 65, 3, 2, 5, -19, 8, 167, 6, -85, 2, -69, 3, 2, 3, 1, 14, 46, 1, -45, 19, 26, 5, -29, 8, 1, 10, 10, 4, 35, 3, 1, 3, 2, 19, -58, 18, 2, 5], text: `local function mark_place(a,b)
 if b.group~=''then
 set_mark(a,2)
 if is_marked(a,64)then
@@ -4563,7 +4563,7 @@ return state_of(c)=='ready'
 and b.group==''
 and not(c and c.state=='b'and redis.call('ZSCORE',a,d))
 end` }
-const recurrenceModule: LuaText = { file: 'lua/shared/queue/recurrence.lua', taken: [140, 7, 2, 18, 18, 3, -19, 13, -177, 7, 177, 5, 4, 6, -190, 7, 10, 23, 236, 3, -80, 6, 2, 13, 2, 23, 2, 27, 5, 2, 1, 14, -246, 4, 22, 8, -75, 5, 83, 1, -11, 8, 3, 12, 188, 42], text: `local function unpack_times(a)
+const recurrenceModule: LuaText = { file: 'lua/shared/queue/recurrence', taken: [140, 7, 2, 18, 18, 3, -19, 13, -177, 7, 177, 5, 4, 6, -190, 7, 10, 23, 236, 3, -80, 6, 2, 13, 2, 23, 2, 27, 5, 2, 1, 14, -246, 4, 22, 8, -75, 5, 83, 1, -11, 8, 3, 12, 188, 42], text: `local function unpack_times(a)
 local b={}
 for c=1,#a,8 do
 b[#b+1]=struct.unpack('>d',a,c)
@@ -4820,7 +4820,7 @@ a[#a+1]=h
 end
 return#d.record
 end` }
-const runModule: LuaText = { file: 'lua/shared/queue/run.lua', taken: [20, 3, 10, 12, 3, 16, -49, 3, 11, 3, 78, 6, -49, 3, 56, 3, 23, 11, -85, 11, -64, 3, 43, 4, 15, 11, 132, 10, -29, 2, -19, 4, 15, 2, -31, 9, 22, 9, -24, 2, 1, 6, 15, 4, -113, 6, 42, 9, 1, 9, -51, 12, 1, 3], text: `local function pack_new_run(a,b,c,d,e)
+const runModule: LuaText = { file: 'lua/shared/queue/run', taken: [20, 3, 10, 12, 3, 16, -49, 3, 11, 3, 78, 6, -49, 3, 56, 3, 23, 11, -85, 11, -64, 3, 43, 4, 15, 11, 132, 10, -29, 2, -19, 4, 15, 2, -31, 9, 22, 9, -24, 2, 1, 6, 15, 4, -113, 6, 42, 9, 1, 9, -51, 12, 1, 3], text: `local function pack_new_run(a,b,c,d,e)
 return struct.pack('>c1dHdI4Bc0',a,0,0,b,c,d,e)
 end
 local function unpack_run(a)
@@ -4996,7 +4996,7 @@ end
 local d=b.token%1000*7919%1000/1000
 return math.floor(c*(1-a.jitter/100*d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/queue/state.lua', taken: [25, 1, 3, 7, 1, 8, 1, 40, 20, 7, 70, 7, 74, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -157, 2, -29, 10, 19, 11, 171, 13, 19, 6, -188, 3, 1, 5, 123, 13, -132, 6, -69, 4, 174, 3, -86, 3, 1, 2, 1, 3, 138, 7, -36, 11, -153, 3], text: `local QUEUE_LAYOUT,APART_LAYOUT='1','2'
+const stateModule: LuaText = { file: 'lua/shared/queue/state', taken: [25, 1, 3, 7, 1, 8, 1, 40, 20, 7, 70, 7, 74, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -157, 2, -29, 10, 19, 11, 171, 13, 19, 6, -188, 3, 1, 5, 123, 13, -132, 6, -69, 4, 174, 3, -86, 3, 1, 2, 1, 3, 138, 7, -36, 11, -153, 3], text: `local QUEUE_LAYOUT,APART_LAYOUT='1','2'
 local function read_queue(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','state','settings',c,'partitions')
 local e,f=d[1]or QUEUE_LAYOUT,d[3]or string.rep('\\0',(29*8))
@@ -5232,7 +5232,7 @@ end
 local function moves_of(a,b)
 return tonumber(redis.call('HGET',a,'m'..b)or 0)
 end` }
-const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics.lua', taken: [75, 1, -72, 8, 24, 23, 278, 12, -53, 5, -33, 1, -31, 2, -68, 9, 59, 5, 24, 1, -169, 3, 3, 4, -19, 8, 41, 1, 1, 2, -68, 10, 40, 12, 6, 26, 99, 1, -24, 7, -186, 5, 15, 3, 165, 10, 5, 16, -174, 5, 1, 6, 77, 16, 3, 15, -53, 17, 87, 6, 8, 6, 1, 3, 38, 8, -343, 12, 287, 8, -293, 4, 328, 7, 2, 11], text: `local NO_SPREAD=struct.pack('>ddH',0,0,0)
+const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics', taken: [75, 1, -72, 8, 24, 23, 278, 12, -53, 5, -33, 1, -31, 2, -68, 9, 59, 5, 24, 1, -169, 3, 3, 4, -19, 8, 41, 1, 1, 2, -68, 10, 40, 12, 6, 26, 99, 1, -24, 7, -186, 5, 15, 3, 165, 10, 5, 16, -174, 5, 1, 6, 77, 16, 3, 15, -53, 17, 87, 6, 8, 6, 1, 3, 38, 8, -343, 12, 287, 8, -293, 4, 328, 7, 2, 11], text: `local NO_SPREAD=struct.pack('>ddH',0,0,0)
 local function bucket_of(a)
 if a<1 then
 return 0
@@ -5531,7 +5531,7 @@ a[#a+1]=e[f]
 end
 tell_spread(a,b,tell_spread(a,b,e[8]))
 end` }
-const takeModule: LuaText = { file: 'lua/shared/queue/take.lua', taken: [214, 17, -43, 1, -159, 3, 2, 9, 145, 17, -110, 1, -17, 14, 5, 9, -63, 7, 1, 26, 31, 19, 2, 21, 2, 17, 35, 1, -34, 13, 21, 4, -198, 4, -16, 3, 13, 4], text: `local function try_taking(a,b,c)
+const takeModule: LuaText = { file: 'lua/shared/queue/take', taken: [214, 17, -43, 1, -159, 3, 2, 9, 145, 17, -110, 1, -17, 14, 5, 9, -63, 7, 1, 26, 31, 19, 2, 21, 2, 17, 35, 1, -34, 13, 21, 4, -198, 4, -16, 3, 13, 4], text: `local function try_taking(a,b,c)
 redis.call('ZREM',a.leases,'')
 redis.call('ZADD',a.leases,'XX','0','')
 if c then
@@ -5722,6 +5722,193 @@ a.rate_limit=pick(b.rate_limit,a.rate_limit)
 a.rate_window_ms=pick(b.rate_window_ms,a.rate_window_ms)
 end` }
 
+const PARTS: readonly string[] = ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'tagged', 'inbox']
+const ackAndClaimPlainParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7])
+const ackAndClaimParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 22, 23, 24, 25, 26, 5, 27, 6, 7])
+const advanceParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 22, 26, 5, 27, 6, 7])
+const agreeParts = /* @__PURE__ */ pick(PARTS, [0])
+const askParts = /* @__PURE__ */ pick(PARTS, [0, 21])
+const awaitEndParts = /* @__PURE__ */ pick(PARTS, [0, 1, 14, 26])
+const buryParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 11, 12, 13, 14, 15, 16, 17, 4, 19, 20, 21, 22, 26, 5, 27, 6, 7])
+const cancelParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 22, 26, 5, 27, 6, 7])
+const changeParentsParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 4, 19, 20, 21, 22, 26, 5, 27, 6, 7])
+const clearParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 22, 28, 23, 24, 25, 26, 5, 27, 6, 7])
+const configureGroupParts = /* @__PURE__ */ pick(PARTS, [0, 11, 12, 13, 4])
+const configureParts = /* @__PURE__ */ pick(PARTS, [0, 4])
+const deliveredParts = /* @__PURE__ */ pick(PARTS, [0, 1, 22])
+const extendParts = /* @__PURE__ */ pick(PARTS, [0, 1, 3])
+const failuresParts = /* @__PURE__ */ pick(PARTS, [0, 17])
+const findParts = /* @__PURE__ */ pick(PARTS, [0, 1, 14])
+const inspectParts = /* @__PURE__ */ pick(PARTS, [0, 2, 8, 9, 3, 10, 11, 15, 18, 19, 22])
+const listFailedParts = /* @__PURE__ */ pick(PARTS, [0, 1, 16, 17])
+const listParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 15, 18, 19])
+const listenParts = /* @__PURE__ */ pick(PARTS, [0, 5])
+const noteParts = /* @__PURE__ */ pick(PARTS, [0, 1, 14, 5])
+const parentsParts = /* @__PURE__ */ pick(PARTS, [0, 1, 14, 20, 21])
+const receiveParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 22, 28, 26, 5, 27, 6, 7])
+const recurParts = /* @__PURE__ */ pick(PARTS, [0, 4, 23, 24, 25])
+const recurrencesParts = /* @__PURE__ */ pick(PARTS, [0, 23, 24, 25])
+const reprioritizeParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 10, 11, 12, 13, 14, 5])
+const requeueParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 26, 5])
+const searchTaggedParts = /* @__PURE__ */ pick(PARTS, [0, 1, 27])
+const searchParts = /* @__PURE__ */ pick(PARTS, [0, 1])
+const statsParts = /* @__PURE__ */ pick(PARTS, [0, 6, 7])
+const tagParts = /* @__PURE__ */ pick(PARTS, [0, 1, 14, 5, 27])
+const tagsParts = /* @__PURE__ */ pick(PARTS, [0, 27])
+
+function readTextList(part: Reply | undefined): (string)[] {
+  const flat = asList(part)
+  const found = new Array<string>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asText(flat[from])
+  }
+  return found
+}
+
+function readBytesList(part: Reply | undefined): (Buffer)[] {
+  const flat = asList(part)
+  const found = new Array<Buffer>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asBytes(flat[from])
+  }
+  return found
+}
+
+function readAtIntegerWhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+function readNumberIntegerTokenIntegerAttemptIntegerNameTextPayloadBytesList(part: Reply | undefined): ({ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }>(Math.ceil(flat.length / 5))
+  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
+    found[to] = { number: asInteger(flat[from]), token: asInteger(flat[from + 1]), attempt: asInteger(flat[from + 2]), name: asText(flat[from + 3]), payload: asBytes(flat[from + 4]) }
+  }
+  return found
+}
+
+function readAtIntegerIdTextPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextTraceTextTagsTextList(part: Reply | undefined): ({ readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string }>(Math.ceil(flat.length / 8))
+  for (let from = 0, to = 0; from < flat.length; from += 8, to++) {
+    found[to] = { at: asInteger(flat[from]), id: asText(flat[from + 1]), priority: asInteger(flat[from + 2]), maxAttempts: asInteger(flat[from + 3]), maxRunMs: asInteger(flat[from + 4]), group: asText(flat[from + 5]), trace: asText(flat[from + 6]), tags: asText(flat[from + 7]) }
+  }
+  return found
+}
+
+function readAtIntegerNumberIntegerList(part: Reply | undefined): ({ readonly at: number; readonly number: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly number: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), number: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+function readQueueTextIdTextList(part: Reply | undefined): ({ readonly queue: string; readonly id: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly queue: string; readonly id: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { queue: asText(flat[from]), id: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+function readKindTextCountIntegerFirstMsIntegerLastMsIntegerNumberIntegerMessageTextList(part: Reply | undefined): ({ readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string }>(Math.ceil(flat.length / 6))
+  for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
+    found[to] = { kind: asText(flat[from]), count: asInteger(flat[from + 1]), firstMs: asInteger(flat[from + 2]), lastMs: asInteger(flat[from + 3]), number: asInteger(flat[from + 4]), message: asText(flat[from + 5]) }
+  }
+  return found
+}
+
+function readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
+  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
+  }
+  return found
+}
+
+function readAtIntegerAtMsIntegerLineTextList(part: Reply | undefined): ({ readonly at: number; readonly atMs: number; readonly line: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly atMs: number; readonly line: string }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { at: asInteger(flat[from]), atMs: asInteger(flat[from + 1]), line: asText(flat[from + 2]) }
+  }
+  return found
+}
+
+function readWhatTextAtMsIntegerAttemptIntegerTokenIntegerKindTextList(part: Reply | undefined): ({ readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string }>(Math.ceil(flat.length / 5))
+  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
+    found[to] = { what: asText(flat[from]), atMs: asInteger(flat[from + 1]), attempt: asInteger(flat[from + 2]), token: asInteger(flat[from + 3]), kind: asText(flat[from + 4]) }
+  }
+  return found
+}
+
+function readNumberIntegerTargetTextAheadIntegerWhatBytesList(part: Reply | undefined): ({ readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer }>(Math.ceil(flat.length / 4))
+  for (let from = 0, to = 0; from < flat.length; from += 4, to++) {
+    found[to] = { number: asInteger(flat[from]), target: asText(flat[from + 1]), ahead: asInteger(flat[from + 2]), what: asBytes(flat[from + 3]) }
+  }
+  return found
+}
+
+function readQueueTextIdTextStateTextResultBytesKindTextMessageTextList(part: Reply | undefined): ({ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }>(Math.ceil(flat.length / 6))
+  for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
+    found[to] = { queue: asText(flat[from]), id: asText(flat[from + 1]), state: asText(flat[from + 2]), result: asBytes(flat[from + 3]), kind: asText(flat[from + 4]), message: asText(flat[from + 5]) }
+  }
+  return found
+}
+
+function readIdTextNextMsIntegerLastMsIntegerLastJobIntegerRunsIntegerKnownMsIntegerShortFlagEveryMsIntegerOffsetMsIntegerCronTextTimeZoneTextMissedIntegerLimitIntegerUntilMsIntegerNameTextPayloadBytesPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerBackoffIntegerBackoffMsIntegerBackoffMaxMsIntegerJitterIntegerGroupTextUniqueTextTillTextWindowMsIntegerTraceTextTagsTextList(part: Reply | undefined): ({ readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string }>(Math.ceil(flat.length / 29))
+  for (let from = 0, to = 0; from < flat.length; from += 29, to++) {
+    found[to] = { id: asText(flat[from]), nextMs: asInteger(flat[from + 1]), lastMs: asInteger(flat[from + 2]), lastJob: asInteger(flat[from + 3]), runs: asInteger(flat[from + 4]), knownMs: asInteger(flat[from + 5]), short: asFlag(flat[from + 6]), everyMs: asInteger(flat[from + 7]), offsetMs: asInteger(flat[from + 8]), cron: asText(flat[from + 9]), timeZone: asText(flat[from + 10]), missed: asInteger(flat[from + 11]), limit: asInteger(flat[from + 12]), untilMs: asInteger(flat[from + 13]), name: asText(flat[from + 14]), payload: asBytes(flat[from + 15]), priority: asInteger(flat[from + 16]), maxAttempts: asInteger(flat[from + 17]), maxRunMs: asInteger(flat[from + 18]), backoff: asInteger(flat[from + 19]), backoffMs: asInteger(flat[from + 20]), backoffMaxMs: asInteger(flat[from + 21]), jitter: asInteger(flat[from + 22]), group: asText(flat[from + 23]), unique: asText(flat[from + 24]), till: asText(flat[from + 25]), windowMs: asInteger(flat[from + 26]), trace: asText(flat[from + 27]), tags: asText(flat[from + 28]) }
+  }
+  return found
+}
+
+function readIntegerList(part: Reply | undefined): (number)[] {
+  const flat = asList(part)
+  const found = new Array<number>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asInteger(flat[from])
+  }
+  return found
+}
+
+function readAtMsIntegerEnqueuedIntegerAckedIntegerRetriedIntegerBuriedIntegerReclaimedIntegerCancelledIntegerWaitSumUsIntegerWaitMaxUsIntegerWaitsBytesRunSumUsIntegerRunMaxUsIntegerRunsBytesList(part: Reply | undefined): ({ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }>(Math.ceil(flat.length / 13))
+  for (let from = 0, to = 0; from < flat.length; from += 13, to++) {
+    found[to] = { atMs: asInteger(flat[from]), enqueued: asInteger(flat[from + 1]), acked: asInteger(flat[from + 2]), retried: asInteger(flat[from + 3]), buried: asInteger(flat[from + 4]), reclaimed: asInteger(flat[from + 5]), cancelled: asInteger(flat[from + 6]), waitSumUs: asInteger(flat[from + 7]), waitMaxUs: asInteger(flat[from + 8]), waits: asBytes(flat[from + 9]), runSumUs: asInteger(flat[from + 10]), runMaxUs: asInteger(flat[from + 11]), runs: asBytes(flat[from + 12]) }
+  }
+  return found
+}
+
+function readTagTextCountIntegerList(part: Reply | undefined): ({ readonly tag: string; readonly count: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly tag: string; readonly count: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { tag: asText(flat[from]), count: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
 export interface AckAndClaimPlainArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
@@ -5751,26 +5938,6 @@ export type AckAndClaimPlainAnswer =
   | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly chores: number; readonly token: number; readonly numbers: string; readonly names: string[]; readonly payloads: Buffer[] }
   | { readonly status: 'declined' }
 
-function readNamesOfAckAndClaimPlainClaimed(part: Reply | undefined): (string)[] {
-  const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
-  }
-  return found
-}
-
-function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer)[] {
-  const flat = asList(part)
-  const found = new Array<Buffer>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asBytes(flat[from])
-  }
-  return found
-}
-
-const ackAndClaimPlainParts: readonly string[] = ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats']
-
 /**
  * Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated call too. A worker that claims fewer than it may `waits`, and there may be `chores`, as there.
  *
@@ -5779,7 +5946,7 @@ const ackAndClaimPlainParts: readonly string[] = ['meta', 'jobs', 'ready', 'leas
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '50e910564c2cdf5eabfcb30f14d7b5bae0e68e8a', { reads: false, bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6] }, ackAndClaimPlainLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, ackAndClaimPlainLua, 8, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, ackAndClaimPlainLua, 9, 2, plainModule, 1, 19, ackAndClaimPlainLua, 11, 3, plainModule, 20, 63, ackAndClaimPlainLua, 14, 1, { table: [2, 3, 4, 7, 8] }, plainModule, 83, 22, ackAndClaimPlainLua, 15, 13, plainModule, 105, 3, statisticsModule, 1, 8, plainModule, 108, 23, statisticsModule, 9, 23, plainModule, 131, 2, ackAndClaimPlainLua, 28, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 33, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 34, 2, plainModule, 133, 26, stateModule, 63, 7, plainModule, 159, 3, leaseModule, 0, 1, runModule, 0, 3, leaseModule, 1, 7, plainModule, 162, 10, dueModule, 0, 5, plainModule, 172, 4, statisticsModule, 1, 8, plainModule, 108, 4, 176, 1, 113, 8, 177, 8, statisticsModule, 9, 23, plainModule, 185, 6, ackAndClaimPlainLua, 36, 11, idleModule, 0, 18, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 19, idleModule, 18, 16, sharedMessages, 19, 13, idleModule, 34, 3, sharedMessages, 32, 7, idleModule, 37, 37, ackAndClaimPlainLua, 48, 1, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, 135, 3, dueModule, 11, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 0, 3, ackAndClaimPlainLua, 56, 2, idleModule, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 32, 225, ackAndClaimPlainLua, 62, 4, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, ackAndClaimPlainLua, 66, 10, plainModule, 191, 6, eventsModule, 0, 7, plainModule, 197, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 0, 7, plainModule, 197, 7, ackAndClaimPlainLua, 79, 2, plainModule, 214, 4, eventsModule, 7, 3, plainModule, 218, 1, eventsModule, 10, 8, plainModule, 219, 3, ackAndClaimPlainLua, 81, 14]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '50e910564c2cdf5eabfcb30f14d7b5bae0e68e8a', { bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6] }, ackAndClaimPlainLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, ackAndClaimPlainLua, 8, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, ackAndClaimPlainLua, 9, 2, plainModule, 1, 19, ackAndClaimPlainLua, 11, 3, plainModule, 20, 63, ackAndClaimPlainLua, 14, 1, { table: [2, 3, 4, 7, 8] }, plainModule, 83, 22, ackAndClaimPlainLua, 15, 13, plainModule, 105, 3, statisticsModule, 1, 8, plainModule, 108, 23, statisticsModule, 9, 23, plainModule, 131, 2, ackAndClaimPlainLua, 28, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 33, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 34, 2, plainModule, 133, 26, stateModule, 63, 7, plainModule, 159, 3, leaseModule, 0, 1, runModule, 0, 3, leaseModule, 1, 7, plainModule, 162, 10, dueModule, 0, 5, plainModule, 172, 4, statisticsModule, 1, 8, plainModule, 108, 4, 176, 1, 113, 8, 177, 8, statisticsModule, 9, 23, plainModule, 185, 6, ackAndClaimPlainLua, 36, 11, idleModule, 0, 18, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 19, idleModule, 18, 16, sharedMessages, 19, 13, idleModule, 34, 3, sharedMessages, 32, 7, idleModule, 37, 37, ackAndClaimPlainLua, 48, 1, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, 135, 3, dueModule, 11, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 0, 3, ackAndClaimPlainLua, 56, 2, idleModule, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 32, 225, ackAndClaimPlainLua, 62, 4, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, ackAndClaimPlainLua, 66, 10, plainModule, 191, 6, eventsModule, 0, 7, plainModule, 197, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 0, 7, plainModule, 197, 7, ackAndClaimPlainLua, 79, 2, plainModule, 214, 4, eventsModule, 7, 3, plainModule, 218, 1, eventsModule, 10, 8, plainModule, 219, 3, ackAndClaimPlainLua, 81, 14]),
   parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -5813,13 +5980,13 @@ export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimP
           chores: asInteger(parts[5]),
           token: asInteger(parts[6]),
           numbers: asText(parts[7]),
-          names: readNamesOfAckAndClaimPlainClaimed(parts[8]),
-          payloads: readPayloadsOfAckAndClaimPlainClaimed(parts[9]),
+          names: readTextList(parts[8]),
+          payloads: readBytesList(parts[9]),
         }
       case 'declined':
         return { status: 'declined' }
       default:
-        return unexpected('one of the answers claimed, declined', parts[0])
+        return unexpected('claimed or declined', parts[0])
     }
   },
 }
@@ -5852,42 +6019,13 @@ export interface AckAndClaimArguments {
 export type AckAndClaimAnswer =
   | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly paused: boolean; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[]; readonly options: { readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string }[] }
 
-function readRefusedOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-function readJobsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }>(Math.ceil(flat.length / 5))
-  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
-    found[to] = { number: asInteger(flat[from]), token: asInteger(flat[from + 1]), attempt: asInteger(flat[from + 2]), name: asText(flat[from + 3]), payload: asBytes(flat[from + 4]) }
-  }
-  return found
-}
-
-function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string }>(Math.ceil(flat.length / 8))
-  for (let from = 0, to = 0; from < flat.length; from += 8, to++) {
-    found[to] = { at: asInteger(flat[from]), id: asText(flat[from + 1]), priority: asInteger(flat[from + 2]), maxAttempts: asInteger(flat[from + 3]), maxRunMs: asInteger(flat[from + 4]), group: asText(flat[from + 5]), trace: asText(flat[from + 6]), tags: asText(flat[from + 7]) }
-  }
-  return found
-}
-
-const ackAndClaimParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). So does one that does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim', 'd4b3e836c39be742b2d6ee98addebf935044c4d4', { reads: false, bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, ackAndClaimLua, 8, 1, stateModule, 154, 13, ackAndClaimLua, 9, 1, stateModule, 167, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 137, 7, jobModule, 1, 48, ackAndClaimLua, 14, 2, leaseModule, 8, 2, jobModule, 49, 8, leaseModule, 10, 15, ackAndClaimLua, 16, 1, leaseModule, 25, 3, jobModule, 57, 16, leaseModule, 28, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 173, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 176, 5, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 181, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 49, 8, endsModule, 174, 21, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 11, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 73, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 76, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 194, 6, jobModule, 79, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 37, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 41, 1, dueModule, 136, 30, ackAndClaimLua, 42, 2, idleModule, 0, 18, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 19, 13, idleModule, 34, 3, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, statisticsModule, 85, 10, 141, 5, endsModule, 197, 2, sharedMessages, 32, 7, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 32, 12, 52, 9, 50, 2, 61, 5, 67, 7, 95, 12, 74, 11, 107, 26, 134, 7, 146, 13, 175, 59, 49, 1, 66, 1, 133, 1, 159, 16, 234, 6, 44, 5, 240, 17, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 71, 40, endsModule, 0, 11, stateModule, 111, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 70, 1, 118, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, ackAndClaimLua, 48, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 50, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 49, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 117, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 57, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 63, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, leaseModule, 177, 15, ackAndClaimLua, 62, 11, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, ackAndClaimLua, 73, 2, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 79, 11]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim', 'd4b3e836c39be742b2d6ee98addebf935044c4d4', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, ackAndClaimLua, 8, 1, stateModule, 154, 13, ackAndClaimLua, 9, 1, stateModule, 167, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 137, 7, jobModule, 1, 48, ackAndClaimLua, 14, 2, leaseModule, 8, 2, jobModule, 49, 8, leaseModule, 10, 15, ackAndClaimLua, 16, 1, leaseModule, 25, 3, jobModule, 57, 16, leaseModule, 28, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 173, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 176, 5, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 181, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 49, 8, endsModule, 174, 21, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 11, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 73, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 76, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 194, 6, jobModule, 79, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 37, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 41, 1, dueModule, 136, 30, ackAndClaimLua, 42, 2, idleModule, 0, 18, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 19, 13, idleModule, 34, 3, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, statisticsModule, 85, 10, 141, 5, endsModule, 197, 2, sharedMessages, 32, 7, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 32, 12, 52, 9, 50, 2, 61, 5, 67, 7, 95, 12, 74, 11, 107, 26, 134, 7, 146, 13, 175, 59, 49, 1, 66, 1, 133, 1, 159, 16, 234, 6, 44, 5, 240, 17, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 71, 40, endsModule, 0, 11, stateModule, 111, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 70, 1, 118, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, ackAndClaimLua, 48, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 50, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 49, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 117, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 57, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 63, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, leaseModule, 177, 15, ackAndClaimLua, 62, 11, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, ackAndClaimLua, 73, 2, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 79, 11]),
   parts: ackAndClaimParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5921,12 +6059,12 @@ export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
           recheckMs: asInteger(parts[4]),
           paused: asFlag(parts[5]),
           chores: asInteger(parts[6]),
-          refused: readRefusedOfAckAndClaimClaimed(parts[7]),
-          jobs: readJobsOfAckAndClaimClaimed(parts[8]),
-          options: readOptionsOfAckAndClaimClaimed(parts[9]),
+          refused: readAtIntegerWhyTextList(parts[7]),
+          jobs: readNumberIntegerTokenIntegerAttemptIntegerNameTextPayloadBytesList(parts[8]),
+          options: readAtIntegerIdTextPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextTraceTextTagsTextList(parts[9]),
         }
       default:
-        return unexpected('the answer claimed', parts[0])
+        return unexpected('claimed', parts[0])
     }
   },
 }
@@ -5951,33 +6089,13 @@ export interface AdvanceArguments {
 export type AdvanceAnswer =
   | { readonly status: 'advanced'; readonly first: number; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly duplicates: { readonly at: number; readonly number: number }[] }
 
-function readRefusedOfAdvanceAdvanced(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly at: number; readonly number: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly number: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), number: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-const advanceParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Acks jobs, and puts for each another one into this queue, or on its way to another one, in the same step. Each is judged by itself: for those named in `refused` (places counted from 0) nothing is done, and why. The new jobs of this queue have the numbers `first`, `first + 1` and so on, by place, but for `duplicates`. A repeated call is answered the same and does nothing more.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('queue/advance', 'ae84f5c97d6b1f3964a8cfbd3b44c4d9818a9f9d', { reads: false, bytes: false }, advanceParts, [{ locals: [1, 2] }, advanceLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, advanceLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, advanceLua, 7, 2, stateModule, 154, 13, advanceLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 181, 13, advanceLua, 10, 1, stateModule, 194, 6, advanceLua, 11, 1, enqueueModule, 10, 3, advanceLua, 12, 1, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, runModule, 31, 3, endsModule, 146, 9, jobModule, 49, 8, endsModule, 157, 35, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, endsModule, 97, 49, 155, 2, 192, 5, enqueueModule, 13, 19, namesModule, 44, 4, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, 79, 34, 73, 3, namesModule, 31, 10, runModule, 34, 3, groupsModule, 124, 3, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 120, 11, 76, 3, 131, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 204, 8, advanceLua, 13, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 49, 11, dependenciesModule, 77, 66, advanceLua, 35, 2, readyModule, 68, 6, advanceLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, advanceLua, 40, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, advanceLua, 41, 1, acksModule, 76, 3, enqueueModule, 227, 7, advanceLua, 42, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 11, stateModule, 129, 2, advanceLua, 43, 2]),
+  script: /* @__PURE__ */ linked('queue/advance', 'ae84f5c97d6b1f3964a8cfbd3b44c4d9818a9f9d', {}, advanceParts, [{ locals: [1, 2] }, advanceLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, advanceLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, advanceLua, 7, 2, stateModule, 154, 13, advanceLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 181, 13, advanceLua, 10, 1, stateModule, 194, 6, advanceLua, 11, 1, enqueueModule, 10, 3, advanceLua, 12, 1, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, runModule, 31, 3, endsModule, 146, 9, jobModule, 49, 8, endsModule, 157, 35, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, endsModule, 97, 49, 155, 2, 192, 5, enqueueModule, 13, 19, namesModule, 44, 4, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, 79, 34, 73, 3, namesModule, 31, 10, runModule, 34, 3, groupsModule, 124, 3, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 120, 11, 76, 3, 131, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 204, 8, advanceLua, 13, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 49, 11, dependenciesModule, 77, 66, advanceLua, 35, 2, readyModule, 68, 6, advanceLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, advanceLua, 40, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, advanceLua, 41, 1, acksModule, 76, 3, enqueueModule, 227, 7, advanceLua, 42, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 11, stateModule, 129, 2, advanceLua, 43, 2]),
   parts: advanceParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6026,11 +6144,11 @@ export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
           status: 'advanced',
           first: asInteger(parts[1]),
           chores: asInteger(parts[2]),
-          refused: readRefusedOfAdvanceAdvanced(parts[3]),
-          duplicates: readDuplicatesOfAdvanceAdvanced(parts[4]),
+          refused: readAtIntegerWhyTextList(parts[3]),
+          duplicates: readAtIntegerNumberIntegerList(parts[4]),
         }
       default:
-        return unexpected('the answer advanced', parts[0])
+        return unexpected('advanced', parts[0])
     }
   },
 }
@@ -6047,16 +6165,13 @@ export type AgreeAnswer =
   | { readonly status: 'other'; readonly partitions: number }
   | { readonly status: 'unknown' }
 
-
-const agreeParts: readonly string[] = ['meta']
-
 /**
  * Agrees upon the number of partitions of a queue that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', { reads: false, bytes: false }, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  script: /* @__PURE__ */ linked('queue/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', {}, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
   parts: agreeParts,
   encode(args) {
     return withoutDefaults([
@@ -6080,7 +6195,7 @@ export const agree: Operation<AgreeArguments, AgreeAnswer> = {
       case 'unknown':
         return { status: 'unknown' }
       default:
-        return unexpected('one of the answers agreed, other, unknown', parts[0])
+        return unexpected('agreed or other or unknown', parts[0])
     }
   },
 }
@@ -6099,24 +6214,13 @@ export interface AskArguments {
 export type AskAnswer =
   | { readonly status: 'asked'; readonly parents: { readonly queue: string; readonly id: string }[]; readonly newest: number }
 
-function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: string; readonly id: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly queue: string; readonly id: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { queue: asText(flat[from]), id: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const askParts: readonly string[] = ['meta', 'parents']
-
 /**
  * Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. `newest` is the newest job: of jobs that come later nothing is asked.
  *
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ask', 'dfa4c049279bfc839fd8f780bd865b34af482702', { reads: false, bytes: false }, askParts, [{ locals: [1, 2] }, askLua, 0, 2, stateModule, 0, 1, askLua, 2, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, askLua, 3, 18, jobModule, 46, 3, askLua, 21, 4, dueModule, 0, 5, askLua, 25, 2, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, askLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/ask', 'dfa4c049279bfc839fd8f780bd865b34af482702', {}, askParts, [{ locals: [1, 2] }, askLua, 0, 2, stateModule, 0, 1, askLua, 2, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, askLua, 3, 18, jobModule, 46, 3, askLua, 21, 4, dueModule, 0, 5, askLua, 25, 2, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, askLua, 27, 2]),
   parts: askParts,
   encode(args) {
     return [
@@ -6132,11 +6236,11 @@ export const ask: Operation<AskArguments, AskAnswer> = {
       case 'asked':
         return {
           status: 'asked',
-          parents: readParentsOfAskAsked(parts[1]),
+          parents: readQueueTextIdTextList(parts[1]),
           newest: asInteger(parts[2]),
         }
       default:
-        return unexpected('the answer asked', parts[0])
+        return unexpected('asked', parts[0])
     }
   },
 }
@@ -6164,16 +6268,13 @@ export type AwaitEndAnswer =
   | { readonly status: 'left' }
   | { readonly status: 'absent' }
 
-
-const awaitEndParts: readonly string[] = ['meta', 'jobs', 'ids', 'results']
-
 /**
  * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited, or `comes` again to wait. `absent`: there is no such job, or its end was not kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: /* @__PURE__ */ linked('queue/await-end', 'dc332ff2281b21b732b006091907b92ecf3cb9a2', { reads: false, bytes: true }, awaitEndParts, [{ locals: [1, 2, 4] }, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 78, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 74, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 13, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 1, 2, plainModule, 137, 7, jobModule, 3, 43, awaitEndLua, 25, 1, jobModule, 131, 1, 46, 3, 132, 7, 76, 1, 73, 3, 77, 2, 139, 1, runModule, 34, 1, 31, 3, 35, 2, jobModule, 140, 3, awaitEndLua, 26, 4]),
+  script: /* @__PURE__ */ linked('queue/await-end', 'dc332ff2281b21b732b006091907b92ecf3cb9a2', { bytes: true }, awaitEndParts, [{ locals: [1, 2, 4] }, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 78, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 74, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 13, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 1, 2, plainModule, 137, 7, jobModule, 3, 43, awaitEndLua, 25, 1, jobModule, 131, 1, 46, 3, 132, 7, 76, 1, 73, 3, 77, 2, 139, 1, runModule, 34, 1, 31, 3, 35, 2, jobModule, 140, 3, awaitEndLua, 26, 4]),
   parts: awaitEndParts,
   encode(args) {
     return withoutDefaults([
@@ -6211,7 +6312,7 @@ export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers ended, waits, left, absent', parts[0])
+        return unexpected('ended or waits or left or absent', parts[0])
     }
   },
 }
@@ -6236,24 +6337,13 @@ export interface BuryArguments {
 export type BuryAnswer =
   | { readonly status: 'buried'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
-function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const buryParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/bury', '9fa5a754f5b98214165644524d11044c5e9291cd', { reads: false, bytes: false }, buryParts, [{ locals: [1, 2, 6, 15] }, buryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, buryLua, 4, 2, acksModule, 0, 8, buryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, buryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, buryLua, 10, 19, statisticsModule, 9, 2, 1, 8, 11, 17, plainModule, 113, 5, statisticsModule, 28, 4, buryLua, 29, 1, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, buryLua, 30, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, dependenciesModule, 77, 66, buryLua, 32, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, buryLua, 33, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, buryLua, 36, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, buryLua, 38, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, buryLua, 39, 2]),
+  script: /* @__PURE__ */ linked('queue/bury', '9fa5a754f5b98214165644524d11044c5e9291cd', {}, buryParts, [{ locals: [1, 2, 6, 15] }, buryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, buryLua, 4, 2, acksModule, 0, 8, buryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, buryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, buryLua, 10, 19, statisticsModule, 9, 2, 1, 8, 11, 17, plainModule, 113, 5, statisticsModule, 28, 4, buryLua, 29, 1, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, buryLua, 30, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, dependenciesModule, 77, 66, buryLua, 32, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, buryLua, 33, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, buryLua, 36, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, buryLua, 38, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, buryLua, 39, 2]),
   parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -6279,10 +6369,10 @@ export const bury: Operation<BuryArguments, BuryAnswer> = {
         return {
           status: 'buried',
           chores: asInteger(parts[1]),
-          refused: readRefusedOfBuryBuried(parts[2]),
+          refused: readAtIntegerWhyTextList(parts[2]),
         }
       default:
-        return unexpected('the answer buried', parts[0])
+        return unexpected('buried', parts[0])
     }
   },
 }
@@ -6301,24 +6391,13 @@ export interface CancelArguments {
 export type CancelAnswer =
   | { readonly status: 'cancelled'; readonly chores: number; readonly outcomes: string[] }
 
-function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
-  const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
-  }
-  return found
-}
-
-const cancelParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the next call. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: /* @__PURE__ */ linked('queue/cancel', '9b5a9d4fb01651192116650bad2cfcbbd3505149', { reads: false, bytes: false }, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, stateModule, 204, 3, 181, 13, eventsModule, 18, 10, plainModule, 137, 7, jobModule, 1, 48, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, 31, 6, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, 149, 19, jobModule, 117, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 176, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, cancelLua, 4, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 83, 7, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, cancelLua, 41, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, cancelLua, 42, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, cancelLua, 44, 4, readyModule, 74, 69, cancelLua, 48, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, cancelLua, 50, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, cancelLua, 51, 2]),
+  script: /* @__PURE__ */ linked('queue/cancel', '9b5a9d4fb01651192116650bad2cfcbbd3505149', {}, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, stateModule, 204, 3, 181, 13, eventsModule, 18, 10, plainModule, 137, 7, jobModule, 1, 48, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, 31, 6, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, 149, 19, jobModule, 117, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 176, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, cancelLua, 4, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 83, 7, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, cancelLua, 41, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, cancelLua, 42, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, cancelLua, 44, 4, readyModule, 74, 69, cancelLua, 48, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, cancelLua, 50, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, cancelLua, 51, 2]),
   parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -6338,10 +6417,10 @@ export const cancel: Operation<CancelArguments, CancelAnswer> = {
         return {
           status: 'cancelled',
           chores: asInteger(parts[1]),
-          outcomes: readOutcomesOfCancelCancelled(parts[2]),
+          outcomes: readTextList(parts[2]),
         }
       default:
-        return unexpected('the answer cancelled', parts[0])
+        return unexpected('cancelled', parts[0])
     }
   },
 }
@@ -6363,16 +6442,13 @@ export type ChangeParentsAnswer =
   | { readonly status: 'changed'; readonly left: number; readonly chores: number }
   | { readonly status: 'refused'; readonly state: string }
 
-
-const changeParentsParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Lets a blocked job wait for more parents, or for fewer; one that waits for none any more becomes ready, or is scheduled. A parent that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a parent is no older job. In both cases nothing is changed. Safe to repeat.
  *
  * Cost: O(parents x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/change-parents', 'f340f52d78daaa22a68ba35354642696b53b274f', { reads: false, bytes: false }, changeParentsParts, [{ locals: [1, 14] }, changeParentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, changeParentsLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 3, 12, jobModule, 120, 11, changeParentsLua, 4, 1, jobModule, 143, 13, changeParentsLua, 5, 4, dependenciesModule, 220, 7, changeParentsLua, 9, 6, stateModule, 204, 3, changeParentsLua, 15, 2, stateModule, 181, 13, changeParentsLua, 17, 1, dependenciesModule, 9, 3, 227, 9, changeParentsLua, 18, 1, plainModule, 137, 7, jobModule, 1, 48, 73, 6, runModule, 31, 6, jobModule, 131, 12, dependenciesModule, 0, 3, stateModule, 173, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeParentsLua, 19, 4, dependenciesModule, 270, 11, changeParentsLua, 23, 1, dependenciesModule, 64, 4, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 5, changeParentsLua, 24, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 50, 40, dependenciesModule, 82, 61, changeParentsLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, changeParentsLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, changeParentsLua, 32, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, changeParentsLua, 34, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, changeParentsLua, 35, 2]),
+  script: /* @__PURE__ */ linked('queue/change-parents', 'f340f52d78daaa22a68ba35354642696b53b274f', {}, changeParentsParts, [{ locals: [1, 14] }, changeParentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, changeParentsLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 3, 12, jobModule, 120, 11, changeParentsLua, 4, 1, jobModule, 143, 13, changeParentsLua, 5, 4, dependenciesModule, 220, 7, changeParentsLua, 9, 6, stateModule, 204, 3, changeParentsLua, 15, 2, stateModule, 181, 13, changeParentsLua, 17, 1, dependenciesModule, 9, 3, 227, 9, changeParentsLua, 18, 1, plainModule, 137, 7, jobModule, 1, 48, 73, 6, runModule, 31, 6, jobModule, 131, 12, dependenciesModule, 0, 3, stateModule, 173, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeParentsLua, 19, 4, dependenciesModule, 270, 11, changeParentsLua, 23, 1, dependenciesModule, 64, 4, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 5, changeParentsLua, 24, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 50, 40, dependenciesModule, 82, 61, changeParentsLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, changeParentsLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, changeParentsLua, 32, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, changeParentsLua, 34, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, changeParentsLua, 35, 2]),
   parts: changeParentsParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -6402,7 +6478,7 @@ export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswe
           state: asText(parts[1]),
         }
       default:
-        return unexpected('one of the answers changed, refused', parts[0])
+        return unexpected('changed or refused', parts[0])
     }
   },
 }
@@ -6419,16 +6495,13 @@ export interface ClearArguments {
 export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
-
-const clearParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Removes everything of the queue, but for those who listen to its events. Workers that have jobs lose them. Safe to repeat.
  *
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('queue/clear', '9971db54867c74b49fb3a5ec79e3792a69636f80', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, stateModule, 0, 1, sharedAgreement, 12, 7, clearLua, 1, 3, idleModule, 6, 5, 74, 13, 18, 3, sharedMessages, 0, 39, idleModule, 34, 7, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, clearLua, 51, 1, stateModule, 1, 55, clearLua, 52, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, clearLua, 54, 6]),
+  script: /* @__PURE__ */ linked('queue/clear', '9971db54867c74b49fb3a5ec79e3792a69636f80', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, stateModule, 0, 1, sharedAgreement, 12, 7, clearLua, 1, 3, idleModule, 6, 5, 74, 13, 18, 3, sharedMessages, 0, 39, idleModule, 34, 7, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, clearLua, 51, 1, stateModule, 1, 55, clearLua, 52, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, clearLua, 54, 6]),
   parts: clearParts,
   encode(args) {
     return [
@@ -6446,7 +6519,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
           existed: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer cleared', parts[0])
+        return unexpected('cleared', parts[0])
     }
   },
 }
@@ -6482,16 +6555,13 @@ export type ConfigureGroupAnswer =
   | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly ready: number; readonly claimed: number; readonly rateBurst: number }
   | { readonly status: 'unagreed' }
 
-
-const configureGroupParts: readonly string[] = ['meta', 'groups', 'turns', 'held', 'idle']
-
 /**
  * Sets what holds for a group of jobs; -1 leaves a number as it is. By another rate as many starts are used up as before. Safe to repeat.
  *
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure-group', '3056c30f4ebc18607ae4a77c7f40e48d24732526', { reads: false, bytes: false }, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 6, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, configureGroupLua, 6, 1, sharedLine, 0, 13, configureGroupLua, 7, 3, groupsModule, 116, 1, 3, 20, stateModule, 167, 6, groupsModule, 23, 4, 117, 3, 102, 14, 120, 4, configureGroupLua, 10, 1, groupsModule, 168, 7, configureGroupLua, 11, 1, takeModule, 179, 11, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 207, 8, configureGroupLua, 15, 3, stateModule, 215, 7, configureGroupLua, 18, 5, groupsModule, 48, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 75, 2, 27, 21, 77, 4, 65, 4, 56, 4, 69, 1, 60, 5, 70, 2, 81, 4, 72, 3, 85, 5, 72, 3, 90, 5, configureGroupLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, configureGroupLua, 31, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, configureGroupLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure-group', '3056c30f4ebc18607ae4a77c7f40e48d24732526', {}, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 6, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, configureGroupLua, 6, 1, sharedLine, 0, 13, configureGroupLua, 7, 3, groupsModule, 116, 1, 3, 20, stateModule, 167, 6, groupsModule, 23, 4, 117, 3, 102, 14, 120, 4, configureGroupLua, 10, 1, groupsModule, 168, 7, configureGroupLua, 11, 1, takeModule, 179, 11, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 207, 8, configureGroupLua, 15, 3, stateModule, 215, 7, configureGroupLua, 18, 5, groupsModule, 48, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 75, 2, 27, 21, 77, 4, 65, 4, 56, 4, 69, 1, 60, 5, 70, 2, 81, 4, 72, 3, 85, 5, 72, 3, 90, 5, configureGroupLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, configureGroupLua, 31, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, configureGroupLua, 33, 12]),
   parts: configureGroupParts,
   encode(args) {
     return withoutDefaults([
@@ -6526,7 +6596,7 @@ export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAn
       case 'unagreed':
         return { status: 'unagreed' }
       default:
-        return unexpected('one of the answers configured, unagreed', parts[0])
+        return unexpected('configured or unagreed', parts[0])
     }
   },
 }
@@ -6564,16 +6634,13 @@ export type ConfigureAnswer =
   | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly rateBurst: number }
   | { readonly status: 'unagreed' }
 
-
-const configureParts: readonly string[] = ['meta', 'idle']
-
 /**
  * Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are claimed go on. By another rate as many starts are used up as before. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure', '7435c53fcfaf340b5c7a5d5c54b8f678ba5adad8', { reads: false, bytes: false }, configureParts, [{ locals: [1, 2] }, configureLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, configureLua, 7, 1, sharedLine, 0, 13, configureLua, 8, 3, stateModule, 154, 13, configureLua, 11, 1, stateModule, 167, 6, configureLua, 12, 1, groupsModule, 168, 7, configureLua, 13, 1, takeModule, 183, 3, 179, 4, 186, 4, configureLua, 14, 6, stateModule, 222, 11, configureLua, 20, 2, stateModule, 207, 8, configureLua, 22, 2, dueModule, 0, 5, configureLua, 24, 3, stateModule, 215, 7, configureLua, 27, 2, groupsModule, 187, 5, 48, 8, 192, 5, configureLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, configureLua, 31, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, configureLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure', '7435c53fcfaf340b5c7a5d5c54b8f678ba5adad8', {}, configureParts, [{ locals: [1, 2] }, configureLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, configureLua, 7, 1, sharedLine, 0, 13, configureLua, 8, 3, stateModule, 154, 13, configureLua, 11, 1, stateModule, 167, 6, configureLua, 12, 1, groupsModule, 168, 7, configureLua, 13, 1, takeModule, 183, 3, 179, 4, 186, 4, configureLua, 14, 6, stateModule, 222, 11, configureLua, 20, 2, stateModule, 207, 8, configureLua, 22, 2, dueModule, 0, 5, configureLua, 24, 3, stateModule, 215, 7, configureLua, 27, 2, groupsModule, 187, 5, 48, 8, 192, 5, configureLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, configureLua, 31, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, configureLua, 33, 12]),
   parts: configureParts,
   encode(args) {
     return withoutDefaults([
@@ -6609,7 +6676,7 @@ export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
       case 'unagreed':
         return { status: 'unagreed' }
       default:
-        return unexpected('one of the answers configured, unagreed', parts[0])
+        return unexpected('configured or unagreed', parts[0])
     }
   },
 }
@@ -6629,16 +6696,13 @@ export type DeliveredAnswer =
   | { readonly status: 'delivered' }
   | { readonly status: 'behind' }
 
-
-const deliveredParts: readonly string[] = ['meta', 'jobs', 'outbox']
-
 /**
  * What was brought to another queue leaves the outbox. Where the numbers of this queue have gone back (it forgot what it was told last, or was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then all that goes there gets greater ones, by `ahead`, and is to be brought again. Safe to repeat.
  *
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: /* @__PURE__ */ linked('queue/delivered', '36abc2f8192c36148eaeee8e322cbdc85f333639', { reads: false, bytes: false }, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, deliveredLua, 4, 2, enqueueModule, 234, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 46, 3, deliveredLua, 21, 3, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, deliveredLua, 24, 5]),
+  script: /* @__PURE__ */ linked('queue/delivered', '36abc2f8192c36148eaeee8e322cbdc85f333639', {}, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, deliveredLua, 4, 2, enqueueModule, 234, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 46, 3, deliveredLua, 21, 3, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, deliveredLua, 24, 5]),
   parts: deliveredParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
@@ -6659,7 +6723,7 @@ export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
       case 'behind':
         return { status: 'behind' }
       default:
-        return unexpected('one of the answers delivered, behind', parts[0])
+        return unexpected('delivered or behind', parts[0])
     }
   },
 }
@@ -6673,17 +6737,14 @@ export type DisbandAnswer =
   | { readonly status: 'forgotten' }
   | { readonly status: 'kept' }
 
-
-const disbandParts: readonly string[] = ['meta']
-
 /**
  * Forgets the number of partitions of a queue, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: /* @__PURE__ */ linked('queue/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', { reads: false, bytes: false }, disbandParts, [{ locals: [1] }, disbandLua, 0, 6]),
-  parts: disbandParts,
+  script: /* @__PURE__ */ linked('queue/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', {}, agreeParts, [{ locals: [1] }, disbandLua, 0, 6]),
+  parts: agreeParts,
   encode(args) {
     return [
       args.agreedUs,
@@ -6697,7 +6758,7 @@ export const disband: Operation<DisbandArguments, DisbandAnswer> = {
       case 'kept':
         return { status: 'kept' }
       default:
-        return unexpected('one of the answers forgotten, kept', parts[0])
+        return unexpected('forgotten or kept', parts[0])
     }
   },
 }
@@ -6729,17 +6790,14 @@ export type EnqueueAlikeAnswer =
   | { readonly status: 'enqueued'; readonly first: number }
   | { readonly status: 'unagreed' }
 
-
-const enqueueAlikeParts: readonly string[] = ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats']
-
 /**
  * Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by letter; see shared/queue/idle.
  *
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue-alike', '98f6631724a447b826b87c0d364397af456891a0', { reads: false, bytes: false }, enqueueAlikeParts, [{ locals: [1, 2, 3, 5, 6] }, enqueueAlikeLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, enqueueAlikeLua, 6, 1, sharedLine, 0, 13, enqueueAlikeLua, 7, 10, stateModule, 194, 6, enqueueAlikeLua, 17, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 18, 5, plainModule, 222, 3, enqueueAlikeLua, 23, 2, stateModule, 207, 8, enqueueAlikeLua, 25, 2, { table: [2, 4, 5, 7, 8] }, plainModule, 118, 3, enqueueAlikeLua, 27, 3, idleModule, 203, 11, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 21, 11, sharedMessages, 32, 7, idleModule, 37, 34, 32, 2, 71, 3, 113, 17, enqueueAlikeLua, 30, 1, idleModule, 214, 2, stateModule, 63, 7, idleModule, 216, 2, sharedTokens, 0, 3, idleModule, 218, 15, runModule, 0, 3, idleModule, 233, 7, runModule, 71, 3, idleModule, 240, 24, dueModule, 0, 5, idleModule, 264, 1, plainModule, 113, 5, idleModule, 265, 4, 133, 1, 130, 3, 134, 4, 269, 3, enqueueAlikeLua, 31, 9, stateModule, 63, 7, enqueueAlikeLua, 40, 2, runModule, 0, 3, jobModule, 87, 26, plainModule, 137, 7, jobModule, 1, 45, stateModule, 173, 8, jobModule, 79, 8, 113, 4, leaseModule, 192, 10, enqueueAlikeLua, 42, 38, eventsModule, 0, 7, plainModule, 197, 7, enqueueAlikeLua, 80, 4, plainModule, 214, 4, eventsModule, 7, 3, plainModule, 218, 1, eventsModule, 10, 8, plainModule, 219, 3, enqueueAlikeLua, 84, 2, statisticsModule, 32, 225, 277, 4, enqueueAlikeLua, 86, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, enqueueAlikeLua, 87, 2]),
-  parts: enqueueAlikeParts,
+  script: /* @__PURE__ */ linked('queue/enqueue-alike', '98f6631724a447b826b87c0d364397af456891a0', {}, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 5, 6] }, enqueueAlikeLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, enqueueAlikeLua, 6, 1, sharedLine, 0, 13, enqueueAlikeLua, 7, 10, stateModule, 194, 6, enqueueAlikeLua, 17, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 18, 5, plainModule, 222, 3, enqueueAlikeLua, 23, 2, stateModule, 207, 8, enqueueAlikeLua, 25, 2, { table: [2, 4, 5, 7, 8] }, plainModule, 118, 3, enqueueAlikeLua, 27, 3, idleModule, 203, 11, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 21, 11, sharedMessages, 32, 7, idleModule, 37, 34, 32, 2, 71, 3, 113, 17, enqueueAlikeLua, 30, 1, idleModule, 214, 2, stateModule, 63, 7, idleModule, 216, 2, sharedTokens, 0, 3, idleModule, 218, 15, runModule, 0, 3, idleModule, 233, 7, runModule, 71, 3, idleModule, 240, 24, dueModule, 0, 5, idleModule, 264, 1, plainModule, 113, 5, idleModule, 265, 4, 133, 1, 130, 3, 134, 4, 269, 3, enqueueAlikeLua, 31, 9, stateModule, 63, 7, enqueueAlikeLua, 40, 2, runModule, 0, 3, jobModule, 87, 26, plainModule, 137, 7, jobModule, 1, 45, stateModule, 173, 8, jobModule, 79, 8, 113, 4, leaseModule, 192, 10, enqueueAlikeLua, 42, 38, eventsModule, 0, 7, plainModule, 197, 7, enqueueAlikeLua, 80, 4, plainModule, 214, 4, eventsModule, 7, 3, plainModule, 218, 1, eventsModule, 10, 8, plainModule, 219, 3, enqueueAlikeLua, 84, 2, statisticsModule, 32, 225, 277, 4, enqueueAlikeLua, 86, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, enqueueAlikeLua, 87, 2]),
+  parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
     encoded[0] = args.codec
@@ -6768,7 +6826,7 @@ export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> 
       case 'unagreed':
         return { status: 'unagreed' }
       default:
-        return unexpected('one of the answers enqueued, unagreed', parts[0])
+        return unexpected('enqueued or unagreed', parts[0])
     }
   },
 }
@@ -6798,25 +6856,14 @@ export type EnqueueAnswer =
   | { readonly status: 'enqueued'; readonly first: number; readonly chores: number; readonly duplicates: { readonly at: number; readonly number: number }[] }
   | { readonly status: 'unagreed' }
 
-function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly at: number; readonly number: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly number: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), number: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-const enqueueParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
  *
  * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue', 'bea3875389411bce7e20c6aa30ae4977b17765e4', { reads: false, bytes: false }, enqueueParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, enqueueLua, 5, 1, sharedLine, 0, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 237, 8, enqueueLua, 12, 1, stateModule, 204, 3, enqueueLua, 13, 1, stateModule, 181, 13, enqueueLua, 14, 2, enqueueModule, 245, 15, enqueueLua, 16, 2, stateModule, 194, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 10, 3, enqueueLua, 20, 1, stateModule, 207, 8, enqueueLua, 21, 1, enqueueModule, 260, 2, stateModule, 63, 7, enqueueModule, 262, 5, enqueueLua, 22, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 154, 13, runModule, 3, 12, jobModule, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 137, 7, jobModule, 1, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, eventsModule, 18, 10, jobModule, 79, 34, 73, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, plainModule, 118, 3, statisticsModule, 257, 12, jobModule, 120, 11, 76, 3, 131, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, enqueueLua, 30, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 31, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 11, stateModule, 129, 2, enqueueModule, 227, 7, enqueueLua, 32, 2]),
-  parts: enqueueParts,
+  script: /* @__PURE__ */ linked('queue/enqueue', 'bea3875389411bce7e20c6aa30ae4977b17765e4', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, enqueueLua, 5, 1, sharedLine, 0, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 237, 8, enqueueLua, 12, 1, stateModule, 204, 3, enqueueLua, 13, 1, stateModule, 181, 13, enqueueLua, 14, 2, enqueueModule, 245, 15, enqueueLua, 16, 2, stateModule, 194, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 10, 3, enqueueLua, 20, 1, stateModule, 207, 8, enqueueLua, 21, 1, enqueueModule, 260, 2, stateModule, 63, 7, enqueueModule, 262, 5, enqueueLua, 22, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 154, 13, runModule, 3, 12, jobModule, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 137, 7, jobModule, 1, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, eventsModule, 18, 10, jobModule, 79, 34, 73, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, plainModule, 118, 3, statisticsModule, 257, 12, jobModule, 120, 11, 76, 3, 131, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, enqueueLua, 30, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 31, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 11, stateModule, 129, 2, enqueueModule, 227, 7, enqueueLua, 32, 2]),
+  parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
     encoded[0] = args.codec
@@ -6862,12 +6909,12 @@ export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
           status: 'enqueued',
           first: asInteger(parts[1]),
           chores: asInteger(parts[2]),
-          duplicates: readDuplicatesOfEnqueueEnqueued(parts[3]),
+          duplicates: readAtIntegerNumberIntegerList(parts[3]),
         }
       case 'unagreed':
         return { status: 'unagreed' }
       default:
-        return unexpected('one of the answers enqueued, unagreed', parts[0])
+        return unexpected('enqueued or unagreed', parts[0])
     }
   },
 }
@@ -6884,24 +6931,13 @@ export interface ExtendArguments {
 export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly endsAtMs: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
-function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const extendParts: readonly string[] = ['meta', 'jobs', 'leases']
-
 /**
  * Makes the leases of claimed jobs end `lease_ms` from now. A lease that is over, of a job that nobody has taken back yet, is extended too. Those named in `refused` (places counted from 0) have been lost, and why: `cancelled` where somebody wants the job to stop.
  *
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('queue/extend', 'f2a3ef052a030c0e2cde8b004a50283ed1800122', { reads: false, bytes: false }, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 15, 16, 3, 12, acksModule, 115, 4, extendLua, 7, 12, dueModule, 0, 5, extendLua, 19, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, extendLua, 20, 4]),
+  script: /* @__PURE__ */ linked('queue/extend', 'f2a3ef052a030c0e2cde8b004a50283ed1800122', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 15, 16, 3, 12, acksModule, 115, 4, extendLua, 7, 12, dueModule, 0, 5, extendLua, 19, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, extendLua, 20, 4]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -6922,10 +6958,10 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
           status: 'extended',
           nowMs: asInteger(parts[1]),
           endsAtMs: asInteger(parts[2]),
-          refused: readRefusedOfExtendExtended(parts[3]),
+          refused: readAtIntegerWhyTextList(parts[3]),
         }
       default:
-        return unexpected('the answer extended', parts[0])
+        return unexpected('extended', parts[0])
     }
   },
 }
@@ -6935,24 +6971,13 @@ export type FailuresArguments = Readonly<Record<string, never>>
 export type FailuresAnswer =
   | { readonly status: 'failures'; readonly kinds: { readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string }[] }
 
-function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string }>(Math.ceil(flat.length / 6))
-  for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
-    found[to] = { kind: asText(flat[from]), count: asInteger(flat[from + 1]), firstMs: asInteger(flat[from + 2]), lastMs: asInteger(flat[from + 3]), number: asInteger(flat[from + 4]), message: asText(flat[from + 5]) }
-  }
-  return found
-}
-
-const failuresParts: readonly string[] = ['meta', 'kinds']
-
 /**
  * The kinds of failures that jobs are dead of, with how many jobs each, when the first and the newest of them died, and the number and the message of the newest. A thousand kinds at most.
  *
  * Cost: O(kinds).
  */
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
-  script: /* @__PURE__ */ linked('queue/failures', '72c72a0df27c068b6b49f68f5223c6482531b861', { reads: true, bytes: false }, failuresParts, [{ locals: [1, 2] }, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, failuresLua, 0, 12]),
+  script: /* @__PURE__ */ linked('queue/failures', '72c72a0df27c068b6b49f68f5223c6482531b861', { reads: true }, failuresParts, [{ locals: [1, 2] }, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, failuresLua, 0, 12]),
   parts: failuresParts,
   encode() {
     return []
@@ -6963,10 +6988,10 @@ export const failures: Operation<FailuresArguments, FailuresAnswer> = {
       case 'failures':
         return {
           status: 'failures',
-          kinds: readKindsOfFailuresFailures(parts[1]),
+          kinds: readKindTextCountIntegerFirstMsIntegerLastMsIntegerNumberIntegerMessageTextList(parts[1]),
         }
       default:
-        return unexpected('the answer failures', parts[0])
+        return unexpected('failures', parts[0])
     }
   },
 }
@@ -6980,26 +7005,6 @@ export interface FindArguments {
 
 export type FindAnswer =
   | { readonly status: 'found'; readonly nowMs: number; readonly looked: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[]; readonly log: { readonly at: number; readonly atMs: number; readonly line: string }[] }
-
-function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
-  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
-  }
-  return found
-}
-
-function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; readonly atMs: number; readonly line: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly atMs: number; readonly line: string }>(Math.ceil(flat.length / 3))
-  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
-    found[to] = { at: asInteger(flat[from]), atMs: asInteger(flat[from + 1]), line: asText(flat[from + 2]) }
-  }
-  return found
-}
-
-const findParts: readonly string[] = ['meta', 'jobs', 'ids']
 
 /**
  * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out. Of large jobs, and long logs, it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
@@ -7026,11 +7031,11 @@ export const find: Operation<FindArguments, FindAnswer> = {
           status: 'found',
           nowMs: asInteger(parts[1]),
           looked: asInteger(parts[2]),
-          jobs: readJobsOfFindFound(parts[3]),
-          log: readLogOfFindFound(parts[4]),
+          jobs: readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(parts[3]),
+          log: readAtIntegerAtMsIntegerLineTextList(parts[4]),
         }
       default:
-        return unexpected('the answer found', parts[0])
+        return unexpected('found', parts[0])
     }
   },
 }
@@ -7044,25 +7049,14 @@ export type HistoryAnswer =
   | { readonly status: 'history'; readonly nowMs: number; readonly number: number; readonly omitted: number; readonly entries: { readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string }[] }
   | { readonly status: 'absent' }
 
-function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string }>(Math.ceil(flat.length / 5))
-  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
-    found[to] = { what: asText(flat[from]), atMs: asInteger(flat[from + 1]), attempt: asInteger(flat[from + 2]), token: asInteger(flat[from + 3]), kind: asText(flat[from + 4]) }
-  }
-  return found
-}
-
-const historyParts: readonly string[] = ['meta', 'jobs', 'ids']
-
 /**
  * Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease ended), released, buried, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that was not a claim: `omitted` are missing behind it.
  *
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/history', 'e2fef1acbe91d6b66908ad579782c1647c32770d', { reads: true, bytes: false }, historyParts, [{ locals: [1, 2] }, historyLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, historyLua, 1, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, historyLua, 2, 4, runModule, 99, 7, eventsModule, 69, 12, runModule, 106, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
-  parts: historyParts,
+  script: /* @__PURE__ */ linked('queue/history', 'e2fef1acbe91d6b66908ad579782c1647c32770d', { reads: true }, findParts, [{ locals: [1, 2] }, historyLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, historyLua, 1, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, historyLua, 2, 4, runModule, 99, 7, eventsModule, 69, 12, runModule, 106, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  parts: findParts,
   encode(args) {
     return [
       args.id,
@@ -7077,12 +7071,12 @@ export const history: Operation<HistoryArguments, HistoryAnswer> = {
           nowMs: asInteger(parts[1]),
           number: asInteger(parts[2]),
           omitted: asInteger(parts[3]),
-          entries: readEntriesOfHistoryHistory(parts[4]),
+          entries: readWhatTextAtMsIntegerAttemptIntegerTokenIntegerKindTextList(parts[4]),
         }
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers history, absent', parts[0])
+        return unexpected('history or absent', parts[0])
     }
   },
 }
@@ -7095,16 +7089,13 @@ export interface InspectArguments {
 export type InspectAnswer =
   | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number; readonly rateBurst: number }
 
-
-const inspectParts: readonly string[] = ['meta', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'dead', 'done', 'blocked', 'outbox']
-
 /**
  * A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: `overdue` tells how many. `bytes` of the jobs in each state.
  *
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('queue/inspect', '2d27f925454e7c64cafdf43ed686b329cd3718de', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, inspectLua, 1, 1, stateModule, 154, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 167, 6, inspectLua, 9, 36]),
+  script: /* @__PURE__ */ linked('queue/inspect', '2d27f925454e7c64cafdf43ed686b329cd3718de', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, inspectLua, 1, 1, stateModule, 154, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 167, 6, inspectLua, 9, 36]),
   parts: inspectParts,
   encode(args) {
     return [
@@ -7152,7 +7143,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           rateBurst: asInteger(parts[33]),
         }
       default:
-        return unexpected('the answer inspection', parts[0])
+        return unexpected('inspection', parts[0])
     }
   },
 }
@@ -7170,17 +7161,6 @@ export interface ListFailedArguments {
 
 export type ListFailedAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
-
-function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
-  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
-  }
-  return found
-}
-
-const listFailedParts: readonly string[] = ['meta', 'jobs', 'failed', 'kinds']
 
 /**
  * Lists dead jobs whose failure was of a kind, the oldest first. `next` is the marker, or -1 at the end. A job that is dead of it all the time is on one page, whatever comes and goes meanwhile.
@@ -7206,10 +7186,10 @@ export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
           status: 'page',
           nowMs: asInteger(parts[1]),
           next: asInteger(parts[2]),
-          jobs: readJobsOfListFailedPage(parts[3]),
+          jobs: readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(parts[3]),
         }
       default:
-        return unexpected('the answer page', parts[0])
+        return unexpected('page', parts[0])
     }
   },
 }
@@ -7227,17 +7207,6 @@ export interface ListArguments {
 
 export type ListAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
-
-function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
-  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
-  }
-  return found
-}
-
-const listParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'dead', 'done', 'blocked']
 
 /**
  * Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but for their priority, scheduled, blocked, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place after the last one looked at, or -1 at the end. Places shift as jobs come and go.
@@ -7263,10 +7232,10 @@ export const list: Operation<ListArguments, ListAnswer> = {
           status: 'page',
           nowMs: asInteger(parts[1]),
           next: asInteger(parts[2]),
-          jobs: readJobsOfListPage(parts[3]),
+          jobs: readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(parts[3]),
         }
       default:
-        return unexpected('the answer page', parts[0])
+        return unexpected('page', parts[0])
     }
   },
 }
@@ -7288,16 +7257,13 @@ export type ListenAnswer =
   | { readonly status: 'listening'; readonly nowMs: number; readonly number: number }
   | { readonly status: 'full' }
 
-
-const listenParts: readonly string[] = ['meta', 'listeners']
-
 /**
  * Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes to the channel before. `number` is that of the newest message: those that follow count on from there. A queue may be listened to before it begins, and does not begin by that. Safe to repeat. At most a thousand listen at once.
  *
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: /* @__PURE__ */ linked('queue/listen', '43fa545a708f503131885347ca62e861dcb1d577', { reads: false, bytes: false }, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, listenLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/listen', '43fa545a708f503131885347ca62e861dcb1d577', {}, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, listenLua, 27, 2]),
   parts: listenParts,
   encode(args) {
     return withoutDefaults([
@@ -7320,7 +7286,7 @@ export const listen: Operation<ListenArguments, ListenAnswer> = {
       case 'full':
         return { status: 'full' }
       default:
-        return unexpected('one of the answers listening, full', parts[0])
+        return unexpected('listening or full', parts[0])
     }
   },
 }
@@ -7339,24 +7305,13 @@ export interface NoteArguments {
 export type NoteAnswer =
   | { readonly status: 'noted'; readonly refused: { readonly at: number; readonly why: string }[] }
 
-function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const noteParts: readonly string[] = ['meta', 'jobs', 'ids', 'listeners']
-
 /**
  * Notes how far attempts have come, and lines in the logs of their jobs: of each job its newest hundred lines, cut at 1,024 bytes. Each note is judged by itself: those named in `refused` (places counted from 0) are of attempts that have lost their job, and why. With token 0 anybody may note a line, also by the job's own id, and whatever its state. Progress and log go with the job. A repeated call is answered the same and notes nothing more.
  *
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('queue/note', '965362ae4edf3b62a64faaa884f5c92ceb267f47', { reads: false, bytes: false }, noteParts, [{ locals: [1, 2, 4] }, noteLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, noteLua, 3, 2, acksModule, 0, 8, noteLua, 5, 3, { table: [2, 3] }, runModule, 3, 12, jobModule, 120, 11, runModule, 15, 16, jobModule, 46, 3, plainModule, 137, 7, jobModule, 1, 45, 73, 6, runModule, 31, 6, jobModule, 131, 12, eventsModule, 18, 10, readyModule, 37, 15, jobModule, 210, 7, noteLua, 8, 23, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, noteLua, 31, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 34, 3]),
+  script: /* @__PURE__ */ linked('queue/note', '965362ae4edf3b62a64faaa884f5c92ceb267f47', {}, noteParts, [{ locals: [1, 2, 4] }, noteLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, noteLua, 3, 2, acksModule, 0, 8, noteLua, 5, 3, { table: [2, 3] }, runModule, 3, 12, jobModule, 120, 11, runModule, 15, 16, jobModule, 46, 3, plainModule, 137, 7, jobModule, 1, 45, 73, 6, runModule, 31, 6, jobModule, 131, 12, eventsModule, 18, 10, readyModule, 37, 15, jobModule, 210, 7, noteLua, 8, 23, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, noteLua, 31, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 34, 3]),
   parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -7378,10 +7333,10 @@ export const note: Operation<NoteArguments, NoteAnswer> = {
       case 'noted':
         return {
           status: 'noted',
-          refused: readRefusedOfNoteNoted(parts[1]),
+          refused: readAtIntegerWhyTextList(parts[1]),
         }
       default:
-        return unexpected('the answer noted', parts[0])
+        return unexpected('noted', parts[0])
     }
   },
 }
@@ -7396,25 +7351,14 @@ export interface OutboxArguments {
 export type OutboxAnswer =
   | { readonly status: 'outbox'; readonly entries: { readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer }[] }
 
-function readEntriesOfOutboxOutbox(part: Reply | undefined): ({ readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer }>(Math.ceil(flat.length / 4))
-  for (let from = 0, to = 0; from < flat.length; from += 4, to++) {
-    found[to] = { number: asInteger(flat[from]), target: asText(flat[from + 1]), ahead: asInteger(flat[from + 2]), what: asBytes(flat[from + 3]) }
-  }
-  return found
-}
-
-const outboxParts: readonly string[] = ['meta', 'jobs', 'outbox']
-
 /**
  * What waits to be brought to other queues, by its number, which rises. To that queue it is brought under a number that is greater by `ahead`: see `delivered`, which whoever brings it says then. Of large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
  *
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
-  script: /* @__PURE__ */ linked('queue/outbox', 'b0e1ecbadce7bc1ea890a84078a8bc4b3e751b86', { reads: true, bytes: true }, outboxParts, [{ locals: [1, 2, 3] }, outboxLua, 0, 4, sharedBudget, 10, 3, outboxLua, 4, 1, sharedBudget, 7, 3, 3, 4, enqueueModule, 234, 3, outboxLua, 5, 13]),
-  parts: outboxParts,
+  script: /* @__PURE__ */ linked('queue/outbox', 'b0e1ecbadce7bc1ea890a84078a8bc4b3e751b86', { reads: true, bytes: true }, deliveredParts, [{ locals: [1, 2, 3] }, outboxLua, 0, 4, sharedBudget, 10, 3, outboxLua, 4, 1, sharedBudget, 7, 3, 3, 4, enqueueModule, 234, 3, outboxLua, 5, 13]),
+  parts: deliveredParts,
   encode(args) {
     return [
       args.after,
@@ -7427,10 +7371,10 @@ export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
       case 'outbox':
         return {
           status: 'outbox',
-          entries: readEntriesOfOutboxOutbox(parts[1]),
+          entries: readNumberIntegerTargetTextAheadIntegerWhatBytesList(parts[1]),
         }
       default:
-        return unexpected('the answer outbox', parts[0])
+        return unexpected('outbox', parts[0])
     }
   },
 }
@@ -7446,17 +7390,6 @@ export interface ParentsArguments {
 
 export type ParentsAnswer =
   | { readonly status: 'parents'; readonly parents: { readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }[] }
-
-function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }>(Math.ceil(flat.length / 6))
-  for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
-    found[to] = { queue: asText(flat[from]), id: asText(flat[from + 1]), state: asText(flat[from + 2]), result: asBytes(flat[from + 3]), kind: asText(flat[from + 4]), message: asText(flat[from + 5]) }
-  }
-  return found
-}
-
-const parentsParts: readonly string[] = ['meta', 'jobs', 'ids', 'children', 'parents']
 
 /**
  * The parents of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or `absent`, which is taken for done. Empty where it has none, or is not known. Of large results it tells no more behind those that reach 4 MiB: only an empty answer tells that there are no more.
@@ -7479,10 +7412,10 @@ export const parents: Operation<ParentsArguments, ParentsAnswer> = {
       case 'parents':
         return {
           status: 'parents',
-          parents: readParentsOfParentsParents(parts[1]),
+          parents: readQueueTextIdTextStateTextResultBytesKindTextMessageTextList(parts[1]),
         }
       default:
-        return unexpected('the answer parents', parts[0])
+        return unexpected('parents', parts[0])
     }
   },
 }
@@ -7496,17 +7429,14 @@ export type ProposeAnswer =
   | { readonly status: 'proposed'; readonly proof: string }
   | { readonly status: 'agreed' }
 
-
-const proposeParts: readonly string[] = ['meta']
-
 /**
  * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the queue's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
  *
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/propose', 'ab847c7c9eaecf4bb1f5148030de17c41acca606', { reads: false, bytes: false }, proposeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
-  parts: proposeParts,
+  script: /* @__PURE__ */ linked('queue/propose', 'ab847c7c9eaecf4bb1f5148030de17c41acca606', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, proposeLua, 1, 4, sharedAgreement, 19, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  parts: agreeParts,
   encode(args) {
     return [
       args.partitions,
@@ -7523,7 +7453,7 @@ export const propose: Operation<ProposeArguments, ProposeAnswer> = {
       case 'agreed':
         return { status: 'agreed' }
       default:
-        return unexpected('one of the answers proposed, agreed', parts[0])
+        return unexpected('proposed or agreed', parts[0])
     }
   },
 }
@@ -7551,16 +7481,13 @@ export type ReceiveAnswer =
   | { readonly status: 'received'; readonly chores: number; readonly newest: number; readonly taken: number }
   | { readonly status: 'unagreed' }
 
-
-const receiveParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came later, it is asked after again for these. Behind so much work no more is taken: `taken` says how many entries were.
  *
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: /* @__PURE__ */ linked('queue/receive', '2b90716033969270394e85eaffd057170c266919', { reads: false, bytes: false }, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, receiveLua, 5, 1, outboxModule, 41, 14, receiveLua, 6, 3, stateModule, 133, 10, receiveLua, 9, 1, sharedLine, 0, 13, receiveLua, 10, 3, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 204, 3, receiveLua, 14, 1, stateModule, 181, 13, receiveLua, 15, 1, enqueueModule, 10, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 46, 3, 73, 3, stateModule, 173, 8, dueModule, 0, 5, dependenciesModule, 0, 3, 61, 3, runModule, 3, 12, endsModule, 42, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 137, 7, jobModule, 1, 45, eventsModule, 18, 10, runModule, 31, 6, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 27, plainModule, 118, 3, statisticsModule, 257, 12, jobModule, 76, 3, outboxModule, 55, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 62, 25, stateModule, 207, 8, 63, 7, enqueueModule, 260, 14, 13, 19, namesModule, 44, 4, stateModule, 154, 13, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, 79, 34, namesModule, 31, 10, groupsModule, 159, 9, readyModule, 60, 8, enqueueModule, 48, 71, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 120, 23, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, stateModule, 194, 6, outboxModule, 87, 36, receiveLua, 17, 6, outboxModule, 123, 1, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 31, outboxModule, 124, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 144, 2, receiveLua, 23, 2, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, receiveLua, 25, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, receiveLua, 26, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, receiveLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/receive', '2b90716033969270394e85eaffd057170c266919', {}, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, receiveLua, 5, 1, outboxModule, 41, 14, receiveLua, 6, 3, stateModule, 133, 10, receiveLua, 9, 1, sharedLine, 0, 13, receiveLua, 10, 3, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 204, 3, receiveLua, 14, 1, stateModule, 181, 13, receiveLua, 15, 1, enqueueModule, 10, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 46, 3, 73, 3, stateModule, 173, 8, dueModule, 0, 5, dependenciesModule, 0, 3, 61, 3, runModule, 3, 12, endsModule, 42, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 137, 7, jobModule, 1, 45, eventsModule, 18, 10, runModule, 31, 6, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 27, plainModule, 118, 3, statisticsModule, 257, 12, jobModule, 76, 3, outboxModule, 55, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 62, 25, stateModule, 207, 8, 63, 7, enqueueModule, 260, 14, 13, 19, namesModule, 44, 4, stateModule, 154, 13, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, 79, 34, namesModule, 31, 10, groupsModule, 159, 9, readyModule, 60, 8, enqueueModule, 48, 71, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 120, 23, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, stateModule, 194, 6, outboxModule, 87, 36, receiveLua, 17, 6, outboxModule, 123, 1, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 31, outboxModule, 124, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 144, 2, receiveLua, 23, 2, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, receiveLua, 25, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, receiveLua, 26, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, receiveLua, 27, 2]),
   parts: receiveParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -7591,7 +7518,7 @@ export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
       case 'unagreed':
         return { status: 'unagreed' }
       default:
-        return unexpected('one of the answers received, unagreed', parts[0])
+        return unexpected('received or unagreed', parts[0])
     }
   },
 }
@@ -7663,16 +7590,13 @@ export type RecurAnswer =
   | { readonly status: 'set'; readonly nowMs: number; readonly nextMs: number; readonly knownMs: number; readonly short: boolean }
   | { readonly status: 'unagreed' }
 
-
-const recurParts: readonly string[] = ['meta', 'idle', 'recurrences', 'recurring', 'short']
-
 /**
  * Sets a recurring job: from now on a job is spawned at each of its times, by an interval (`every_ms` above 0) or by a cron expression in a time zone. Scripts know no time zones: the times of an expression are computed by callers, who `refill` those behind `known_ms` where the recurrence is `short` of them. The same definition again changes nothing. Another one takes its place from now on, and goes on counting; with the same rule the next run stays where it is. `next_ms` is 0 where no further run is known. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recur', 'a326dbbab3f6bc31386f35b6bd719f8a482b7524', { reads: false, bytes: false }, recurParts, [{ locals: [1, 2, 3] }, recurLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, recurLua, 7, 1, sharedLine, 0, 13, recurLua, 8, 3, recurrenceModule, 177, 10, jobModule, 87, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 233, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, { table: [3, 4, 5] }, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 207, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 176, 1, 173, 3, 177, 4, recurrenceModule, 204, 6, groupsModule, 141, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 46, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 73, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 0, 3, recurLua, 18, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, recurLua, 19, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, recurLua, 20, 6]),
+  script: /* @__PURE__ */ linked('queue/recur', 'a326dbbab3f6bc31386f35b6bd719f8a482b7524', {}, recurParts, [{ locals: [1, 2, 3] }, recurLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, recurLua, 7, 1, sharedLine, 0, 13, recurLua, 8, 3, recurrenceModule, 177, 10, jobModule, 87, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 233, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, { table: [3, 4, 5] }, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 207, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 176, 1, 173, 3, 177, 4, recurrenceModule, 204, 6, groupsModule, 141, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 46, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 73, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 0, 3, recurLua, 18, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, recurLua, 19, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, recurLua, 20, 6]),
   parts: recurParts,
   encode(args) {
     return withoutDefaults([
@@ -7722,7 +7646,7 @@ export const recur: Operation<RecurArguments, RecurAnswer> = {
       case 'unagreed':
         return { status: 'unagreed' }
       default:
-        return unexpected('one of the answers set, unagreed', parts[0])
+        return unexpected('set or unagreed', parts[0])
     }
   },
 }
@@ -7742,17 +7666,6 @@ export interface RecurrencesArguments {
 
 export type RecurrencesAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly recurrences: { readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string }[] }
-
-function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string }>(Math.ceil(flat.length / 29))
-  for (let from = 0, to = 0; from < flat.length; from += 29, to++) {
-    found[to] = { id: asText(flat[from]), nextMs: asInteger(flat[from + 1]), lastMs: asInteger(flat[from + 2]), lastJob: asInteger(flat[from + 3]), runs: asInteger(flat[from + 4]), knownMs: asInteger(flat[from + 5]), short: asFlag(flat[from + 6]), everyMs: asInteger(flat[from + 7]), offsetMs: asInteger(flat[from + 8]), cron: asText(flat[from + 9]), timeZone: asText(flat[from + 10]), missed: asInteger(flat[from + 11]), limit: asInteger(flat[from + 12]), untilMs: asInteger(flat[from + 13]), name: asText(flat[from + 14]), payload: asBytes(flat[from + 15]), priority: asInteger(flat[from + 16]), maxAttempts: asInteger(flat[from + 17]), maxRunMs: asInteger(flat[from + 18]), backoff: asInteger(flat[from + 19]), backoffMs: asInteger(flat[from + 20]), backoffMaxMs: asInteger(flat[from + 21]), jitter: asInteger(flat[from + 22]), group: asText(flat[from + 23]), unique: asText(flat[from + 24]), till: asText(flat[from + 25]), windowMs: asInteger(flat[from + 26]), trace: asText(flat[from + 27]), tags: asText(flat[from + 28]) }
-  }
-  return found
-}
-
-const recurrencesParts: readonly string[] = ['meta', 'recurrences', 'recurring', 'short']
 
 /**
  * Tells recurring jobs: those named in `wanted`, as far as they are known; else, from place `after` on, those that are `short` of coming times, or all, by their next run. `next` is the place after the last one looked at, or -1 at the end. Places shift as runs come. `next_ms` is 0 for one that has ended, or that knows no coming time; `last_ms` is the run that spawned the last job, 0 for none, and `known_ms` the last time that is known. Of large payloads there are no more behind those that reach 4 MiB, and `next` is the place behind them, also among those that are wanted.
@@ -7782,10 +7695,10 @@ export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
           status: 'page',
           nowMs: asInteger(parts[1]),
           next: asInteger(parts[2]),
-          recurrences: readRecurrencesOfRecurrencesPage(parts[3]),
+          recurrences: readIdTextNextMsIntegerLastMsIntegerLastJobIntegerRunsIntegerKnownMsIntegerShortFlagEveryMsIntegerOffsetMsIntegerCronTextTimeZoneTextMissedIntegerLimitIntegerUntilMsIntegerNameTextPayloadBytesPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerBackoffIntegerBackoffMsIntegerBackoffMaxMsIntegerJitterIntegerGroupTextUniqueTextTillTextWindowMsIntegerTraceTextTagsTextList(parts[3]),
         }
       default:
-        return unexpected('the answer page', parts[0])
+        return unexpected('page', parts[0])
     }
   },
 }
@@ -7816,17 +7729,14 @@ export type RefillAnswer =
   | { readonly status: 'changed' }
   | { readonly status: 'absent' }
 
-
-const refillParts: readonly string[] = ['meta', 'idle', 'recurrences', 'recurring', 'short']
-
 /**
  * Gives a recurring job coming times of its cron expression, rising, which were computed behind `after_ms`. Only those are taken that are later than the last one it knows, so that a repeated call, and others that fill it at the same time, add nothing. None at all says that no further time exists. Refused as `changed`, and to be computed anew, where the expression or the zone is another one by now, or times were passed over. At most 2,000 are known at a time.
  *
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: /* @__PURE__ */ linked('queue/refill', '29633a1a983a65680d203583a3016dd55c80c6ec', { reads: false, bytes: false }, refillParts, [{ locals: [1, 2, 3] }, refillLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, { table: [3, 4, 5] }, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 46, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 73, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, refillLua, 32, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, refillLua, 33, 3]),
-  parts: refillParts,
+  script: /* @__PURE__ */ linked('queue/refill', '29633a1a983a65680d203583a3016dd55c80c6ec', {}, recurParts, [{ locals: [1, 2, 3] }, refillLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, { table: [3, 4, 5] }, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 46, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 73, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, refillLua, 32, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, refillLua, 33, 3]),
+  parts: recurParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
     encoded[0] = args.codec
@@ -7858,7 +7768,7 @@ export const refill: Operation<RefillArguments, RefillAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers refilled, changed, absent', parts[0])
+        return unexpected('refilled or changed or absent', parts[0])
     }
   },
 }
@@ -7883,25 +7793,14 @@ export interface ReleaseArguments {
 export type ReleaseAnswer =
   | { readonly status: 'released'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
-function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const releaseParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun, or with a delay when that is over. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('queue/release', 'd45ccb2085a8c75482f4327f4005cd72c915aa59', { reads: false, bytes: false }, releaseParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, releaseLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 49, 11, leaseModule, 202, 13, releaseLua, 10, 19, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, releaseLua, 29, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 30, 1, idleModule, 198, 2, 130, 8, 200, 3, releaseLua, 31, 2, leaseModule, 215, 4, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, leaseModule, 219, 5, idleModule, 130, 8, leaseModule, 224, 3, releaseLua, 33, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 9, sharedMessages, 32, 7, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, releaseLua, 34, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, releaseLua, 35, 2]),
-  parts: releaseParts,
+  script: /* @__PURE__ */ linked('queue/release', 'd45ccb2085a8c75482f4327f4005cd72c915aa59', {}, buryParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, releaseLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 49, 11, leaseModule, 202, 13, releaseLua, 10, 19, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, releaseLua, 29, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 30, 1, idleModule, 198, 2, 130, 8, 200, 3, releaseLua, 31, 2, leaseModule, 215, 4, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, leaseModule, 219, 5, idleModule, 130, 8, leaseModule, 224, 3, releaseLua, 33, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 9, sharedMessages, 32, 7, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, releaseLua, 34, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, releaseLua, 35, 2]),
+  parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
     encoded[0] = args.codec
@@ -7925,10 +7824,10 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
         return {
           status: 'released',
           chores: asInteger(parts[1]),
-          refused: readRefusedOfReleaseReleased(parts[2]),
+          refused: readAtIntegerWhyTextList(parts[2]),
         }
       default:
-        return unexpected('the answer released', parts[0])
+        return unexpected('released', parts[0])
     }
   },
 }
@@ -7943,24 +7842,13 @@ export interface ReprioritizeArguments {
 export type ReprioritizeAnswer =
   | { readonly status: 'changed'; readonly outcomes: string[] }
 
-function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] {
-  const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
-  }
-  return found
-}
-
-const reprioritizeParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners']
-
 /**
  * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. Where that takes long, or of large jobs, there are fewer outcomes than ids: the others are for the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/reprioritize', '5218323977b14ddfbba84bcc61ad7e03c1a8ac27', { reads: false, bytes: false }, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, reprioritizeLua, 2, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, 144, 10, 143, 1, 154, 2, plainModule, 137, 7, jobModule, 1, 45, readyModule, 146, 3, eventsModule, 18, 10, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, jobModule, 87, 26, runModule, 31, 6, jobModule, 217, 12, stateModule, 176, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, reprioritizeLua, 4, 47, readyModule, 74, 69, reprioritizeLua, 51, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, reprioritizeLua, 54, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, reprioritizeLua, 56, 2]),
+  script: /* @__PURE__ */ linked('queue/reprioritize', '5218323977b14ddfbba84bcc61ad7e03c1a8ac27', {}, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, reprioritizeLua, 2, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, 144, 10, 143, 1, 154, 2, plainModule, 137, 7, jobModule, 1, 45, readyModule, 146, 3, eventsModule, 18, 10, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, jobModule, 87, 26, runModule, 31, 6, jobModule, 217, 12, stateModule, 176, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, reprioritizeLua, 4, 47, readyModule, 74, 69, reprioritizeLua, 51, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, reprioritizeLua, 54, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, reprioritizeLua, 56, 2]),
   parts: reprioritizeParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7977,10 +7865,10 @@ export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> 
       case 'changed':
         return {
           status: 'changed',
-          outcomes: readOutcomesOfReprioritizeChanged(parts[1]),
+          outcomes: readTextList(parts[1]),
         }
       default:
-        return unexpected('the answer changed', parts[0])
+        return unexpected('changed', parts[0])
     }
   },
 }
@@ -8005,17 +7893,14 @@ export interface RequeueFailedArguments {
 export type RequeueFailedAnswer =
   | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number; readonly next: number; readonly newest: number }
 
-
-const requeueFailedParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `next` is the marker for the call that goes on behind them; -1 at the end. So no other is held up by one that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
  *
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue-failed', '90cd7c8915eee7b752b3981ad3ac2cc9a7dcc22b', { reads: false, bytes: false }, requeueFailedParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueFailedLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, requeueFailedLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 181, 13, requeueFailedLua, 6, 1, deadModule, 68, 28, requeueFailedLua, 7, 2, plainModule, 137, 7, jobModule, 1, 45, runModule, 3, 12, 74, 4, deadModule, 54, 14, eventsModule, 18, 10, jobModule, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueFailedLua, 9, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, requeueFailedLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, requeueFailedLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, requeueFailedLua, 32, 3, statisticsModule, 32, 225, 269, 8, requeueFailedLua, 35, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueFailedLua, 38, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, requeueFailedLua, 40, 4]),
-  parts: requeueFailedParts,
+  script: /* @__PURE__ */ linked('queue/requeue-failed', '90cd7c8915eee7b752b3981ad3ac2cc9a7dcc22b', {}, changeParentsParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueFailedLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, requeueFailedLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 181, 13, requeueFailedLua, 6, 1, deadModule, 68, 28, requeueFailedLua, 7, 2, plainModule, 137, 7, jobModule, 1, 45, runModule, 3, 12, 74, 4, deadModule, 54, 14, eventsModule, 18, 10, jobModule, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueFailedLua, 9, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, requeueFailedLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, requeueFailedLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, requeueFailedLua, 32, 3, statisticsModule, 32, 225, 269, 8, requeueFailedLua, 35, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueFailedLua, 38, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, requeueFailedLua, 40, 4]),
+  parts: changeParentsParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -8040,7 +7925,7 @@ export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswe
           newest: asInteger(parts[5]),
         }
       default:
-        return unexpected('the answer requeued', parts[0])
+        return unexpected('requeued', parts[0])
     }
   },
 }
@@ -8059,24 +7944,13 @@ export interface RequeueArguments {
 export type RequeueAnswer =
   | { readonly status: 'requeued'; readonly outcomes: string[] }
 
-function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
-  const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
-  }
-  return found
-}
-
-const requeueParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'results', 'listeners']
-
 /**
  * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again, and their unique keys are theirs again. `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are for the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue', 'c4096b8ae3e900109ce43f9c6f30eeaa6e56757e', { reads: false, bytes: false }, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 181, 13, requeueLua, 3, 2, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, 144, 10, 143, 1, 154, 2, plainModule, 137, 7, jobModule, 1, 45, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, 149, 19, jobModule, 117, 3, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, eventsModule, 18, 10, stateModule, 176, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueLua, 5, 22, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, requeueLua, 27, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueLua, 30, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, requeueLua, 32, 2]),
+  script: /* @__PURE__ */ linked('queue/requeue', 'c4096b8ae3e900109ce43f9c6f30eeaa6e56757e', {}, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 181, 13, requeueLua, 3, 2, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, 144, 10, 143, 1, 154, 2, plainModule, 137, 7, jobModule, 1, 45, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, 149, 19, jobModule, 117, 3, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, eventsModule, 18, 10, stateModule, 176, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueLua, 5, 22, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, requeueLua, 27, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueLua, 30, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, requeueLua, 32, 2]),
   parts: requeueParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -8095,10 +7969,10 @@ export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
       case 'requeued':
         return {
           status: 'requeued',
-          outcomes: readOutcomesOfRequeueRequeued(parts[1]),
+          outcomes: readTextList(parts[1]),
         }
       default:
-        return unexpected('the answer requeued', parts[0])
+        return unexpected('requeued', parts[0])
     }
   },
 }
@@ -8123,34 +7997,14 @@ export interface RetryArguments {
 export type RetryAnswer =
   | { readonly status: 'retried'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly buried: number[] }
 
-function readRefusedOfRetryRetried(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
-  const flat = asList(part)
-  const found = new Array<number>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asInteger(flat[from])
-  }
-  return found
-}
-
-const retryParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A job that has used up its attempts dies instead, and is named in `buried`. Each job is judged by itself: those named in `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/retry', 'd0b732ca0002fb302ffd499588f7ac26982ec2fe', { reads: false, bytes: false }, retryParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, retryLua, 4, 2, acksModule, 0, 8, 119, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, retryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, runModule, 161, 15, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, 46, 3, retryLua, 10, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 46, 1, idleModule, 198, 2, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, retryLua, 47, 3, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, retryLua, 50, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, retryLua, 53, 2, idleModule, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, retryLua, 55, 3, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, retryLua, 58, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, retryLua, 59, 2]),
-  parts: retryParts,
+  script: /* @__PURE__ */ linked('queue/retry', 'd0b732ca0002fb302ffd499588f7ac26982ec2fe', {}, buryParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, retryLua, 4, 2, acksModule, 0, 8, 119, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, retryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, runModule, 161, 15, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, 46, 3, retryLua, 10, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 46, 1, idleModule, 198, 2, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, retryLua, 47, 3, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, retryLua, 50, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, retryLua, 53, 2, idleModule, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, retryLua, 55, 3, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, retryLua, 58, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, retryLua, 59, 2]),
+  parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
     encoded[0] = args.codec
@@ -8176,11 +8030,11 @@ export const retry: Operation<RetryArguments, RetryAnswer> = {
         return {
           status: 'retried',
           chores: asInteger(parts[1]),
-          refused: readRefusedOfRetryRetried(parts[2]),
-          buried: readBuriedOfRetryRetried(parts[3]),
+          refused: readAtIntegerWhyTextList(parts[2]),
+          buried: readIntegerList(parts[3]),
         }
       default:
-        return unexpected('the answer retried', parts[0])
+        return unexpected('retried', parts[0])
     }
   },
 }
@@ -8202,17 +8056,6 @@ export interface SearchTaggedArguments {
 
 export type SearchTaggedAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
-
-function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
-  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
-  }
-  return found
-}
-
-const searchTaggedParts: readonly string[] = ['meta', 'jobs', 'tagged']
 
 /**
  * Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or state are left out (empty: any). `next` is the marker for the call that goes on, '0' at the end. A job that is there all the time is found once.
@@ -8240,10 +8083,10 @@ export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> 
           status: 'page',
           nowMs: asInteger(parts[1]),
           next: asText(parts[2]),
-          jobs: readJobsOfSearchTaggedPage(parts[3]),
+          jobs: readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(parts[3]),
         }
       default:
-        return unexpected('the answer page', parts[0])
+        return unexpected('page', parts[0])
     }
   },
 }
@@ -8263,17 +8106,6 @@ export interface SearchArguments {
 
 export type SearchAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
-
-function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
-  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
-    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
-  }
-  return found
-}
-
-const searchParts: readonly string[] = ['meta', 'jobs']
 
 /**
  * Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
@@ -8300,10 +8132,10 @@ export const search: Operation<SearchArguments, SearchAnswer> = {
           status: 'page',
           nowMs: asInteger(parts[1]),
           next: asText(parts[2]),
-          jobs: readJobsOfSearchPage(parts[3]),
+          jobs: readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(parts[3]),
         }
       default:
-        return unexpected('the answer page', parts[0])
+        return unexpected('page', parts[0])
     }
   },
 }
@@ -8323,26 +8155,6 @@ export interface StatsArguments {
 
 export type StatsAnswer =
   | { readonly status: 'statistics'; readonly firstMs: number; readonly lastMs: number; readonly lengthMs: number; readonly names: string[]; readonly periods: { readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }[] }
-
-function readNamesOfStatsStatistics(part: Reply | undefined): (string)[] {
-  const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
-  }
-  return found
-}
-
-function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }>(Math.ceil(flat.length / 13))
-  for (let from = 0, to = 0; from < flat.length; from += 13, to++) {
-    found[to] = { atMs: asInteger(flat[from]), enqueued: asInteger(flat[from + 1]), acked: asInteger(flat[from + 2]), retried: asInteger(flat[from + 3]), buried: asInteger(flat[from + 4]), reclaimed: asInteger(flat[from + 5]), cancelled: asInteger(flat[from + 6]), waitSumUs: asInteger(flat[from + 7]), waitMaxUs: asInteger(flat[from + 8]), waits: asBytes(flat[from + 9]), runSumUs: asInteger(flat[from + 10]), runMaxUs: asInteger(flat[from + 11]), runs: asBytes(flat[from + 12]) }
-  }
-  return found
-}
-
-const statsParts: readonly string[] = ['meta', 'notes', 'stats']
 
 /**
  * Statistics: what happened in each minute, hour or day, of all jobs or of those of a name; periods in which nothing happened are left out. `waits` counts claims, by how long the jobs had been ready, `runs` what was acked, retried or buried, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. What is kept: 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of others count among all.
@@ -8370,11 +8182,11 @@ export const stats: Operation<StatsArguments, StatsAnswer> = {
           firstMs: asInteger(parts[1]),
           lastMs: asInteger(parts[2]),
           lengthMs: asInteger(parts[3]),
-          names: readNamesOfStatsStatistics(parts[4]),
-          periods: readPeriodsOfStatsStatistics(parts[5]),
+          names: readTextList(parts[4]),
+          periods: readAtMsIntegerEnqueuedIntegerAckedIntegerRetriedIntegerBuriedIntegerReclaimedIntegerCancelledIntegerWaitSumUsIntegerWaitMaxUsIntegerWaitsBytesRunSumUsIntegerRunMaxUsIntegerRunsBytesList(parts[5]),
         }
       default:
-        return unexpected('the answer statistics', parts[0])
+        return unexpected('statistics', parts[0])
     }
   },
 }
@@ -8393,16 +8205,13 @@ export type TagAnswer =
   | { readonly status: 'full' }
   | { readonly status: 'absent' }
 
-
-const tagParts: readonly string[] = ['meta', 'jobs', 'ids', 'listeners', 'tagged']
-
 /**
  * Gives a job more tags, behind those that it has, or takes some away; a tag that it has is not added twice. Answers the tags that it has then, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
  *
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tag', 'e50576c0d050a2b12566c55ce1b522a5003b1f53', { reads: false, bytes: false }, tagParts, [{ locals: [1, 2, 4, 5] }, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, tagLua, 3, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, tagLua, 4, 4, jobModule, 1, 2, plainModule, 137, 7, jobModule, 3, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 217, 1, 87, 26, 218, 1, 143, 13, 219, 7, runModule, 34, 1, 31, 3, 35, 2, jobModule, 226, 3, tagLua, 18, 1, namesModule, 15, 9, tagLua, 19, 1, namesModule, 31, 10, tagLua, 20, 1, eventsModule, 18, 10, tagLua, 21, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, tagLua, 24, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, tagLua, 26, 2]),
+  script: /* @__PURE__ */ linked('queue/tag', 'e50576c0d050a2b12566c55ce1b522a5003b1f53', {}, tagParts, [{ locals: [1, 2, 4, 5] }, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, tagLua, 3, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, tagLua, 4, 4, jobModule, 1, 2, plainModule, 137, 7, jobModule, 3, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 217, 1, 87, 26, 218, 1, 143, 13, 219, 7, runModule, 34, 1, 31, 3, 35, 2, jobModule, 226, 3, tagLua, 18, 1, namesModule, 15, 9, tagLua, 19, 1, namesModule, 31, 10, tagLua, 20, 1, eventsModule, 18, 10, tagLua, 21, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, tagLua, 24, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, tagLua, 26, 2]),
   parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -8427,7 +8236,7 @@ export const tag: Operation<TagArguments, TagAnswer> = {
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers tagged, full, absent', parts[0])
+        return unexpected('tagged or full or absent', parts[0])
     }
   },
 }
@@ -8442,24 +8251,13 @@ export interface TagsArguments {
 export type TagsAnswer =
   | { readonly status: 'tags'; readonly next: string; readonly tags: { readonly tag: string; readonly count: number }[] }
 
-function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; readonly count: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly tag: string; readonly count: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { tag: asText(flat[from]), count: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-const tagsParts: readonly string[] = ['meta', 'tagged']
-
 /**
  * The tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; `next` is the last one, for the call that goes on, and empty at the end.
  *
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tags', '044178a68a89f51f2f7e02d764d1d63775cea74e', { reads: true, bytes: false }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, tagsLua, 2, 12]),
+  script: /* @__PURE__ */ linked('queue/tags', '044178a68a89f51f2f7e02d764d1d63775cea74e', { reads: true }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, tagsLua, 2, 12]),
   parts: tagsParts,
   encode(args) {
     return [
@@ -8474,10 +8272,10 @@ export const tags: Operation<TagsArguments, TagsAnswer> = {
         return {
           status: 'tags',
           next: asText(parts[1]),
-          tags: readTagsOfTagsTags(parts[2]),
+          tags: readTagTextCountIntegerList(parts[2]),
         }
       default:
-        return unexpected('the answer tags', parts[0])
+        return unexpected('tags', parts[0])
     }
   },
 }
@@ -8492,25 +8290,14 @@ export interface TrackArguments {
 export type TrackAnswer =
   | { readonly status: 'tracking'; readonly outcomes: string[] }
 
-function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
-  const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
-  }
-  return found
-}
-
-const trackParts: readonly string[] = ['meta', 'jobs', 'ids', 'listeners', 'tagged']
-
 /**
  * Follows jobs, or follows them no more: events tell of a job whether it is tracked, and all tracked jobs are found by `search-tagged` without a tag. `tracked`, `untracked` or `absent` of each. Safe to repeat.
  *
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: /* @__PURE__ */ linked('queue/track', '6870455f94695f22462e7e368cae5b3ed21e92a1', { reads: false, bytes: false }, trackParts, [{ locals: [1, 2, 4, 5] }, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, trackLua, 2, 1, { table: [2, 3] }, runModule, 3, 12, jobModule, 120, 11, 46, 3, plainModule, 137, 7, jobModule, 1, 45, 73, 6, runModule, 31, 6, jobModule, 131, 12, eventsModule, 18, 10, jobModule, 229, 4, trackLua, 3, 21, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, trackLua, 24, 3]),
-  parts: trackParts,
+  script: /* @__PURE__ */ linked('queue/track', '6870455f94695f22462e7e368cae5b3ed21e92a1', {}, tagParts, [{ locals: [1, 2, 4, 5] }, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, trackLua, 2, 1, { table: [2, 3] }, runModule, 3, 12, jobModule, 120, 11, 46, 3, plainModule, 137, 7, jobModule, 1, 45, 73, 6, runModule, 31, 6, jobModule, 131, 12, eventsModule, 18, 10, jobModule, 229, 4, trackLua, 3, 21, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, trackLua, 24, 3]),
+  parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
     encoded[0] = args.follows ? 1 : 0
@@ -8526,10 +8313,10 @@ export const track: Operation<TrackArguments, TrackAnswer> = {
       case 'tracking':
         return {
           status: 'tracking',
-          outcomes: readOutcomesOfTrackTracking(parts[1]),
+          outcomes: readTextList(parts[1]),
         }
       default:
-        return unexpected('the answer tracking', parts[0])
+        return unexpected('tracking', parts[0])
     }
   },
 }
@@ -8545,17 +8332,14 @@ export type UnrecurAnswer =
   | { readonly status: 'removed'; readonly existed: boolean }
   | { readonly status: 'kept'; readonly moves: number }
 
-
-const unrecurParts: readonly string[] = ['meta', 'recurrences', 'recurring', 'short']
-
 /**
  * Removes a recurring job: no further job is spawned. Those that were stay. One that has moved between partitions often `enough` is `kept`. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/unrecur', 'e488ce2e6f00e1d46b101ef24abfbb08d9c05fa9', { reads: false, bytes: false }, unrecurParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, unrecurLua, 2, 1, stateModule, 233, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 46, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, unrecurLua, 12, 2]),
-  parts: unrecurParts,
+  script: /* @__PURE__ */ linked('queue/unrecur', 'e488ce2e6f00e1d46b101ef24abfbb08d9c05fa9', {}, recurrencesParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, unrecurLua, 2, 1, stateModule, 233, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 46, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, unrecurLua, 12, 2]),
+  parts: recurrencesParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -8576,7 +8360,7 @@ export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
           moves: asInteger(parts[1]),
         }
       default:
-        return unexpected('one of the answers removed, kept', parts[0])
+        return unexpected('removed or kept', parts[0])
     }
   },
 }
@@ -8597,25 +8381,14 @@ export interface WatchArguments {
 export type WatchAnswer =
   | { readonly status: 'watched'; readonly chores: number; readonly absent: string[] }
 
-function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
-  const flat = asList(part)
-  const found = new Array<string>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
-  }
-  return found
-}
-
-const watchParts: readonly string[] = ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'blocked', 'children', 'parents', 'outbox', 'results', 'listeners', 'tagged', 'notes', 'stats']
-
 /**
  * Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have. `absent` are not known, and what they came to is in the outbox, if that queue is to be told of it: none is named as long as more is to be put there. Safe to repeat: who asks twice is perhaps told twice.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/watch', '18e054999d1139d52d06e67e118d5cc14507f950', { reads: false, bytes: false }, watchParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, watchLua, 3, 4, stateModule, 133, 10, watchLua, 7, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 204, 3, watchLua, 9, 1, stateModule, 181, 13, watchLua, 10, 3, runModule, 3, 12, jobModule, 120, 11, plainModule, 137, 7, jobModule, 1, 48, 73, 6, runModule, 31, 6, jobModule, 131, 12, dependenciesModule, 0, 3, stateModule, 173, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, watchLua, 13, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 50, 40, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, watchLua, 23, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, watchLua, 25, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 4, 200, 3, watchLua, 26, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, watchLua, 28, 5, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, watchLua, 33, 2]),
-  parts: watchParts,
+  script: /* @__PURE__ */ linked('queue/watch', '18e054999d1139d52d06e67e118d5cc14507f950', {}, changeParentsParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, watchLua, 3, 4, stateModule, 133, 10, watchLua, 7, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 204, 3, watchLua, 9, 1, stateModule, 181, 13, watchLua, 10, 3, runModule, 3, 12, jobModule, 120, 11, plainModule, 137, 7, jobModule, 1, 48, 73, 6, runModule, 31, 6, jobModule, 131, 12, dependenciesModule, 0, 3, stateModule, 173, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, watchLua, 13, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 50, 40, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, watchLua, 23, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, watchLua, 25, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 4, 200, 3, watchLua, 26, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, watchLua, 28, 5, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, watchLua, 33, 2]),
+  parts: changeParentsParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
     encoded[0] = args.target
@@ -8635,10 +8408,10 @@ export const watch: Operation<WatchArguments, WatchAnswer> = {
         return {
           status: 'watched',
           chores: asInteger(parts[1]),
-          absent: readAbsentOfWatchWatched(parts[2]),
+          absent: readTextList(parts[2]),
         }
       default:
-        return unexpected('the answer watched', parts[0])
+        return unexpected('watched', parts[0])
     }
   },
 }

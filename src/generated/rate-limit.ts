@@ -4,11 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import type { Operation } from '../runtime/operation.ts'
-import { linked, type LuaText } from '../runtime/linked.ts'
+import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/rate-limit/abandon.lua', taken: [7, 4, 1, 9, 2, 4], text: `local b=ARGV[1]
+const abandonLua: LuaText = { file: 'lua/rate-limit/abandon', taken: [7, 4, 1, 9, 2, 4], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
 local e,f=ARGV,4
@@ -25,7 +25,7 @@ redis.call('HDEL',a,'')
 save_subject(a,h,k,c,h.now_us,{})
 keep_for(a,600000000/1000)
 return{'abandoned'}` }
-const clearLua: LuaText = { file: 'lua/rate-limit/clear.lua', taken: [7, 10, 1, 12], text: `local b=redis.pcall('HMGET',a,'layout','time')
+const clearLua: LuaText = { file: 'lua/rate-limit/clear', taken: [7, 10, 1, 12], text: `local b=redis.pcall('HMGET',a,'layout','time')
 local c,d,e
 if b[1]=='1'then
 local f,g,h=read_time(b[2])
@@ -47,7 +47,7 @@ end
 redis.call('PEXPIRE',a,d)
 redis.call('HSET',a,'time',e)
 return{'cleared',1}` }
-const inspectLua: LuaText = { file: 'lua/rate-limit/inspect.lua', taken: [8, 1, 1, 13], text: `local b,c=ARGV,1
+const inspectLua: LuaText = { file: 'lua/rate-limit/inspect', taken: [8, 1, 1, 13], text: `local b,c=ARGV,1
 local d,e=open_subject(a,'',b,c)if d then return d end
 local f=clock_us()
 local g=read_meters(e,b,c,f)
@@ -61,7 +61,7 @@ h[#h+1]=l-e.offset_us
 end
 end
 return{'inspection',e.exists and 1 or 0,f,tell_meters(g),h}` }
-const peekLua: LuaText = { file: 'lua/rate-limit/peek.lua', taken: [8, 2, 1, 11], text: `local b=tonumber(ARGV[1])
+const peekLua: LuaText = { file: 'lua/rate-limit/peek', taken: [8, 2, 1, 11], text: `local b=tonumber(ARGV[1])
 local c,d=ARGV,2
 local e,f=open_subject(a,'',c,d)if e then return e end
 local g=clock_us()
@@ -74,7 +74,7 @@ if i>0 then
 return{'denied',j,i,g,tell_meters(h)}
 end
 return{'allowed',g,tell_meters(h)}` }
-const refundLua: LuaText = { file: 'lua/rate-limit/refund.lua', taken: [10, 5, 1, 13, 1, 1, 2, 11], text: `local b=ARGV[1]
+const refundLua: LuaText = { file: 'lua/rate-limit/refund', taken: [10, 5, 1, 13, 1, 1, 2, 11], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
 local e=tonumber(ARGV[4])
@@ -104,7 +104,7 @@ if o then
 forget_old_fields(a,i.now_us)
 end
 return{'refunded',l,tell_meters(m)}` }
-const releaseLua: LuaText = { file: 'lua/rate-limit/release.lua', taken: [8, 4, 1, 14, 2, 3], text: `local b=ARGV[1]
+const releaseLua: LuaText = { file: 'lua/rate-limit/release', taken: [8, 4, 1, 14, 2, 3], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
 local e,f=ARGV,4
@@ -125,7 +125,7 @@ end
 redis.call('HDEL',a,'')
 save_subject(a,h,m,c,h.now_us,{})
 return{'released'}` }
-const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each.lua', taken: [12, 8, 1, 4, 1, 1, 2, 26, 1, 47, 1, 1, 1, 14], text: `local a,b=KEYS,1
+const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each', taken: [12, 8, 1, 4, 1, 1, 2, 26, 1, 47, 1, 1, 1, 14], text: `local a,b=KEYS,1
 local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=ARGV[3]
@@ -226,7 +226,7 @@ t[N+1],t[N+2],t[N+3],t[N+4],t[N+5]=
 I,G,J,L,M
 end
 return{'judged',n,t,u}` }
-const takeLua: LuaText = { file: 'lua/rate-limit/take.lua', taken: [10, 4, 1, 17, 1, 14], text: `local b=ARGV[1]
+const takeLua: LuaText = { file: 'lua/rate-limit/take', taken: [10, 4, 1, 17, 1, 14], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
 local e,f=ARGV,4
@@ -261,7 +261,7 @@ end
 end
 save_subject(a,h,l,c,o,{})
 return{'taken',o,k,tell_meters(l)}` }
-const concurrencyModule: LuaText = { file: 'lua/shared/rate-limit/concurrency.lua', taken: [4, 8, 1, 7, 19, 11, -29, 6, 1, 2, 1, 6], text: `local function concurrency_set(a,b)
+const concurrencyModule: LuaText = { file: 'lua/shared/rate-limit/concurrency', taken: [4, 8, 1, 7, 19, 11, -29, 6, 1, 2, 1, 6], text: `local function concurrency_set(a,b)
 a.leases,a.held=b,#b/16
 a.free=math.max(0,a.limit-a.held)
 a.reset_us=0
@@ -301,7 +301,7 @@ end
 local f=string.sub(c,1,e*16)
 concurrency_set(a,f..pack_pair(d,b)..without_first(c,e))
 end` }
-const gcraModule: LuaText = { file: 'lua/shared/rate-limit/gcra.lua', taken: [4, 7, 25, 4, 2, 3, 1, 11, -42, 13, 30, 11, 21, 6, -25, 8, 1, 4, 1, 3], text: `local function arrival_spans(a,b,c)
+const gcraModule: LuaText = { file: 'lua/shared/rate-limit/gcra', taken: [4, 7, 25, 4, 2, 3, 1, 11, -42, 13, 30, 11, 21, 6, -25, 8, 1, 4, 1, 3], text: `local function arrival_spans(a,b,c)
 local d=a%b
 local e=(a-d)/b
 local f=c*d%b
@@ -371,7 +371,7 @@ end
 local function count_gcra(a,b)
 gcra_set(a,gcra_ahead(a,b))
 end` }
-const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters.lua', taken: [3, 13, 2, 5, 6, 25, 23, 8, 2, 8, -29, 2, -12, 8, 4, 8, 22, 16, 1, 5], text: `local function read_counts(a,b)
+const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters', taken: [3, 13, 2, 5, 6, 25, 23, 8, 2, 8, -29, 2, -12, 8, 4, 8, 22, 16, 1, 5], text: `local function read_counts(a,b)
 local c
 if b then
 a.kept_until_ms,a.token=pair_at(b,1)
@@ -469,7 +469,7 @@ n=q
 m=math.min(m-1,(s-s%e)/e+1)
 end
 end` }
-const refundModule: LuaText = { file: 'lua/shared/rate-limit/refund.lua', taken: [62, 3, -7, 3, 5, 13, -38, 1, -35, 15, 2, 16, 2, 8, 40, 11, -20, 7, 13, 2], text: `local function token_at(a,b)
+const refundModule: LuaText = { file: 'lua/shared/rate-limit/refund', taken: [62, 3, -7, 3, 5, 13, -38, 1, -35, 15, 2, 16, 2, 8, 40, 11, -20, 7, 13, 2], text: `local function token_at(a,b)
 return struct.unpack('>d',a,(b-1)*8+1)
 end
 local function refunded_field(a)
@@ -548,7 +548,7 @@ return'refunded-older',struct.pack('>d',math.max(b,d and token_at(d,1)or 0))
 end
 return{'refunded',string.sub(f,9),note_older(a,token_at(f,1),d)}
 end` }
-const slidingWindowModule: LuaText = { file: 'lua/shared/rate-limit/sliding-window.lua', taken: [6, 8, 1, 13, 27, 3, -29, 11, 1, 5, 1, 7], text: `local function sliding_window_set(a,b,c)
+const slidingWindowModule: LuaText = { file: 'lua/shared/rate-limit/sliding-window', taken: [6, 8, 1, 13, 27, 3, -29, 11, 1, 5, 1, 7], text: `local function sliding_window_set(a,b,c)
 a.total,a.log=b,c
 a.free=math.max(0,a.limit-b)
 a.reset_us=0
@@ -595,7 +595,7 @@ end
 end
 sliding_window_set(a,a.total+b,c..pack_pair(d,f))
 end` }
-const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject.lua', taken: [34, 1, -22, 6, 54, 9, -63, 14, 2, 6, 133, 10, -139, 3, 6, 3, 38, 5, 41, 1, -21, 17, 4, 1, -94, 3, 57, 9, 25, 9, -69, 6, 63, 9, 1, 2, 21, 1, 1, 10, -33, 3, -64, 3], text: `local function open_subject(a,b,c,d)
+const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject', taken: [34, 1, -22, 6, 54, 9, -63, 14, 2, 6, 133, 10, -139, 3, 6, 3, 38, 5, 41, 1, -21, 17, 4, 1, -94, 3, 57, 9, 25, 9, -69, 6, 63, 9, 1, 2, 21, 1, 1, 10, -33, 3, -64, 3], text: `local function open_subject(a,b,c,d)
 local function read_subject(a,b,c,d)
 local e={'layout','refunded',b,'time'}
 for f=d,#c,5 do
@@ -727,6 +727,46 @@ local function keep_time(a,b,c,d)
 redis.pcall('HSET',a,'time',pack_time(b,c,d))
 end` }
 
+const PARTS: readonly string[] = ['state']
+const abandonParts = /* @__PURE__ */ pick(PARTS, [0])
+const takeEachParts = /* @__PURE__ */ pick(PARTS, [])
+
+function readFreeIntegerResetUsIntegerList(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
+  }
+  return found
+}
+
+function readLimitIntegerTokenIntegerEndsUsIntegerList(part: Reply | undefined): ({ readonly limit: number; readonly token: number; readonly endsUs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly limit: number; readonly token: number; readonly endsUs: number }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { limit: asInteger(flat[from]), token: asInteger(flat[from + 1]), endsUs: asInteger(flat[from + 2]) }
+  }
+  return found
+}
+
+function readGrantedIntegerTokenIntegerFreeIntegerResetUsIntegerWaitUsIntegerList(part: Reply | undefined): ({ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }>(Math.ceil(flat.length / 5))
+  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
+    found[to] = { granted: asInteger(flat[from]), token: asInteger(flat[from + 1]), free: asInteger(flat[from + 2]), resetUs: asInteger(flat[from + 3]), waitUs: asInteger(flat[from + 4]) }
+  }
+  return found
+}
+
+function readAtIntegerErrorTextList(part: Reply | undefined): ({ readonly at: number; readonly error: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly error: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), error: asText(flat[from + 1]) }
+  }
+  return found
+}
+
 export interface AbandonArguments {
   /** process and slot */
   readonly caller: string
@@ -741,16 +781,13 @@ export interface AbandonArguments {
 export type AbandonAnswer =
   | { readonly status: 'abandoned' }
 
-
-const abandonParts: readonly string[] = ['state']
-
 /**
  * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
  *
  * Cost: O(limits x 64 + places of limits of takes at work).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/abandon', 'd4b7382acedc1b84e89d9c7d94ff6194ae08230e', { reads: false, bytes: false }, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, subjectModule, 0, 36, abandonLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, abandonLua, 5, 4, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 15, 11, abandonLua, 10, 4, subjectModule, 52, 27, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 36, sharedExpiry, 0, 18, subjectModule, 115, 13, abandonLua, 14, 3]),
+  script: /* @__PURE__ */ linked('rate-limit/abandon', 'd4b7382acedc1b84e89d9c7d94ff6194ae08230e', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, subjectModule, 0, 36, abandonLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, abandonLua, 5, 4, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 15, 11, abandonLua, 10, 4, subjectModule, 52, 27, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 36, sharedExpiry, 0, 18, subjectModule, 115, 13, abandonLua, 14, 3]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -773,7 +810,7 @@ export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
       case 'abandoned':
         return { status: 'abandoned' }
       default:
-        return unexpected('the answer abandoned', parts[0])
+        return unexpected('abandoned', parts[0])
     }
   },
 }
@@ -783,17 +820,14 @@ export type ClearArguments = Readonly<Record<string, never>>
 export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
-
-const clearParts: readonly string[] = ['state']
-
 /**
  * Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/clear', '614276ecd272be4902da4a8bd6f1d6954e1692ef', { reads: false, bytes: false }, clearParts, [{ locals: [1] }, clearLua, 0, 3, subjectModule, 7, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 97, 6, clearLua, 5, 17]),
-  parts: clearParts,
+  script: /* @__PURE__ */ linked('rate-limit/clear', '614276ecd272be4902da4a8bd6f1d6954e1692ef', {}, abandonParts, [{ locals: [1] }, clearLua, 0, 3, subjectModule, 7, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 97, 6, clearLua, 5, 17]),
+  parts: abandonParts,
   encode() {
     return []
   },
@@ -806,7 +840,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
           existed: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer cleared', parts[0])
+        return unexpected('cleared', parts[0])
     }
   },
 }
@@ -819,34 +853,14 @@ export interface InspectArguments {
 export type InspectAnswer =
   | { readonly status: 'inspection'; readonly known: boolean; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[]; readonly held: { readonly limit: number; readonly token: number; readonly endsUs: number }[] }
 
-function readLimitsOfInspectInspection(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit: number; readonly token: number; readonly endsUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly limit: number; readonly token: number; readonly endsUs: number }>(Math.ceil(flat.length / 3))
-  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
-    found[to] = { limit: asInteger(flat[from]), token: asInteger(flat[from + 1]), endsUs: asInteger(flat[from + 2]) }
-  }
-  return found
-}
-
-const inspectParts: readonly string[] = ['state']
-
 /**
  * A picture of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` names the limit by its place, counted from 1.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/inspect', '5ee1750eeb4e1d5c52781fdca186e86fff9f7e7e', { reads: true, bytes: false }, inspectParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 43, 8, inspectLua, 13, 1]),
-  parts: inspectParts,
+  script: /* @__PURE__ */ linked('rate-limit/inspect', '5ee1750eeb4e1d5c52781fdca186e86fff9f7e7e', { reads: true }, abandonParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 43, 8, inspectLua, 13, 1]),
+  parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
     let at = 0
@@ -867,11 +881,11 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           status: 'inspection',
           known: asFlag(parts[1]),
           nowUs: asInteger(parts[2]),
-          limits: readLimitsOfInspectInspection(parts[3]),
-          held: readHeldOfInspectInspection(parts[4]),
+          limits: readFreeIntegerResetUsIntegerList(parts[3]),
+          held: readLimitIntegerTokenIntegerEndsUsIntegerList(parts[4]),
         }
       default:
-        return unexpected('the answer inspection', parts[0])
+        return unexpected('inspection', parts[0])
     }
   },
 }
@@ -887,34 +901,14 @@ export type PeekAnswer =
   | { readonly status: 'allowed'; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
   | { readonly status: 'denied'; readonly denier: number; readonly waitUs: number; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
 
-function readLimitsOfPeekAllowed(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-const peekParts: readonly string[] = ['state']
-
 /**
  * Tells what a take would be answered now, and takes nothing.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const peek: Operation<PeekArguments, PeekAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/peek', '7688a1c0e7bad04b52c3b8aeba5a2117cbf72690', { reads: true, bytes: false }, peekParts, [{ locals: [1] }, peekLua, 0, 2, subjectModule, 0, 36, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, peekLua, 4, 1, metersModule, 51, 8, peekLua, 5, 3, metersModule, 59, 2, gcraModule, 55, 12, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, peekLua, 8, 1, metersModule, 43, 8, peekLua, 9, 4]),
-  parts: peekParts,
+  script: /* @__PURE__ */ linked('rate-limit/peek', '7688a1c0e7bad04b52c3b8aeba5a2117cbf72690', { reads: true }, abandonParts, [{ locals: [1] }, peekLua, 0, 2, subjectModule, 0, 36, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, peekLua, 4, 1, metersModule, 51, 8, peekLua, 5, 3, metersModule, 59, 2, gcraModule, 55, 12, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, peekLua, 8, 1, metersModule, 43, 8, peekLua, 9, 4]),
+  parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
     encoded[0] = args.cost
@@ -935,7 +929,7 @@ export const peek: Operation<PeekArguments, PeekAnswer> = {
         return {
           status: 'allowed',
           nowUs: asInteger(parts[1]),
-          limits: readLimitsOfPeekAllowed(parts[2]),
+          limits: readFreeIntegerResetUsIntegerList(parts[2]),
         }
       case 'denied':
         return {
@@ -943,10 +937,10 @@ export const peek: Operation<PeekArguments, PeekAnswer> = {
           denier: asInteger(parts[1]),
           waitUs: asInteger(parts[2]),
           nowUs: asInteger(parts[3]),
-          limits: readLimitsOfPeekDenied(parts[4]),
+          limits: readFreeIntegerResetUsIntegerList(parts[4]),
         }
       default:
-        return unexpected('one of the answers allowed, denied', parts[0])
+        return unexpected('allowed or denied', parts[0])
     }
   },
 }
@@ -969,34 +963,14 @@ export type RefundAnswer =
   | { readonly status: 'known'; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
   | { readonly status: 'absent' }
 
-function readLimitsOfRefundRefunded(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-const refundParts: readonly string[] = ['state']
-
 /**
  * Gives units back that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places of limits of takes at work stay as they are. `limits` as after a take.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/refund', '37ba18f87a28b0311daef627f4ec3127119234e5', { reads: false, bytes: false }, refundParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 43, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
-  parts: refundParts,
+  script: /* @__PURE__ */ linked('rate-limit/refund', '37ba18f87a28b0311daef627f4ec3127119234e5', {}, abandonParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 43, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
+  parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
     encoded[0] = args.caller
@@ -1020,18 +994,18 @@ export const refund: Operation<RefundArguments, RefundAnswer> = {
         return {
           status: 'refunded',
           nowUs: asInteger(parts[1]),
-          limits: readLimitsOfRefundRefunded(parts[2]),
+          limits: readFreeIntegerResetUsIntegerList(parts[2]),
         }
       case 'known':
         return {
           status: 'known',
           nowUs: asInteger(parts[1]),
-          limits: readLimitsOfRefundKnown(parts[2]),
+          limits: readFreeIntegerResetUsIntegerList(parts[2]),
         }
       case 'absent':
         return { status: 'absent' }
       default:
-        return unexpected('one of the answers refunded, known, absent', parts[0])
+        return unexpected('refunded or known or absent', parts[0])
     }
   },
 }
@@ -1051,17 +1025,14 @@ export type ReleaseAnswer =
   | { readonly status: 'released' }
   | { readonly status: 'lost' }
 
-
-const releaseParts: readonly string[] = ['state']
-
 /**
  * Frees the place that a take holds in limits of takes at work. Lost when it holds none: it has been released, or its lease has ended.
  *
  * Cost: O(places of the limits).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/release', '8cc27fd62942edb0938edebbc1fd8923683e4256', { reads: false, bytes: false }, releaseParts, [{ locals: [1] }, releaseLua, 0, 4, subjectModule, 0, 36, releaseLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, releaseLua, 11, 1, concurrencyModule, 15, 11, releaseLua, 12, 7, subjectModule, 57, 22, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, releaseLua, 19, 2]),
-  parts: releaseParts,
+  script: /* @__PURE__ */ linked('rate-limit/release', '8cc27fd62942edb0938edebbc1fd8923683e4256', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 4, subjectModule, 0, 36, releaseLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, releaseLua, 11, 1, concurrencyModule, 15, 11, releaseLua, 12, 7, subjectModule, 57, 22, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, releaseLua, 19, 2]),
+  parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
     encoded[0] = args.caller
@@ -1085,7 +1056,7 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers released, lost', parts[0])
+        return unexpected('released or lost', parts[0])
     }
   },
 }
@@ -1110,33 +1081,13 @@ export interface TakeEachArguments {
 export type TakeEachAnswer =
   | { readonly status: 'judged'; readonly nowUs: number; readonly takes: { readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }[]; readonly refused: { readonly at: number; readonly error: string }[] | null }
 
-function readTakesOfTakeEachJudged(part: Reply | undefined): ({ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }>(Math.ceil(flat.length / 5))
-  for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
-    found[to] = { granted: asInteger(flat[from]), token: asInteger(flat[from + 1]), free: asInteger(flat[from + 2]), resetUs: asInteger(flat[from + 3]), waitUs: asInteger(flat[from + 4]) }
-  }
-  return found
-}
-
-function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: number; readonly error: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly at: number; readonly error: string }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { at: asInteger(flat[from]), error: asText(flat[from + 1]) }
-  }
-  return found
-}
-
-const takeEachParts: readonly string[] = []
-
 /**
  * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none.
  *
  * Cost: O(subjects).
  */
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take-each', '3ef4d044436b25367f6ed732b6e9ad3d3c0d393b', { reads: false, bytes: false }, takeEachParts, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 1, gcraModule, 0, 7, takeEachLua, 11, 2, subjectModule, 7, 9, 97, 6, 128, 3, gcraModule, 25, 13, metersModule, 77, 21, sharedExpiry, 0, 18, subjectModule, 114, 11, 52, 5, takeEachLua, 13, 88]),
+  script: /* @__PURE__ */ linked('rate-limit/take-each', '3ef4d044436b25367f6ed732b6e9ad3d3c0d393b', {}, takeEachParts, [takeEachLua, 0, 10, sharedClock, 0, 4, takeEachLua, 10, 1, gcraModule, 0, 7, takeEachLua, 11, 2, subjectModule, 7, 9, 97, 6, 128, 3, gcraModule, 25, 13, metersModule, 77, 21, sharedExpiry, 0, 18, subjectModule, 114, 11, 52, 5, takeEachLua, 13, 88]),
   parts: takeEachParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -1160,11 +1111,11 @@ export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
         return {
           status: 'judged',
           nowUs: asInteger(parts[1]),
-          takes: readTakesOfTakeEachJudged(parts[2]),
-          refused: parts[3] === null ? null : readRefusedOfTakeEachJudged(parts[3]),
+          takes: readGrantedIntegerTokenIntegerFreeIntegerResetUsIntegerWaitUsIntegerList(parts[2]),
+          refused: parts[3] === null ? null : readAtIntegerErrorTextList(parts[3]),
         }
       default:
-        return unexpected('the answer judged', parts[0])
+        return unexpected('judged', parts[0])
     }
   },
 }
@@ -1184,34 +1135,14 @@ export type TakeAnswer =
   | { readonly status: 'taken'; readonly token: number; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
   | { readonly status: 'denied'; readonly denier: number; readonly waitUs: number; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
 
-function readLimitsOfTakeTaken(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
-  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
-    found[to] = { free: asInteger(flat[from]), resetUs: asInteger(flat[from + 1]) }
-  }
-  return found
-}
-
-const takeParts: readonly string[] = ['state']
-
 /**
  * Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A repeated call is answered with its first token and counts once. The token is greater than those of all earlier takes; a limit of takes at work lends a place under it. Limits stand in the order given; `denier` is the place of the one that demands the longest wait, counted from 1.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take', 'fbf9f547bbc537a84d8f5cec64040c031cc9e56e', { reads: false, bytes: false }, takeParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 43, 8, takeLua, 8, 3, metersModule, 51, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 59, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
-  parts: takeParts,
+  script: /* @__PURE__ */ linked('rate-limit/take', 'fbf9f547bbc537a84d8f5cec64040c031cc9e56e', {}, abandonParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 43, 8, takeLua, 8, 3, metersModule, 51, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 59, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
+  parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
     encoded[0] = args.caller
@@ -1235,7 +1166,7 @@ export const take: Operation<TakeArguments, TakeAnswer> = {
           status: 'taken',
           token: asInteger(parts[1]),
           nowUs: asInteger(parts[2]),
-          limits: readLimitsOfTakeTaken(parts[3]),
+          limits: readFreeIntegerResetUsIntegerList(parts[3]),
         }
       case 'denied':
         return {
@@ -1243,10 +1174,10 @@ export const take: Operation<TakeArguments, TakeAnswer> = {
           denier: asInteger(parts[1]),
           waitUs: asInteger(parts[2]),
           nowUs: asInteger(parts[3]),
-          limits: readLimitsOfTakeDenied(parts[4]),
+          limits: readFreeIntegerResetUsIntegerList(parts[4]),
         }
       default:
-        return unexpected('one of the answers taken, denied', parts[0])
+        return unexpected('taken or denied', parts[0])
     }
   },
 }

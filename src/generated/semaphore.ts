@@ -4,11 +4,11 @@
 
 import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText } from '../runtime/linked.ts'
+import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/semaphore/abandon.lua', taken: [8, 9, 1, 23], text: `local c=ARGV[1]
+const abandonLua: LuaText = { file: 'lua/semaphore/abandon', taken: [8, 9, 1, 23], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=tonumber(ARGV[4])
@@ -40,7 +40,7 @@ if u or r or t then
 save_freed_semaphore(K,m)
 end
 return{'abandoned',u=='more'and 1 or 0}` }
-const acquireLua: LuaText = { file: 'lua/semaphore/acquire.lua', taken: [14, 12, 1, 18, 1, 7, 1, 37], text: `local c=ARGV[1]
+const acquireLua: LuaText = { file: 'lua/semaphore/acquire', taken: [14, 12, 1, 18, 1, 7, 1, 37], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=tonumber(ARGV[4])
@@ -114,7 +114,7 @@ if i then
 return{'queued',z,(z==0 or x=='more')and y or 0,q}
 end
 return{'full',y}` }
-const clearLua: LuaText = { file: 'lua/semaphore/clear.lua', taken: [7, 2, 2, 14, -15, 1, 14, 5], text: `local e=ARGV[1]
+const clearLua: LuaText = { file: 'lua/semaphore/clear', taken: [7, 2, 2, 14, -15, 1, 14, 5], text: `local e=ARGV[1]
 local f=ARGV[2]=='1'
 local h=redis.call('ZRANGE',b,'0','999')
 local i=redis.pcall('GET',a)
@@ -136,7 +136,7 @@ local o=parse_ticket(n)
 tell_process(o,'come '..o.id,g)
 end
 return{'cleared',k}` }
-const extendLua: LuaText = { file: 'lua/semaphore/extend.lua', taken: [6, 1, 1, 12, 1, 14], text: `local c,d=ARGV,1
+const extendLua: LuaText = { file: 'lua/semaphore/extend', taken: [6, 1, 1, 12, 1, 14], text: `local c,d=ARGV,1
 local e,f=open_semaphore(a,clock_us())if e then return e end
 local g=f.now_ms
 local h,i,j={},false,false
@@ -163,7 +163,7 @@ end
 save_freed_semaphore(K,f)
 end
 return{'extended',g,h}` }
-const inspectLua: LuaText = { file: 'lua/semaphore/inspect.lua', taken: [10, 1, 1, 36], text: `local e=tonumber(ARGV[1])
+const inspectLua: LuaText = { file: 'lua/semaphore/inspect', taken: [10, 1, 1, 36], text: `local e=tonumber(ARGV[1])
 local f,g=open_semaphore(a,clock_us())if f then return f end
 local h=g.now_ms
 local i=redis.call('ZRANGEBYSCORE',c,'-inf',h,'LIMIT','0',1000)
@@ -200,7 +200,7 @@ l,
 o,
 m,
 }` }
-const releaseLua: LuaText = { file: 'lua/semaphore/release.lua', taken: [9, 5, 1, 13, 1, 2], text: `local c=ARGV[1]
+const releaseLua: LuaText = { file: 'lua/semaphore/release', taken: [9, 5, 1, 13, 1, 2], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
 local f=ARGV[4]=='1'
@@ -220,7 +220,7 @@ k=serve(K,i,'')
 end
 save_semaphore(K,i)
 return{'released',k=='more'and 1 or 0}` }
-const resizeLua: LuaText = { file: 'lua/semaphore/resize.lua', taken: [9, 5, 1, 20], text: `local c=tonumber(ARGV[1])
+const resizeLua: LuaText = { file: 'lua/semaphore/resize', taken: [9, 5, 1, 20], text: `local c=tonumber(ARGV[1])
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
 local f=ARGV[4]=='1'
@@ -245,7 +245,7 @@ j=serve(K,i,'')
 end
 save_semaphore(K,i)
 return{'resized',j=='more'and 1 or 0}` }
-const serveLua: LuaText = { file: 'lua/semaphore/serve.lua', taken: [7, 4, 1, 12], text: `local b=ARGV[1]
+const serveLua: LuaText = { file: 'lua/semaphore/serve', taken: [7, 4, 1, 12], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2]or 1000)
 local d=ARGV[3]=='1'
 local e=ARGV[4]~='0'
@@ -261,7 +261,7 @@ if i or h then
 save_freed_semaphore(K,g)
 end
 return{'served',i=='more'and 1 or 0}` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits.lua', taken: [47, 1, -36, 34, 2, 6, 18, 7, 23, 8, 2, 1, -47, 4, 16, 14, 13, 5, 53, 26, -141, 3, 61, 3, 13, 3, -14, 3, 1, 5, 20, 14, 69, 1, -16, 9, 7, 1, -7, 1, -25, 13, 12, 2, 4, 2, -100, 3, 1, 7, 90, 5], text: `local function open_semaphore(a,b)
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 18, 7, 23, 8, 2, 1, -47, 4, 16, 14, 13, 5, 53, 26, -141, 3, 61, 3, 13, 3, -14, 3, 1, 5, 20, 14, 69, 1, -16, 9, 7, 1, -7, 1, -25, 13, 12, 2, 4, 2, -100, 3, 1, 7, 90, 5], text: `local function open_semaphore(a,b)
 local function read_semaphore(a,b)
 local c=redis.call('GET',a)
 if not c then
@@ -442,7 +442,7 @@ if c then
 save_semaphore(a,b)
 end
 end` }
-const serveModule: LuaText = { file: 'lua/shared/semaphore/serve.lua', taken: [48, 2, 1, 5, -16, 4, -35, 29, 18, 1, 1, 9, 1, 48], text: `local function serve(a,b,c)
+const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [48, 2, 1, 5, -16, 4, -35, 29, 18, 1, 1, 9, 1, 48], text: `local function serve(a,b,c)
 local d=0
 local e
 local f,g
@@ -541,6 +541,37 @@ end
 return'more'
 end` }
 
+const PARTS: readonly string[] = ['state', 'queue', 'permits', 'ids']
+const abandonParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3])
+const extendParts = /* @__PURE__ */ pick(PARTS, [0, 2, 3])
+
+function readIntegerList(part: Reply | undefined): (number)[] {
+  const flat = asList(part)
+  const found = new Array<number>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asInteger(flat[from])
+  }
+  return found
+}
+
+function readTokenIntegerExpiresAtMsIntegerWeightIntegerHolderTextList(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number; readonly weight: number; readonly holder: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly token: number; readonly expiresAtMs: number; readonly weight: number; readonly holder: string }>(Math.ceil(flat.length / 4))
+  for (let from = 0, to = 0; from < flat.length; from += 4, to++) {
+    found[to] = { token: asInteger(flat[from]), expiresAtMs: asInteger(flat[from + 1]), weight: asInteger(flat[from + 2]), holder: asText(flat[from + 3]) }
+  }
+  return found
+}
+
+function readIdTextWeightIntegerHolderTextList(part: Reply | undefined): ({ readonly id: string; readonly weight: number; readonly holder: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: string; readonly weight: number; readonly holder: string }>(Math.ceil(flat.length / 3))
+  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
+    found[to] = { id: asText(flat[from]), weight: asInteger(flat[from + 1]), holder: asText(flat[from + 2]) }
+  }
+  return found
+}
+
 export interface AbandonArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
@@ -565,16 +596,13 @@ export interface AbandonArguments {
 export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
-
-const abandonParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
-
 /**
  * Ends an attempt whose owner does not want it any more: it leaves the line, or gives its permit back. What is free then is granted to the first in line. `more`: as `release`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', '8743b73f8cc66811d78da41769084e92cc942cfd', { reads: false, bytes: false }, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedLine, 13, 10, abandonLua, 10, 1, sharedLine, 23, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 24, abandonLua, 19, 2, permitsModule, 80, 19, 57, 18, sharedLine, 41, 6, permitsModule, 99, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, abandonLua, 29, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', '8743b73f8cc66811d78da41769084e92cc942cfd', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedLine, 13, 10, abandonLua, 10, 1, sharedLine, 23, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 24, abandonLua, 19, 2, permitsModule, 80, 19, 57, 18, sharedLine, 41, 6, permitsModule, 99, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, abandonLua, 29, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -598,7 +626,7 @@ export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
           more: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer abandoned', parts[0])
+        return unexpected('abandoned', parts[0])
     }
   },
 }
@@ -636,17 +664,14 @@ export type AcquireAnswer =
   | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly nowMs: number }
   | { readonly status: 'oversized'; readonly limit: number }
 
-
-const acquireParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
-
 /**
  * Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a permit, or stands in line, gets the same answer again. `oversized`: the weight is above the limit, and the attempt has left the line. To one who waited longer than a moment a permit is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '48354774acd3afff942cf25c1fc5595c457e3d38', { reads: false, bytes: false }, acquireParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 166, 3, 115, 8, 169, 7, acquireLua, 17, 1, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 10, 149, 13, 148, 1, 162, 4, acquireLua, 18, 5, permitsModule, 56, 24, acquireLua, 23, 2, permitsModule, 80, 19, 57, 18, sharedLine, 41, 6, permitsModule, 99, 7, acquireLua, 25, 5, sharedLine, 13, 10, acquireLua, 30, 1, sharedLine, 23, 11, 167, 1, 34, 7, 168, 8, acquireLua, 31, 6, permitsModule, 106, 6, acquireLua, 37, 3, permitsModule, 115, 8, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 7, 4, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 123, 14, serveModule, 11, 29, sharedLine, 59, 4, serveModule, 0, 7, 40, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 112, 3, acquireLua, 56, 1, permitsModule, 115, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 58, 7, sharedLine, 176, 18, acquireLua, 65, 9]),
-  parts: acquireParts,
+  script: /* @__PURE__ */ linked('semaphore/acquire', '48354774acd3afff942cf25c1fc5595c457e3d38', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 166, 3, 115, 8, 169, 7, acquireLua, 17, 1, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 10, 149, 13, 148, 1, 162, 4, acquireLua, 18, 5, permitsModule, 56, 24, acquireLua, 23, 2, permitsModule, 80, 19, 57, 18, sharedLine, 41, 6, permitsModule, 99, 7, acquireLua, 25, 5, sharedLine, 13, 10, acquireLua, 30, 1, sharedLine, 23, 11, 167, 1, 34, 7, 168, 8, acquireLua, 31, 6, permitsModule, 106, 6, acquireLua, 37, 3, permitsModule, 115, 8, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 7, 4, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 123, 14, serveModule, 11, 29, sharedLine, 59, 4, serveModule, 0, 7, 40, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 112, 3, acquireLua, 56, 1, permitsModule, 115, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 58, 7, sharedLine, 176, 18, acquireLua, 65, 9]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.id,
@@ -691,7 +716,7 @@ export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
           limit: asInteger(parts[1]),
         }
       default:
-        return unexpected('one of the answers granted, full, queued, oversized', parts[0])
+        return unexpected('granted or full or queued or oversized', parts[0])
     }
   },
 }
@@ -706,17 +731,14 @@ export interface ClearArguments {
 export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
-
-const clearParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
-
 /**
  * Deletes the semaphore with all its permits, its line, and the limit that was set. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(permits and waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/clear', '179e95089747b3f934e8f48c545d43a4e9466ad6', { reads: false, bytes: false }, clearParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedLine, 47, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
-  parts: clearParts,
+  script: /* @__PURE__ */ linked('semaphore/clear', '179e95089747b3f934e8f48c545d43a4e9466ad6', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedLine, 47, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -732,7 +754,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
           existed: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer cleared', parts[0])
+        return unexpected('cleared', parts[0])
     }
   },
 }
@@ -745,24 +767,13 @@ export interface ExtendArguments {
 export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly permits: number[] }
 
-function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
-  const flat = asList(part)
-  const found = new Array<number>(flat.length)
-  for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asInteger(flat[from])
-  }
-  return found
-}
-
-const extendParts: readonly string[] = ['state', 'permits', 'ids']
-
 /**
  * Makes permits of one semaphore last longer. One that has ended is never revived: its `expires_at_ms` is 0.
  *
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/extend', '274ec26b814a7af7557390b5d00ad5d79a3761b0', { reads: false, bytes: false }, extendParts, [{ locals: [1, 2] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, { table: [1, 2, 3] }, permitsModule, 115, 8, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, extendLua, 24, 3]),
+  script: /* @__PURE__ */ linked('semaphore/extend', '274ec26b814a7af7557390b5d00ad5d79a3761b0', {}, extendParts, [{ locals: [1, 2] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, { table: [1, 2, 3] }, permitsModule, 115, 8, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, extendLua, 24, 3]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -780,10 +791,10 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
         return {
           status: 'extended',
           nowMs: asInteger(parts[1]),
-          permits: readPermitsOfExtendExtended(parts[2]),
+          permits: readIntegerList(parts[2]),
         }
       default:
-        return unexpected('the answer extended', parts[0])
+        return unexpected('extended', parts[0])
     }
   },
 }
@@ -796,34 +807,14 @@ export interface InspectArguments {
 export type InspectAnswer =
   | { readonly status: 'inspection'; readonly limit: number; readonly resized: boolean; readonly used: number; readonly token: number; readonly nowMs: number; readonly permits: { readonly token: number; readonly expiresAtMs: number; readonly weight: number; readonly holder: string }[]; readonly waiting: number; readonly line: { readonly id: string; readonly weight: number; readonly holder: string }[] }
 
-function readPermitsOfInspectInspection(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number; readonly weight: number; readonly holder: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly token: number; readonly expiresAtMs: number; readonly weight: number; readonly holder: string }>(Math.ceil(flat.length / 4))
-  for (let from = 0, to = 0; from < flat.length; from += 4, to++) {
-    found[to] = { token: asInteger(flat[from]), expiresAtMs: asInteger(flat[from + 1]), weight: asInteger(flat[from + 2]), holder: asText(flat[from + 3]) }
-  }
-  return found
-}
-
-function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: string; readonly weight: number; readonly holder: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly id: string; readonly weight: number; readonly holder: string }>(Math.ceil(flat.length / 3))
-  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
-    found[to] = { id: asText(flat[from]), weight: asInteger(flat[from + 1]), holder: asText(flat[from + 2]) }
-  }
-  return found
-}
-
-const inspectParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
-
 /**
  * Looks at the semaphore: its permits, soonest to end first, and its line. Names at most 100 of each. `used` counts at most 1,000 permits too many of those that have ended and were not noticed.
  *
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true, bytes: false }, inspectParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 57, 4, inspectLua, 5, 12, sharedLine, 47, 12, inspectLua, 17, 20]),
-  parts: inspectParts,
+  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 57, 4, inspectLua, 5, 12, sharedLine, 47, 12, inspectLua, 17, 20]),
+  parts: abandonParts,
   encode(args) {
     return [
       args.limit,
@@ -840,12 +831,12 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           used: asInteger(parts[3]),
           token: asInteger(parts[4]),
           nowMs: asInteger(parts[5]),
-          permits: readPermitsOfInspectInspection(parts[6]),
+          permits: readTokenIntegerExpiresAtMsIntegerWeightIntegerHolderTextList(parts[6]),
           waiting: asInteger(parts[7]),
-          line: readLineOfInspectInspection(parts[8]),
+          line: readIdTextWeightIntegerHolderTextList(parts[8]),
         }
       default:
-        return unexpected('the answer inspection', parts[0])
+        return unexpected('inspection', parts[0])
     }
   },
 }
@@ -867,17 +858,14 @@ export type ReleaseAnswer =
   | { readonly status: 'released'; readonly more: boolean }
   | { readonly status: 'lost' }
 
-
-const releaseParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
-
 /**
  * Gives a permit back, and grants what is free to the first in line. `more`: something is free and somebody waits; call `serve`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', '4cf63613b19724b6bd86f06a6462a388161262ba', { reads: false, bytes: false }, releaseParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 57, 18, 48, 9, 75, 5, releaseLua, 10, 1, permitsModule, 80, 19, sharedLine, 41, 6, permitsModule, 99, 7, releaseLua, 11, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 148, 14, 138, 5, sharedClockSteps, 0, 3, permitsModule, 143, 4, 162, 2, releaseLua, 18, 2]),
-  parts: releaseParts,
+  script: /* @__PURE__ */ linked('semaphore/release', '4cf63613b19724b6bd86f06a6462a388161262ba', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 57, 18, 48, 9, 75, 5, releaseLua, 10, 1, permitsModule, 80, 19, sharedLine, 41, 6, permitsModule, 99, 7, releaseLua, 11, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 148, 14, 138, 5, sharedClockSteps, 0, 3, permitsModule, 143, 4, 162, 2, releaseLua, 18, 2]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.token,
@@ -898,7 +886,7 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
       case 'lost':
         return { status: 'lost' }
       default:
-        return unexpected('one of the answers released, lost', parts[0])
+        return unexpected('released or lost', parts[0])
     }
   },
 }
@@ -919,17 +907,14 @@ export interface ResizeArguments {
 export type ResizeAnswer =
   | { readonly status: 'resized'; readonly more: boolean }
 
-
-const resizeParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
-
 /**
  * Sets the limit, for all handles and whatever limit they come with, until the semaphore is cleared or nobody has used it for 30 days. A permit that is out stays so, also above the limit: nothing is granted until it fits. Those of the first 1,000 in line who ask for more than the limit leave the line and are told to ask again; the others learn of it when they are the first. `more`: as `release`.
  *
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', 'b844e0c331cb299f17fd584f146492a32595f7b9', { reads: false, bytes: false }, resizeParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 149, 13, sharedClockSteps, 0, 3, permitsModule, 138, 9, 148, 1, 162, 2, resizeLua, 10, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 41, 6, permitsModule, 99, 4, 48, 8, 103, 3, resizeLua, 11, 3, sharedLine, 47, 12, sharedMessages, 0, 39, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, resizeLua, 21, 4]),
-  parts: resizeParts,
+  script: /* @__PURE__ */ linked('semaphore/resize', 'b844e0c331cb299f17fd584f146492a32595f7b9', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 149, 13, sharedClockSteps, 0, 3, permitsModule, 138, 9, 148, 1, 162, 2, resizeLua, 10, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 41, 6, permitsModule, 99, 4, 48, 8, 103, 3, resizeLua, 11, 3, sharedLine, 47, 12, sharedMessages, 0, 39, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, resizeLua, 21, 4]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.limit,
@@ -948,7 +933,7 @@ export const resize: Operation<ResizeArguments, ResizeAnswer> = {
           more: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer resized', parts[0])
+        return unexpected('resized', parts[0])
     }
   },
 }
@@ -967,17 +952,14 @@ export interface ServeArguments {
 export type ServeAnswer =
   | { readonly status: 'served'; readonly more: boolean }
 
-
-const serveParts: readonly string[] = ['state', 'queue', 'permits', 'ids']
-
 /**
  * Grants what is free to those who are first in line and alive. `more`: as `release`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', '4cefca285a877f5889a3096f81be176ceb17a8d4', { reads: false, bytes: false }, serveParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 41, 6, permitsModule, 99, 4, 48, 8, 103, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, serveLua, 13, 3]),
-  parts: serveParts,
+  script: /* @__PURE__ */ linked('semaphore/serve', '4cefca285a877f5889a3096f81be176ceb17a8d4', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 41, 6, permitsModule, 99, 4, 48, 8, 103, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, serveLua, 13, 3]),
+  parts: abandonParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -995,7 +977,7 @@ export const serve: Operation<ServeArguments, ServeAnswer> = {
           more: asFlag(parts[1]),
         }
       default:
-        return unexpected('the answer served', parts[0])
+        return unexpected('served', parts[0])
     }
   },
 }

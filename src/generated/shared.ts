@@ -2,7 +2,7 @@
 
 import type { LuaText } from '../runtime/linked.ts'
 
-export const sharedAgreement: LuaText = { file: 'lua/shared/agreement.lua', taken: [8, 1, 1, 7, 10, 4, -12, 7, 10, 15], text: `local function known_number(a)
+export const sharedAgreement: LuaText = { file: 'lua/shared/agreement', taken: [8, 1, 1, 7, 10, 4, -12, 7, 10, 15], text: `local function known_number(a)
 local b=redis.call('HMGET',a,'partitions','agreed_us','state')
 if b[1]then
 return tonumber(b[1]),b[2]
@@ -36,7 +36,7 @@ redis.call('PEXPIRE',a,'60000')
 end
 return c
 end` }
-export const sharedBudget: LuaText = { file: 'lua/shared/budget.lua', taken: [27, 3, -9, 4, -8, 3, -8, 3], text: `local function at_once(a)
+export const sharedBudget: LuaText = { file: 'lua/shared/budget', taken: [27, 3, -9, 4, -8, 3, -8, 3], text: `local function at_once(a)
 return math.min(a.elements,math.max(1,math.floor(a.bytes/16384)))
 end
 local function spend(a,b,c)
@@ -49,7 +49,7 @@ end
 local function budget_of(a,b)
 return{elements=a,bytes=4194304+(b or 0)}
 end` }
-export const sharedCalls: LuaText = { file: 'lua/shared/calls.lua', taken: [23, 8, -14, 3, 11, 4, 16, 2, -40, 3, 37, 1, -16, 6, 1, 5, 4, 3], text: `local function recall(a,b)
+export const sharedCalls: LuaText = { file: 'lua/shared/calls', taken: [23, 8, -14, 3, 11, 4, 16, 2, -40, 3, 37, 1, -16, 6, 1, 5, 4, 3], text: `local function recall(a,b)
 if not a then
 return nil
 end
@@ -84,7 +84,7 @@ end
 forget_old_calls(a,b,e,c)
 end
 end` }
-export const sharedCatalog: LuaText = { file: 'lua/shared/catalog.lua', taken: [5, 7, 1, 4, 2, 4], text: `local function refusal_of_catalog(a)
+export const sharedCatalog: LuaText = { file: 'lua/shared/catalog', taken: [5, 7, 1, 4, 2, 4], text: `local function refusal_of_catalog(a)
 local b=redis.call('HGET',a,'layout')or'1'
 if b~='1'then
 return redis.error_reply('LAYOUT '..b)
@@ -99,7 +99,7 @@ local function stored_document(a,b,c)
 local d=math.max(a+1,c)
 return d,string.format('%.0f ',d)..b
 end` }
-export const sharedClockSteps: LuaText = { file: 'lua/shared/clock-steps.lua', taken: [4, 3, 10, 7], text: `local function behind_ms(a,b)
+export const sharedClockSteps: LuaText = { file: 'lua/shared/clock-steps', taken: [4, 3, 10, 7], text: `local function behind_ms(a,b)
 return math.max(0,math.ceil(a/1000)-b)
 end
 local function token_to_leave(a,b)
@@ -109,11 +109,11 @@ return nil
 end
 return string.format('%.0f',a+1),c+600000
 end` }
-export const sharedClock: LuaText = { file: 'lua/shared/clock.lua', taken: [2, 4], text: `local function clock_us()
+export const sharedClock: LuaText = { file: 'lua/shared/clock', taken: [2, 4], text: `local function clock_us()
 local a=redis.call('TIME')
 return a[1]*1000000+a[2]
 end` }
-export const sharedExpiry: LuaText = { file: 'lua/shared/expiry.lua', taken: [5, 3, 1, 12, 1, 3], text: `local function drop_over(a,b,c)
+export const sharedExpiry: LuaText = { file: 'lua/shared/expiry', taken: [5, 3, 1, 12, 1, 3], text: `local function drop_over(a,b,c)
 local d,e=b,math.min(b,8)
 while d>0 do
 local f=redis.pcall('HRANDFIELD',a,string.format('%d',e),'WITHVALUES')
@@ -131,7 +131,7 @@ d=d-math.abs(e)
 e=-math.min(d,3000)
 end
 end` }
-export const sharedIdempotency: LuaText = { file: 'lua/shared/idempotency.lua', taken: [4, 4, 1, 3, 2, 5, 2, 5], text: `local function id_of_key(a,b,c)
+export const sharedIdempotency: LuaText = { file: 'lua/shared/idempotency', taken: [4, 4, 1, 3, 2, 5, 2, 5], text: `local function id_of_key(a,b,c)
 local d,e=string.match(redis.call('HGET',a,b)or'','^(%d+) (%d+)$')
 return d and tonumber(e)>c and tonumber(d)or nil
 end
@@ -148,7 +148,7 @@ if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line.lua', taken: [113, 13, 14, 10, 1, 11, 15, 7, 93, 6, -120, 12, -153, 4, 2, 13, 199, 16, 3, 15, -66, 14, 1, 3, 2, 7, -49, 10, -189, 4, 33, 9, -39, 6, 37, 7, 28, 9, -23, 8, -17, 6, 11, 4], text: `local function take_up(a,b,c)
+export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [113, 13, 14, 10, 1, 11, 15, 7, 93, 6, -120, 12, -153, 4, 2, 13, 199, 16, 3, 15, -66, 14, 1, 3, 2, 7, -49, 10, -189, 4, 33, 9, -39, 6, 37, 7, 28, 9, -23, 8, -17, 6, 11, 4], text: `local function take_up(a,b,c)
 if b.partitions==c.partitions then
 return true
 end
@@ -342,7 +342,7 @@ note_asked(a,c)
 end
 return d,e
 end` }
-export const sharedMessages: LuaText = { file: 'lua/shared/messages.lua', taken: [11, 3, 7, 16, 4, 13, 2, 7, 4, 10, -62, 3, 61, 18], text: `local function process_of(a)
+export const sharedMessages: LuaText = { file: 'lua/shared/messages', taken: [11, 3, 7, 16, 4, 13, 2, 7, 4, 10, -62, 3, 61, 18], text: `local function process_of(a)
 return string.match(a.id,'^[^.]*')
 end
 local function listens_here(a,b)
@@ -412,7 +412,7 @@ e[g]=d[f*2]>0
 end
 return e
 end` }
-export const sharedNumbers: LuaText = { file: 'lua/shared/numbers.lua', taken: [3, 7, 4, 7], text: `local function exact(a)
+export const sharedNumbers: LuaText = { file: 'lua/shared/numbers', taken: [3, 7, 4, 7], text: `local function exact(a)
 if a<1000000 or a>=2147483648000000 then
 return string.format('%.0f',a)
 end
@@ -426,7 +426,7 @@ return'%.0f',0
 end
 return exact(c/1000000)..'%06d',c
 end` }
-export const sharedOpening: LuaText = { file: 'lua/shared/opening.lua', taken: [2, 3, 1, 7], text: `local function try_open(a,b)
+export const sharedOpening: LuaText = { file: 'lua/shared/opening', taken: [2, 3, 1, 7], text: `local function try_open(a,b)
 local c,d=pcall(a)
 if not c then
 return nil,type(d)=='table'and d.err or d
@@ -436,7 +436,7 @@ return nil,'LAYOUT '..d.layout
 end
 return d
 end` }
-export const sharedScan: LuaText = { file: 'lua/shared/scan.lua', taken: [5, 8, 2, 7, 2, 4], text: `local process_read
+export const sharedScan: LuaText = { file: 'lua/shared/scan', taken: [5, 8, 2, 7, 2, 4], text: `local process_read
 local function scanning_process()
 if not process_read then
 local a=redis.pcall('INFO','server')
@@ -455,6 +455,6 @@ local function place_of(a)
 local b=a~='0'and scanning_process()or''
 return b==''and a or a..'.'..b
 end` }
-export const sharedTokens: LuaText = { file: 'lua/shared/tokens.lua', taken: [2, 3], text: `local function next_token(a,b)
+export const sharedTokens: LuaText = { file: 'lua/shared/tokens', taken: [2, 3], text: `local function next_token(a,b)
 return math.max(a+1,b)
 end` }

@@ -8,6 +8,7 @@ export type LineRun = readonly [sent: number, file: string, line: number]
 
 /** What is sent of one file of Lua, in lines. */
 export interface LuaText {
+  /** Without `.lua`. */
   readonly file: string
   /** Which lines of the file these are, in pairs: how far behind the last one the next is, and how many follow each other. */
   readonly taken: readonly number[]
@@ -34,11 +35,16 @@ interface Piece {
   readonly places: readonly LineRun[]
 }
 
+/** The parts of keys with these numbers, of all that a structure has. */
+export function pick(parts: readonly string[], numbers: readonly number[]): readonly string[] {
+  return numbers.map((number) => parts[number] ?? '')
+}
+
 /** `sha1` is that of the joined text, `parts` has the last part of each key. */
 export function linked(
   name: string,
   sha1: string,
-  traits: Pick<Script, 'reads' | 'bytes'>,
+  { reads = false, bytes = false }: Partial<Pick<Script, 'reads' | 'bytes'>>,
   parts: readonly string[],
   pieces: Pieces,
 ): LinkedScript {
@@ -47,7 +53,8 @@ export function linked(
   return {
     name,
     sha1,
-    ...traits,
+    reads,
+    bytes,
     get source() {
       source ??= joined()
         .map(({ text }) => text)
@@ -89,7 +96,7 @@ function pieceOf(of: LuaText, from: number, count: number): Piece {
   split.set(of, lines)
   const places = runsIn(of).flatMap(({ at, line, length }): LineRun[] => {
     const [first, end] = [Math.max(at, from), Math.min(at + length, from + count)]
-    return first < end ? [[first - from, of.file, line + first - at]] : []
+    return first < end ? [[first - from, `${of.file}.lua`, line + first - at]] : []
   })
   return { text: lines.slice(from, from + count).join('\n'), places }
 }

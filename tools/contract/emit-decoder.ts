@@ -12,53 +12,47 @@ const READERS: Record<ScalarType, string> = {
 }
 
 /** The method that turns a reply into the answer that its status word names. */
-export function decoder(name: string, answers: OperationContract['answers']): string {
-  const cases = Object.entries(answers).map(([word, fields]) => answerCase(name, word, fields))
+export function decoder(answers: OperationContract['answers']): string {
+  const cases = Object.entries(answers).map(([word, fields]) => answerCase(word, fields))
   return [
     '  decode(reply) {',
     '    const parts = asList(reply)',
     '    switch (asText(parts[0])) {',
     ...cases,
     '      default:',
-    `        return unexpected('${wanted(Object.keys(answers))}', parts[0])`,
+    `        return unexpected('${Object.keys(answers).join(' or ')}', parts[0])`,
     '    }',
     '  },',
   ].join('\n')
 }
 
-/** What these functions are called. */
-export function readerNames(name: string, answers: OperationContract['answers']): string[] {
-  return Object.entries(answers).flatMap(([word, fields]) =>
-    fields.filter(isReadList).map((field) => readerName(name, word, field)),
-  )
-}
-
-/** A function for every list of records in the answers of an operation. */
-export function listReaders(name: string, answers: OperationContract['answers']): string {
-  const readers = Object.entries(answers).flatMap(([word, fields]) =>
-    fields.filter(isReadList).map((field) => listReader(readerName(name, word, field), field)),
-  )
-  return readers.join('\n')
+/** A function for each form of a list of records in the answers of these operations, by its name. */
+export function listReaders(
+  operations: readonly Pick<OperationContract, 'answers'>[],
+): ReadonlyMap<string, string> {
+  const lists = operations.flatMap(({ answers }) => Object.values(answers).flat().filter(isReadList))
+  return new Map(lists.map((field) => [readerName(field), listReader(field)]))
 }
 
 export function isReadList(field: AnswerField): field is ListField {
   return field.type === 'list'
 }
 
-function answerCase(name: string, word: string, fields: readonly AnswerField[]): string {
+function answerCase(word: string, fields: readonly AnswerField[]): string {
   const values = fields.map((field, index) => {
     const part = `parts[${index + 1}]`
-    const reader = isReadList(field) ? readerName(name, word, field) : READERS[field.type]
+    const reader = isReadList(field) ? readerName(field) : READERS[field.type]
     return `          ${camel(field.name)}: ${read(reader, part, field.optional)},\n`
   })
   if (fields.length === 0) return `      case '${word}':\n        return { status: '${word}' }`
   return `      case '${word}':\n        return {\n          status: '${word}',\n${values.join('')}        }`
 }
 
-function listReader(reader: string, { fields }: ListField): string {
+function listReader(field: ListField): string {
+  const { fields } = field
   const type = recordType(fields)
   const size = fields.length
-  return `function ${reader}(part: Reply | undefined): (${type})[] {
+  return `function ${readerName(field)}(part: Reply | undefined): (${type})[] {
   const flat = asList(part)
   const found = new Array<${type}>(${size === 1 ? 'flat.length' : `Math.ceil(flat.length / ${size})`})
   for (let from = 0, to = 0; from < flat.length; ${size === 1 ? 'from++' : `from += ${size}`}, to++) {
@@ -81,10 +75,11 @@ function read(reader: string, part: string, optional: true | undefined): string 
   return optional ? `${part} === null ? null : ${reader}(${part})` : `${reader}(${part})`
 }
 
-function readerName(name: string, word: string, field: ListField): string {
-  return `read${pascal(field.name)}Of${pascal(name)}${pascal(word)}`
-}
-
-function wanted(words: readonly string[]): string {
-  return words.length === 1 ? `the answer ${words[0]}` : `one of the answers ${words.join(', ')}`
+/** `readTextList`, `readAtIntegerWhyTextList`: of its form alone, so that lists of one form have one function. */
+function readerName({ fields }: ListField): string {
+  const names = fields.map(({ name, type, optional }) => {
+    const form = `${pascal(type)}${optional ? 'OrNull' : ''}`
+    return fields.length === 1 ? form : `${pascal(name)}${form}`
+  })
+  return `read${names.join('')}List`
 }

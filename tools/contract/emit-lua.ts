@@ -59,7 +59,7 @@ function keysText({ text }: KeyLines, { keys }: OperationContract): string {
 function constantOf({ file, lines }: SentFile): string {
   const text = lines.map((each) => each.text).join('\n')
   const escaped = text.replace(/[\\`]|\$(?=\{)/g, '\\$&')
-  return `const ${nameOf(file)}: LuaText = { file: '${file}', taken: [${takenOf(lines).join(', ')}], text: \`${escaped}\` }\n`
+  return `const ${nameOf(file)}: LuaText = { file: '${file.slice(0, -'.lua'.length)}', taken: [${takenOf(lines).join(', ')}], text: \`${escaped}\` }\n`
 }
 
 /** In pairs: how far the next line is behind the last one, and how many follow each other. */

@@ -1,6 +1,7 @@
 // Writes one operation as the runtime takes it: its script, its keys, and how its arguments and answers travel.
 
 import type { OperationContract } from './contract.ts'
+import type { Script } from '../../src/driver.ts'
 import { decoder, isReadList } from './emit-decoder.ts'
 import { encoder } from './emit-encoder.ts'
 import { pascal } from './spelling.ts'
@@ -22,27 +23,27 @@ export function readerAlias(reader: string): string {
   return reader === 'unexpected' ? reader : `as${pascal(reader)}`
 }
 
-/** The object; `name` is what its functions are called after, `script` the text of its script, `parts` that of the parts of its keys. */
+/** The object; `script` is the text of its script, `parts` that of the parts of its keys. */
 export function operationText(
-  name: string,
   operation: OperationContract,
   script: string,
-  parts: string = partsOf(operation),
+  parts: string = `[${ownParts(operation)
+    .map((part) => `'${part}'`)
+    .join(', ')}]`,
 ): string {
   return [
     '{',
     `  script: ${script},`,
     `  parts: ${parts},`,
     encoder(operation.arguments),
-    decoder(name, operation.answers),
+    decoder(operation.answers),
     '}\n',
   ].join('\n')
 }
 
 /** The last part of each of its own keys. */
-export function partsOf({ keys }: OperationContract): string {
-  const parts = keys.filter(({ repeated }) => !repeated).map(({ part }) => `'${part}'`)
-  return `[${parts.join(', ')}]`
+export function ownParts({ keys }: OperationContract): string[] {
+  return keys.filter(({ repeated }) => !repeated).map(({ part }) => part)
 }
 
 /** Any text in single quotes. */
@@ -69,15 +70,16 @@ export function wholeScript(path: string, operation: OperationContract): string 
   return `{
     name: '${path}',
     sha1: '${sha1}',
-    ${traitsOf(operation)},
+    reads: ${traitsOf(operation).reads},
+    bytes: ${traitsOf(operation).bytes},
     lines: [\n${runs.join('\n')}\n    ],
     source: \`${escaped}\`,
   }`
 }
 
 /** What a driver has to know of it. */
-export function traitsOf({ reads, answers }: OperationContract): string {
-  return `reads: ${reads}, bytes: ${Object.values(answers).flat().some(holdsBytes)}`
+export function traitsOf({ reads, answers }: OperationContract): Pick<Script, 'reads' | 'bytes'> {
+  return { reads, bytes: Object.values(answers).flat().some(holdsBytes) }
 }
 
 function holdsBytes(field: OperationContract['answers'][string][number]): boolean {
