@@ -1451,7 +1451,7 @@ function readBytesList(part: Reply | undefined): (Buffer)[] {
   return found
 }
 
-function readIdTextTextTextScoreIntegerPayloadBytesEditedFlagList(part: Reply | undefined): ({ readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean })[] {
+function readIdText_TextText_ScoreInteger_PayloadBytes_EditedFlagList(part: Reply | undefined): ({ readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean })[] {
   const flat = asList(part)
   const found = new Array<{ readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean }>(Math.ceil(flat.length / 5))
   for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
@@ -1747,7 +1747,7 @@ export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
           status: 'suggested',
           short: asFlag(parts[1]),
           front: asText(parts[2]),
-          suggestions: readIdTextTextTextScoreIntegerPayloadBytesEditedFlagList(parts[3]),
+          suggestions: readIdText_TextText_ScoreInteger_PayloadBytes_EditedFlagList(parts[3]),
         }
       default:
         return unexpected('suggested', parts[0])

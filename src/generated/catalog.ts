@@ -86,7 +86,7 @@ const PARTS: readonly string[] = ['meta', 'documents', 'names']
 const getParts = /* @__PURE__ */ pick(PARTS, [0, 1])
 const listParts = /* @__PURE__ */ pick(PARTS, [0, 2, 1])
 
-function readNameTextVersionIntegerDocumentBytesList(part: Reply | undefined): ({ readonly name: string; readonly version: number; readonly document: Buffer })[] {
+function readNameText_VersionInteger_DocumentBytesList(part: Reply | undefined): ({ readonly name: string; readonly version: number; readonly document: Buffer })[] {
   const flat = asList(part)
   const found = new Array<{ readonly name: string; readonly version: number; readonly document: Buffer }>(Math.ceil(flat.length / 3))
   for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
@@ -166,7 +166,7 @@ export const list: Operation<ListArguments, ListAnswer> = {
           status: 'listed',
           total: asInteger(parts[1]),
           more: asFlag(parts[2]),
-          entries: readNameTextVersionIntegerDocumentBytesList(parts[3]),
+          entries: readNameText_VersionInteger_DocumentBytesList(parts[3]),
         }
       default:
         return unexpected('listed', parts[0])

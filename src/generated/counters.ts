@@ -750,7 +750,7 @@ function readTextOrNullList(part: Reply | undefined): (string | null)[] {
   return found
 }
 
-function readAtIntegerWhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+function readAtInteger_WhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -768,7 +768,7 @@ function readIntegerList(part: Reply | undefined): (number)[] {
   return found
 }
 
-function readIdTextSumTextList(part: Reply | undefined): ({ readonly id: string; readonly sum: string })[] {
+function readIdText_SumTextList(part: Reply | undefined): ({ readonly id: string; readonly sum: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly id: string; readonly sum: string }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -777,7 +777,7 @@ function readIdTextSumTextList(part: Reply | undefined): ({ readonly id: string;
   return found
 }
 
-function readIdTextDeltaTextList(part: Reply | undefined): ({ readonly id: string; readonly delta: string })[] {
+function readIdText_DeltaTextList(part: Reply | undefined): ({ readonly id: string; readonly delta: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly id: string; readonly delta: string }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -1130,7 +1130,7 @@ export const increment: Operation<IncrementArguments, IncrementAnswer> = {
           nowMs: asInteger(parts[1]),
           epoch: asInteger(parts[2]),
           values: readTextOrNullList(parts[3]),
-          refused: readAtIntegerWhyTextList(parts[4]),
+          refused: readAtInteger_WhyTextList(parts[4]),
           known: readIntegerList(parts[5]),
         }
       default:
@@ -1354,7 +1354,7 @@ export const noted: Operation<NotedArguments, NotedAnswer> = {
           turn: asInteger(parts[1]),
           version: asInteger(parts[2]),
           cursor: asText(parts[3]),
-          counters: readIdTextSumTextList(parts[4]),
+          counters: readIdText_SumTextList(parts[4]),
         }
       case 'ahead':
         return {
@@ -1363,7 +1363,7 @@ export const noted: Operation<NotedArguments, NotedAnswer> = {
           turn: asInteger(parts[2]),
           version: asInteger(parts[3]),
           cursor: asText(parts[4]),
-          counters: readIdTextSumTextList(parts[5]),
+          counters: readIdText_SumTextList(parts[5]),
         }
       case 'elsewhere':
         return {
@@ -1414,7 +1414,7 @@ export const seal: Operation<SealArguments, SealAnswer> = {
           batch: asText(parts[4]),
           sealedMs: asInteger(parts[5]),
           more: asFlag(parts[6]),
-          counters: readIdTextDeltaTextList(parts[7]),
+          counters: readIdText_DeltaTextList(parts[7]),
         }
       case 'nothing':
         return { status: 'nothing' }

@@ -1901,7 +1901,7 @@ const readParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 7, 12, 9])
 const releaseParts = /* @__PURE__ */ pick(PARTS, [0, 4, 5, 6, 7, 9])
 const removeParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 10])
 
-function readIdIntegerReasonTextList(part: Reply | undefined): ({ readonly id: number; readonly reason: string })[] {
+function readIdInteger_ReasonTextList(part: Reply | undefined): ({ readonly id: number; readonly reason: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly id: number; readonly reason: string }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -1910,7 +1910,7 @@ function readIdIntegerReasonTextList(part: Reply | undefined): ({ readonly id: n
   return found
 }
 
-function readAtIntegerIdIntegerList(part: Reply | undefined): ({ readonly at: number; readonly id: number })[] {
+function readAtInteger_IdIntegerList(part: Reply | undefined): ({ readonly at: number; readonly id: number })[] {
   const flat = asList(part)
   const found = new Array<{ readonly at: number; readonly id: number }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -1919,7 +1919,7 @@ function readAtIntegerIdIntegerList(part: Reply | undefined): ({ readonly at: nu
   return found
 }
 
-function readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerBodyBytesList(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer })[] {
+function readPositionInteger_IdInteger_ExpiresAtMsInteger_ClaimsInteger_BodyBytesList(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer })[] {
   const flat = asList(part)
   const found = new Array<{ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }>(Math.ceil(flat.length / 5))
   for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
@@ -1928,7 +1928,7 @@ function readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerBodyBytesLis
   return found
 }
 
-function readPositionIntegerTokenIntegerList(part: Reply | undefined): ({ readonly position: number; readonly token: number })[] {
+function readPositionInteger_TokenIntegerList(part: Reply | undefined): ({ readonly position: number; readonly token: number })[] {
   const flat = asList(part)
   const found = new Array<{ readonly position: number; readonly token: number }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -1937,7 +1937,7 @@ function readPositionIntegerTokenIntegerList(part: Reply | undefined): ({ readon
   return found
 }
 
-function readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerTokenIntegerBodyBytesList(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly token: number; readonly body: Buffer })[] {
+function readPositionInteger_IdInteger_ExpiresAtMsInteger_ClaimsInteger_TokenInteger_BodyBytesList(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly token: number; readonly body: Buffer })[] {
   const flat = asList(part)
   const found = new Array<{ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly token: number; readonly body: Buffer }>(Math.ceil(flat.length / 6))
   for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
@@ -1946,7 +1946,7 @@ function readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerTokenInteger
   return found
 }
 
-function readNameTextPositionIntegerProtectedFlagList(part: Reply | undefined): ({ readonly name: string; readonly position: number; readonly protected: boolean })[] {
+function readNameText_PositionInteger_ProtectedFlagList(part: Reply | undefined): ({ readonly name: string; readonly position: number; readonly protected: boolean })[] {
   const flat = asList(part)
   const found = new Array<{ readonly name: string; readonly position: number; readonly protected: boolean }>(Math.ceil(flat.length / 3))
   for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
@@ -2005,7 +2005,7 @@ export const ack: Operation<AckArguments, AckAnswer> = {
         return {
           status: 'acked',
           count: asInteger(parts[1]),
-          refused: readIdIntegerReasonTextList(parts[2]),
+          refused: readIdInteger_ReasonTextList(parts[2]),
         }
       case 'lost':
         return { status: 'lost' }
@@ -2243,7 +2243,7 @@ export const append: Operation<AppendArguments, AppendAnswer> = {
           epoch: asInteger(parts[1]),
           first: asInteger(parts[2]),
           created: asFlag(parts[3]),
-          duplicates: readAtIntegerIdIntegerList(parts[4]),
+          duplicates: readAtInteger_IdIntegerList(parts[4]),
         }
       case 'unagreed':
         return { status: 'unagreed' }
@@ -2378,7 +2378,7 @@ export const claim: Operation<ClaimArguments, ClaimAnswer> = {
           expiresAtMs: asInteger(parts[3]),
           nowMs: asInteger(parts[4]),
           dead: asInteger(parts[5]),
-          messages: readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerBodyBytesList(parts[6]),
+          messages: readPositionInteger_IdInteger_ExpiresAtMsInteger_ClaimsInteger_BodyBytesList(parts[6]),
         }
       case 'empty':
         return {
@@ -2427,7 +2427,7 @@ export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
           leaseMs: asInteger(parts[2]),
           expiresAtMs: asInteger(parts[3]),
           nowMs: asInteger(parts[4]),
-          messages: readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerBodyBytesList(parts[5]),
+          messages: readPositionInteger_IdInteger_ExpiresAtMsInteger_ClaimsInteger_BodyBytesList(parts[5]),
         }
       case 'lost':
         return { status: 'lost' }
@@ -2625,8 +2625,8 @@ export const get: Operation<GetArguments, GetAnswer> = {
           epoch: asInteger(parts[1]),
           nowMs: asInteger(parts[2]),
           looked: asInteger(parts[3]),
-          messages: readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerBodyBytesList(parts[4]),
-          held: readPositionIntegerTokenIntegerList(parts[5]),
+          messages: readPositionInteger_IdInteger_ExpiresAtMsInteger_ClaimsInteger_BodyBytesList(parts[4]),
+          held: readPositionInteger_TokenIntegerList(parts[5]),
         }
       default:
         return unexpected('found', parts[0])
@@ -2673,8 +2673,8 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           claims: asInteger(parts[10]),
           subscribers: asInteger(parts[11]),
           codec: asText(parts[12]),
-          ends: readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerTokenIntegerBodyBytesList(parts[13]),
-          readers: readNameTextPositionIntegerProtectedFlagList(parts[14]),
+          ends: readPositionInteger_IdInteger_ExpiresAtMsInteger_ClaimsInteger_TokenInteger_BodyBytesList(parts[13]),
+          readers: readNameText_PositionInteger_ProtectedFlagList(parts[14]),
         }
       default:
         return unexpected('inspection', parts[0])
@@ -2776,8 +2776,8 @@ export const read: Operation<ReadArguments, ReadAnswer> = {
           due: asFlag(parts[6]),
           recheckMs: asInteger(parts[7]),
           nowMs: asInteger(parts[8]),
-          messages: readPositionIntegerIdIntegerExpiresAtMsIntegerClaimsIntegerBodyBytesList(parts[9]),
-          held: readPositionIntegerTokenIntegerList(parts[10]),
+          messages: readPositionInteger_IdInteger_ExpiresAtMsInteger_ClaimsInteger_BodyBytesList(parts[9]),
+          held: readPositionInteger_TokenIntegerList(parts[10]),
         }
       default:
         return unexpected('page', parts[0])

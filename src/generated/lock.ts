@@ -889,7 +889,7 @@ const acquireAllParts = /* @__PURE__ */ pick(PARTS, [])
 const extendSharedParts = /* @__PURE__ */ pick(PARTS, [0, 2, 3])
 const fencedGetParts = /* @__PURE__ */ pick(PARTS, [4])
 
-function readTokenIntegerExpiresAtMsIntegerList(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number })[] {
+function readTokenInteger_ExpiresAtMsIntegerList(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number })[] {
   const flat = asList(part)
   const found = new Array<{ readonly token: number; readonly expiresAtMs: number }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -907,7 +907,7 @@ function readIntegerList(part: Reply | undefined): (number)[] {
   return found
 }
 
-function readAtIntegerWhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+function readAtInteger_WhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -916,7 +916,7 @@ function readAtIntegerWhyTextList(part: Reply | undefined): ({ readonly at: numb
   return found
 }
 
-function readTokenIntegerExpiresAtMsIntegerHolderTextList(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number; readonly holder: string })[] {
+function readTokenInteger_ExpiresAtMsInteger_HolderTextList(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number; readonly holder: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly token: number; readonly expiresAtMs: number; readonly holder: string }>(Math.ceil(flat.length / 3))
   for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
@@ -925,7 +925,7 @@ function readTokenIntegerExpiresAtMsIntegerHolderTextList(part: Reply | undefine
   return found
 }
 
-function readIdTextKindTextHolderTextList(part: Reply | undefined): ({ readonly id: string; readonly kind: string; readonly holder: string })[] {
+function readIdText_KindText_HolderTextList(part: Reply | undefined): ({ readonly id: string; readonly kind: string; readonly holder: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly id: string; readonly kind: string; readonly holder: string }>(Math.ceil(flat.length / 3))
   for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
@@ -1085,7 +1085,7 @@ export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
         return {
           status: 'granted',
           nowMs: asInteger(parts[1]),
-          leases: readTokenIntegerExpiresAtMsIntegerList(parts[2]),
+          leases: readTokenInteger_ExpiresAtMsIntegerList(parts[2]),
         }
       case 'held':
         return {
@@ -1377,7 +1377,7 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
           status: 'extended',
           nowMs: asInteger(parts[1]),
           leases: readIntegerList(parts[2]),
-          refused: readAtIntegerWhyTextList(parts[3]),
+          refused: readAtInteger_WhyTextList(parts[3]),
         }
       default:
         return unexpected('extended', parts[0])
@@ -1499,9 +1499,9 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           mode: asText(parts[1]),
           token: asInteger(parts[2]),
           nowMs: asInteger(parts[3]),
-          leases: readTokenIntegerExpiresAtMsIntegerHolderTextList(parts[4]),
+          leases: readTokenInteger_ExpiresAtMsInteger_HolderTextList(parts[4]),
           waiting: asInteger(parts[5]),
-          line: readIdTextKindTextHolderTextList(parts[6]),
+          line: readIdText_KindText_HolderTextList(parts[6]),
         }
       default:
         return unexpected('inspection', parts[0])

@@ -267,7 +267,7 @@ function readIntegerList(part: Reply | undefined): (number)[] {
   return found
 }
 
-function readAtIntegerWhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+function readAtInteger_WhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -521,7 +521,7 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
           status: 'extended',
           nowMs: asInteger(parts[1]),
           leases: readIntegerList(parts[2]),
-          refused: readAtIntegerWhyTextList(parts[3]),
+          refused: readAtInteger_WhyTextList(parts[3]),
         }
       default:
         return unexpected('extended', parts[0])

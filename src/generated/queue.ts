@@ -5774,7 +5774,7 @@ function readBytesList(part: Reply | undefined): (Buffer)[] {
   return found
 }
 
-function readAtIntegerWhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+function readAtInteger_WhyTextList(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -5783,7 +5783,7 @@ function readAtIntegerWhyTextList(part: Reply | undefined): ({ readonly at: numb
   return found
 }
 
-function readNumberIntegerTokenIntegerAttemptIntegerNameTextPayloadBytesList(part: Reply | undefined): ({ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer })[] {
+function readNumberInteger_TokenInteger_AttemptInteger_NameText_PayloadBytesList(part: Reply | undefined): ({ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer })[] {
   const flat = asList(part)
   const found = new Array<{ readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }>(Math.ceil(flat.length / 5))
   for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
@@ -5792,7 +5792,7 @@ function readNumberIntegerTokenIntegerAttemptIntegerNameTextPayloadBytesList(par
   return found
 }
 
-function readAtIntegerIdTextPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextTraceTextTagsTextList(part: Reply | undefined): ({ readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string })[] {
+function readAtInteger_IdText_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_GroupText_TraceText_TagsTextList(part: Reply | undefined): ({ readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string }>(Math.ceil(flat.length / 8))
   for (let from = 0, to = 0; from < flat.length; from += 8, to++) {
@@ -5801,7 +5801,7 @@ function readAtIntegerIdTextPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGrou
   return found
 }
 
-function readAtIntegerNumberIntegerList(part: Reply | undefined): ({ readonly at: number; readonly number: number })[] {
+function readAtInteger_NumberIntegerList(part: Reply | undefined): ({ readonly at: number; readonly number: number })[] {
   const flat = asList(part)
   const found = new Array<{ readonly at: number; readonly number: number }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -5810,7 +5810,7 @@ function readAtIntegerNumberIntegerList(part: Reply | undefined): ({ readonly at
   return found
 }
 
-function readQueueTextIdTextList(part: Reply | undefined): ({ readonly queue: string; readonly id: string })[] {
+function readQueueText_IdTextList(part: Reply | undefined): ({ readonly queue: string; readonly id: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly queue: string; readonly id: string }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -5819,7 +5819,7 @@ function readQueueTextIdTextList(part: Reply | undefined): ({ readonly queue: st
   return found
 }
 
-function readKindTextCountIntegerFirstMsIntegerLastMsIntegerNumberIntegerMessageTextList(part: Reply | undefined): ({ readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string })[] {
+function readKindText_CountInteger_FirstMsInteger_LastMsInteger_NumberInteger_MessageTextList(part: Reply | undefined): ({ readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string }>(Math.ceil(flat.length / 6))
   for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
@@ -5828,7 +5828,7 @@ function readKindTextCountIntegerFirstMsIntegerLastMsIntegerNumberIntegerMessage
   return found
 }
 
-function readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
+function readNumberInteger_IdText_NameText_StateText_AttemptsInteger_TokenInteger_AtMsInteger_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_GroupText_UniqueText_TraceText_TagsText_BytesInteger_PayloadBytes_FailedAtMsInteger_FailureText_MessageText_ProgressBytes_ResultBytesOrNull_TrackedFlagList(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
   const flat = asList(part)
   const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
   for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
@@ -5837,7 +5837,7 @@ function readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMs
   return found
 }
 
-function readAtIntegerAtMsIntegerLineTextList(part: Reply | undefined): ({ readonly at: number; readonly atMs: number; readonly line: string })[] {
+function readAtInteger_AtMsInteger_LineTextList(part: Reply | undefined): ({ readonly at: number; readonly atMs: number; readonly line: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly at: number; readonly atMs: number; readonly line: string }>(Math.ceil(flat.length / 3))
   for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
@@ -5846,7 +5846,7 @@ function readAtIntegerAtMsIntegerLineTextList(part: Reply | undefined): ({ reado
   return found
 }
 
-function readWhatTextAtMsIntegerAttemptIntegerTokenIntegerKindTextList(part: Reply | undefined): ({ readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string })[] {
+function readWhatText_AtMsInteger_AttemptInteger_TokenInteger_KindTextList(part: Reply | undefined): ({ readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly what: string; readonly atMs: number; readonly attempt: number; readonly token: number; readonly kind: string }>(Math.ceil(flat.length / 5))
   for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
@@ -5855,7 +5855,7 @@ function readWhatTextAtMsIntegerAttemptIntegerTokenIntegerKindTextList(part: Rep
   return found
 }
 
-function readNumberIntegerTargetTextAheadIntegerWhatBytesList(part: Reply | undefined): ({ readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer })[] {
+function readNumberInteger_TargetText_AheadInteger_WhatBytesList(part: Reply | undefined): ({ readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer })[] {
   const flat = asList(part)
   const found = new Array<{ readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer }>(Math.ceil(flat.length / 4))
   for (let from = 0, to = 0; from < flat.length; from += 4, to++) {
@@ -5864,7 +5864,7 @@ function readNumberIntegerTargetTextAheadIntegerWhatBytesList(part: Reply | unde
   return found
 }
 
-function readQueueTextIdTextStateTextResultBytesKindTextMessageTextList(part: Reply | undefined): ({ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string })[] {
+function readQueueText_IdText_StateText_ResultBytes_KindText_MessageTextList(part: Reply | undefined): ({ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }>(Math.ceil(flat.length / 6))
   for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
@@ -5873,7 +5873,7 @@ function readQueueTextIdTextStateTextResultBytesKindTextMessageTextList(part: Re
   return found
 }
 
-function readIdTextNextMsIntegerLastMsIntegerLastJobIntegerRunsIntegerKnownMsIntegerShortFlagEveryMsIntegerOffsetMsIntegerCronTextTimeZoneTextMissedIntegerLimitIntegerUntilMsIntegerNameTextPayloadBytesPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerBackoffIntegerBackoffMsIntegerBackoffMaxMsIntegerJitterIntegerGroupTextUniqueTextTillTextWindowMsIntegerTraceTextTagsTextList(part: Reply | undefined): ({ readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string })[] {
+function readIdText_NextMsInteger_LastMsInteger_LastJobInteger_RunsInteger_KnownMsInteger_ShortFlag_EveryMsInteger_OffsetMsInteger_CronText_TimeZoneText_MissedInteger_LimitInteger_UntilMsInteger_NameText_PayloadBytes_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_BackoffInteger_BackoffMsInteger_BackoffMaxMsInteger_JitterInteger_GroupText_UniqueText_TillText_WindowMsInteger_TraceText_TagsTextList(part: Reply | undefined): ({ readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string }>(Math.ceil(flat.length / 29))
   for (let from = 0, to = 0; from < flat.length; from += 29, to++) {
@@ -5891,7 +5891,7 @@ function readIntegerList(part: Reply | undefined): (number)[] {
   return found
 }
 
-function readAtMsIntegerEnqueuedIntegerAckedIntegerRetriedIntegerBuriedIntegerReclaimedIntegerCancelledIntegerWaitSumUsIntegerWaitMaxUsIntegerWaitsBytesRunSumUsIntegerRunMaxUsIntegerRunsBytesList(part: Reply | undefined): ({ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer })[] {
+function readAtMsInteger_EnqueuedInteger_AckedInteger_RetriedInteger_BuriedInteger_ReclaimedInteger_CancelledInteger_WaitSumUsInteger_WaitMaxUsInteger_WaitsBytes_RunSumUsInteger_RunMaxUsInteger_RunsBytesList(part: Reply | undefined): ({ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer })[] {
   const flat = asList(part)
   const found = new Array<{ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }>(Math.ceil(flat.length / 13))
   for (let from = 0, to = 0; from < flat.length; from += 13, to++) {
@@ -5900,7 +5900,7 @@ function readAtMsIntegerEnqueuedIntegerAckedIntegerRetriedIntegerBuriedIntegerRe
   return found
 }
 
-function readTagTextCountIntegerList(part: Reply | undefined): ({ readonly tag: string; readonly count: number })[] {
+function readTagText_CountIntegerList(part: Reply | undefined): ({ readonly tag: string; readonly count: number })[] {
   const flat = asList(part)
   const found = new Array<{ readonly tag: string; readonly count: number }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -6059,9 +6059,9 @@ export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
           recheckMs: asInteger(parts[4]),
           paused: asFlag(parts[5]),
           chores: asInteger(parts[6]),
-          refused: readAtIntegerWhyTextList(parts[7]),
-          jobs: readNumberIntegerTokenIntegerAttemptIntegerNameTextPayloadBytesList(parts[8]),
-          options: readAtIntegerIdTextPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextTraceTextTagsTextList(parts[9]),
+          refused: readAtInteger_WhyTextList(parts[7]),
+          jobs: readNumberInteger_TokenInteger_AttemptInteger_NameText_PayloadBytesList(parts[8]),
+          options: readAtInteger_IdText_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_GroupText_TraceText_TagsTextList(parts[9]),
         }
       default:
         return unexpected('claimed', parts[0])
@@ -6144,8 +6144,8 @@ export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
           status: 'advanced',
           first: asInteger(parts[1]),
           chores: asInteger(parts[2]),
-          refused: readAtIntegerWhyTextList(parts[3]),
-          duplicates: readAtIntegerNumberIntegerList(parts[4]),
+          refused: readAtInteger_WhyTextList(parts[3]),
+          duplicates: readAtInteger_NumberIntegerList(parts[4]),
         }
       default:
         return unexpected('advanced', parts[0])
@@ -6236,7 +6236,7 @@ export const ask: Operation<AskArguments, AskAnswer> = {
       case 'asked':
         return {
           status: 'asked',
-          parents: readQueueTextIdTextList(parts[1]),
+          parents: readQueueText_IdTextList(parts[1]),
           newest: asInteger(parts[2]),
         }
       default:
@@ -6369,7 +6369,7 @@ export const bury: Operation<BuryArguments, BuryAnswer> = {
         return {
           status: 'buried',
           chores: asInteger(parts[1]),
-          refused: readAtIntegerWhyTextList(parts[2]),
+          refused: readAtInteger_WhyTextList(parts[2]),
         }
       default:
         return unexpected('buried', parts[0])
@@ -6909,7 +6909,7 @@ export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
           status: 'enqueued',
           first: asInteger(parts[1]),
           chores: asInteger(parts[2]),
-          duplicates: readAtIntegerNumberIntegerList(parts[3]),
+          duplicates: readAtInteger_NumberIntegerList(parts[3]),
         }
       case 'unagreed':
         return { status: 'unagreed' }
@@ -6958,7 +6958,7 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
           status: 'extended',
           nowMs: asInteger(parts[1]),
           endsAtMs: asInteger(parts[2]),
-          refused: readAtIntegerWhyTextList(parts[3]),
+          refused: readAtInteger_WhyTextList(parts[3]),
         }
       default:
         return unexpected('extended', parts[0])
@@ -6988,7 +6988,7 @@ export const failures: Operation<FailuresArguments, FailuresAnswer> = {
       case 'failures':
         return {
           status: 'failures',
-          kinds: readKindTextCountIntegerFirstMsIntegerLastMsIntegerNumberIntegerMessageTextList(parts[1]),
+          kinds: readKindText_CountInteger_FirstMsInteger_LastMsInteger_NumberInteger_MessageTextList(parts[1]),
         }
       default:
         return unexpected('failures', parts[0])
@@ -7031,8 +7031,8 @@ export const find: Operation<FindArguments, FindAnswer> = {
           status: 'found',
           nowMs: asInteger(parts[1]),
           looked: asInteger(parts[2]),
-          jobs: readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(parts[3]),
-          log: readAtIntegerAtMsIntegerLineTextList(parts[4]),
+          jobs: readNumberInteger_IdText_NameText_StateText_AttemptsInteger_TokenInteger_AtMsInteger_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_GroupText_UniqueText_TraceText_TagsText_BytesInteger_PayloadBytes_FailedAtMsInteger_FailureText_MessageText_ProgressBytes_ResultBytesOrNull_TrackedFlagList(parts[3]),
+          log: readAtInteger_AtMsInteger_LineTextList(parts[4]),
         }
       default:
         return unexpected('found', parts[0])
@@ -7071,7 +7071,7 @@ export const history: Operation<HistoryArguments, HistoryAnswer> = {
           nowMs: asInteger(parts[1]),
           number: asInteger(parts[2]),
           omitted: asInteger(parts[3]),
-          entries: readWhatTextAtMsIntegerAttemptIntegerTokenIntegerKindTextList(parts[4]),
+          entries: readWhatText_AtMsInteger_AttemptInteger_TokenInteger_KindTextList(parts[4]),
         }
       case 'absent':
         return { status: 'absent' }
@@ -7186,7 +7186,7 @@ export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
           status: 'page',
           nowMs: asInteger(parts[1]),
           next: asInteger(parts[2]),
-          jobs: readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(parts[3]),
+          jobs: readNumberInteger_IdText_NameText_StateText_AttemptsInteger_TokenInteger_AtMsInteger_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_GroupText_UniqueText_TraceText_TagsText_BytesInteger_PayloadBytes_FailedAtMsInteger_FailureText_MessageText_ProgressBytes_ResultBytesOrNull_TrackedFlagList(parts[3]),
         }
       default:
         return unexpected('page', parts[0])
@@ -7232,7 +7232,7 @@ export const list: Operation<ListArguments, ListAnswer> = {
           status: 'page',
           nowMs: asInteger(parts[1]),
           next: asInteger(parts[2]),
-          jobs: readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(parts[3]),
+          jobs: readNumberInteger_IdText_NameText_StateText_AttemptsInteger_TokenInteger_AtMsInteger_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_GroupText_UniqueText_TraceText_TagsText_BytesInteger_PayloadBytes_FailedAtMsInteger_FailureText_MessageText_ProgressBytes_ResultBytesOrNull_TrackedFlagList(parts[3]),
         }
       default:
         return unexpected('page', parts[0])
@@ -7333,7 +7333,7 @@ export const note: Operation<NoteArguments, NoteAnswer> = {
       case 'noted':
         return {
           status: 'noted',
-          refused: readAtIntegerWhyTextList(parts[1]),
+          refused: readAtInteger_WhyTextList(parts[1]),
         }
       default:
         return unexpected('noted', parts[0])
@@ -7371,7 +7371,7 @@ export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
       case 'outbox':
         return {
           status: 'outbox',
-          entries: readNumberIntegerTargetTextAheadIntegerWhatBytesList(parts[1]),
+          entries: readNumberInteger_TargetText_AheadInteger_WhatBytesList(parts[1]),
         }
       default:
         return unexpected('outbox', parts[0])
@@ -7412,7 +7412,7 @@ export const parents: Operation<ParentsArguments, ParentsAnswer> = {
       case 'parents':
         return {
           status: 'parents',
-          parents: readQueueTextIdTextStateTextResultBytesKindTextMessageTextList(parts[1]),
+          parents: readQueueText_IdText_StateText_ResultBytes_KindText_MessageTextList(parts[1]),
         }
       default:
         return unexpected('parents', parts[0])
@@ -7695,7 +7695,7 @@ export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
           status: 'page',
           nowMs: asInteger(parts[1]),
           next: asInteger(parts[2]),
-          recurrences: readIdTextNextMsIntegerLastMsIntegerLastJobIntegerRunsIntegerKnownMsIntegerShortFlagEveryMsIntegerOffsetMsIntegerCronTextTimeZoneTextMissedIntegerLimitIntegerUntilMsIntegerNameTextPayloadBytesPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerBackoffIntegerBackoffMsIntegerBackoffMaxMsIntegerJitterIntegerGroupTextUniqueTextTillTextWindowMsIntegerTraceTextTagsTextList(parts[3]),
+          recurrences: readIdText_NextMsInteger_LastMsInteger_LastJobInteger_RunsInteger_KnownMsInteger_ShortFlag_EveryMsInteger_OffsetMsInteger_CronText_TimeZoneText_MissedInteger_LimitInteger_UntilMsInteger_NameText_PayloadBytes_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_BackoffInteger_BackoffMsInteger_BackoffMaxMsInteger_JitterInteger_GroupText_UniqueText_TillText_WindowMsInteger_TraceText_TagsTextList(parts[3]),
         }
       default:
         return unexpected('page', parts[0])
@@ -7824,7 +7824,7 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
         return {
           status: 'released',
           chores: asInteger(parts[1]),
-          refused: readAtIntegerWhyTextList(parts[2]),
+          refused: readAtInteger_WhyTextList(parts[2]),
         }
       default:
         return unexpected('released', parts[0])
@@ -8030,7 +8030,7 @@ export const retry: Operation<RetryArguments, RetryAnswer> = {
         return {
           status: 'retried',
           chores: asInteger(parts[1]),
-          refused: readAtIntegerWhyTextList(parts[2]),
+          refused: readAtInteger_WhyTextList(parts[2]),
           buried: readIntegerList(parts[3]),
         }
       default:
@@ -8083,7 +8083,7 @@ export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> 
           status: 'page',
           nowMs: asInteger(parts[1]),
           next: asText(parts[2]),
-          jobs: readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(parts[3]),
+          jobs: readNumberInteger_IdText_NameText_StateText_AttemptsInteger_TokenInteger_AtMsInteger_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_GroupText_UniqueText_TraceText_TagsText_BytesInteger_PayloadBytes_FailedAtMsInteger_FailureText_MessageText_ProgressBytes_ResultBytesOrNull_TrackedFlagList(parts[3]),
         }
       default:
         return unexpected('page', parts[0])
@@ -8132,7 +8132,7 @@ export const search: Operation<SearchArguments, SearchAnswer> = {
           status: 'page',
           nowMs: asInteger(parts[1]),
           next: asText(parts[2]),
-          jobs: readNumberIntegerIdTextNameTextStateTextAttemptsIntegerTokenIntegerAtMsIntegerPriorityIntegerMaxAttemptsIntegerMaxRunMsIntegerGroupTextUniqueTextTraceTextTagsTextBytesIntegerPayloadBytesFailedAtMsIntegerFailureTextMessageTextProgressBytesResultBytesOrNullTrackedFlagList(parts[3]),
+          jobs: readNumberInteger_IdText_NameText_StateText_AttemptsInteger_TokenInteger_AtMsInteger_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_GroupText_UniqueText_TraceText_TagsText_BytesInteger_PayloadBytes_FailedAtMsInteger_FailureText_MessageText_ProgressBytes_ResultBytesOrNull_TrackedFlagList(parts[3]),
         }
       default:
         return unexpected('page', parts[0])
@@ -8183,7 +8183,7 @@ export const stats: Operation<StatsArguments, StatsAnswer> = {
           lastMs: asInteger(parts[2]),
           lengthMs: asInteger(parts[3]),
           names: readTextList(parts[4]),
-          periods: readAtMsIntegerEnqueuedIntegerAckedIntegerRetriedIntegerBuriedIntegerReclaimedIntegerCancelledIntegerWaitSumUsIntegerWaitMaxUsIntegerWaitsBytesRunSumUsIntegerRunMaxUsIntegerRunsBytesList(parts[5]),
+          periods: readAtMsInteger_EnqueuedInteger_AckedInteger_RetriedInteger_BuriedInteger_ReclaimedInteger_CancelledInteger_WaitSumUsInteger_WaitMaxUsInteger_WaitsBytes_RunSumUsInteger_RunMaxUsInteger_RunsBytesList(parts[5]),
         }
       default:
         return unexpected('statistics', parts[0])
@@ -8272,7 +8272,7 @@ export const tags: Operation<TagsArguments, TagsAnswer> = {
         return {
           status: 'tags',
           next: asText(parts[1]),
-          tags: readTagTextCountIntegerList(parts[2]),
+          tags: readTagText_CountIntegerList(parts[2]),
         }
       default:
         return unexpected('tags', parts[0])

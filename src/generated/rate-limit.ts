@@ -731,7 +731,7 @@ const PARTS: readonly string[] = ['state']
 const abandonParts = /* @__PURE__ */ pick(PARTS, [0])
 const takeEachParts = /* @__PURE__ */ pick(PARTS, [])
 
-function readFreeIntegerResetUsIntegerList(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
+function readFreeInteger_ResetUsIntegerList(part: Reply | undefined): ({ readonly free: number; readonly resetUs: number })[] {
   const flat = asList(part)
   const found = new Array<{ readonly free: number; readonly resetUs: number }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -740,7 +740,7 @@ function readFreeIntegerResetUsIntegerList(part: Reply | undefined): ({ readonly
   return found
 }
 
-function readLimitIntegerTokenIntegerEndsUsIntegerList(part: Reply | undefined): ({ readonly limit: number; readonly token: number; readonly endsUs: number })[] {
+function readLimitInteger_TokenInteger_EndsUsIntegerList(part: Reply | undefined): ({ readonly limit: number; readonly token: number; readonly endsUs: number })[] {
   const flat = asList(part)
   const found = new Array<{ readonly limit: number; readonly token: number; readonly endsUs: number }>(Math.ceil(flat.length / 3))
   for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
@@ -749,7 +749,7 @@ function readLimitIntegerTokenIntegerEndsUsIntegerList(part: Reply | undefined):
   return found
 }
 
-function readGrantedIntegerTokenIntegerFreeIntegerResetUsIntegerWaitUsIntegerList(part: Reply | undefined): ({ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number })[] {
+function readGrantedInteger_TokenInteger_FreeInteger_ResetUsInteger_WaitUsIntegerList(part: Reply | undefined): ({ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number })[] {
   const flat = asList(part)
   const found = new Array<{ readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }>(Math.ceil(flat.length / 5))
   for (let from = 0, to = 0; from < flat.length; from += 5, to++) {
@@ -758,7 +758,7 @@ function readGrantedIntegerTokenIntegerFreeIntegerResetUsIntegerWaitUsIntegerLis
   return found
 }
 
-function readAtIntegerErrorTextList(part: Reply | undefined): ({ readonly at: number; readonly error: string })[] {
+function readAtInteger_ErrorTextList(part: Reply | undefined): ({ readonly at: number; readonly error: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly at: number; readonly error: string }>(Math.ceil(flat.length / 2))
   for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
@@ -881,8 +881,8 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           status: 'inspection',
           known: asFlag(parts[1]),
           nowUs: asInteger(parts[2]),
-          limits: readFreeIntegerResetUsIntegerList(parts[3]),
-          held: readLimitIntegerTokenIntegerEndsUsIntegerList(parts[4]),
+          limits: readFreeInteger_ResetUsIntegerList(parts[3]),
+          held: readLimitInteger_TokenInteger_EndsUsIntegerList(parts[4]),
         }
       default:
         return unexpected('inspection', parts[0])
@@ -929,7 +929,7 @@ export const peek: Operation<PeekArguments, PeekAnswer> = {
         return {
           status: 'allowed',
           nowUs: asInteger(parts[1]),
-          limits: readFreeIntegerResetUsIntegerList(parts[2]),
+          limits: readFreeInteger_ResetUsIntegerList(parts[2]),
         }
       case 'denied':
         return {
@@ -937,7 +937,7 @@ export const peek: Operation<PeekArguments, PeekAnswer> = {
           denier: asInteger(parts[1]),
           waitUs: asInteger(parts[2]),
           nowUs: asInteger(parts[3]),
-          limits: readFreeIntegerResetUsIntegerList(parts[4]),
+          limits: readFreeInteger_ResetUsIntegerList(parts[4]),
         }
       default:
         return unexpected('allowed or denied', parts[0])
@@ -994,13 +994,13 @@ export const refund: Operation<RefundArguments, RefundAnswer> = {
         return {
           status: 'refunded',
           nowUs: asInteger(parts[1]),
-          limits: readFreeIntegerResetUsIntegerList(parts[2]),
+          limits: readFreeInteger_ResetUsIntegerList(parts[2]),
         }
       case 'known':
         return {
           status: 'known',
           nowUs: asInteger(parts[1]),
-          limits: readFreeIntegerResetUsIntegerList(parts[2]),
+          limits: readFreeInteger_ResetUsIntegerList(parts[2]),
         }
       case 'absent':
         return { status: 'absent' }
@@ -1111,8 +1111,8 @@ export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
         return {
           status: 'judged',
           nowUs: asInteger(parts[1]),
-          takes: readGrantedIntegerTokenIntegerFreeIntegerResetUsIntegerWaitUsIntegerList(parts[2]),
-          refused: parts[3] === null ? null : readAtIntegerErrorTextList(parts[3]),
+          takes: readGrantedInteger_TokenInteger_FreeInteger_ResetUsInteger_WaitUsIntegerList(parts[2]),
+          refused: parts[3] === null ? null : readAtInteger_ErrorTextList(parts[3]),
         }
       default:
         return unexpected('judged', parts[0])
@@ -1166,7 +1166,7 @@ export const take: Operation<TakeArguments, TakeAnswer> = {
           status: 'taken',
           token: asInteger(parts[1]),
           nowUs: asInteger(parts[2]),
-          limits: readFreeIntegerResetUsIntegerList(parts[3]),
+          limits: readFreeInteger_ResetUsIntegerList(parts[3]),
         }
       case 'denied':
         return {
@@ -1174,7 +1174,7 @@ export const take: Operation<TakeArguments, TakeAnswer> = {
           denier: asInteger(parts[1]),
           waitUs: asInteger(parts[2]),
           nowUs: asInteger(parts[3]),
-          limits: readFreeIntegerResetUsIntegerList(parts[4]),
+          limits: readFreeInteger_ResetUsIntegerList(parts[4]),
         }
       default:
         return unexpected('taken or denied', parts[0])

@@ -554,7 +554,7 @@ function readIntegerList(part: Reply | undefined): (number)[] {
   return found
 }
 
-function readTokenIntegerExpiresAtMsIntegerWeightIntegerHolderTextList(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number; readonly weight: number; readonly holder: string })[] {
+function readTokenInteger_ExpiresAtMsInteger_WeightInteger_HolderTextList(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number; readonly weight: number; readonly holder: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly token: number; readonly expiresAtMs: number; readonly weight: number; readonly holder: string }>(Math.ceil(flat.length / 4))
   for (let from = 0, to = 0; from < flat.length; from += 4, to++) {
@@ -563,7 +563,7 @@ function readTokenIntegerExpiresAtMsIntegerWeightIntegerHolderTextList(part: Rep
   return found
 }
 
-function readIdTextWeightIntegerHolderTextList(part: Reply | undefined): ({ readonly id: string; readonly weight: number; readonly holder: string })[] {
+function readIdText_WeightInteger_HolderTextList(part: Reply | undefined): ({ readonly id: string; readonly weight: number; readonly holder: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly id: string; readonly weight: number; readonly holder: string }>(Math.ceil(flat.length / 3))
   for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
@@ -831,9 +831,9 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           used: asInteger(parts[3]),
           token: asInteger(parts[4]),
           nowMs: asInteger(parts[5]),
-          permits: readTokenIntegerExpiresAtMsIntegerWeightIntegerHolderTextList(parts[6]),
+          permits: readTokenInteger_ExpiresAtMsInteger_WeightInteger_HolderTextList(parts[6]),
           waiting: asInteger(parts[7]),
-          line: readIdTextWeightIntegerHolderTextList(parts[8]),
+          line: readIdText_WeightInteger_HolderTextList(parts[8]),
         }
       default:
         return unexpected('inspection', parts[0])

@@ -33,7 +33,7 @@ test('each script of each structure is the one of the contract, with its hash an
 })
 
 test('a script has its keys first, and the table of them where its functions need it', () => {
-  const text: LuaText = { file: 'lua/gauge/read.lua', taken: [6, 2, -4, 1, 9, 1], text: 'b\nc\na\nd' }
+  const text: LuaText = { file: 'lua/gauge/read', taken: [6, 2, -4, 1, 9, 1], text: 'b\nc\na\nd' }
 
   const script = linked(
     'gauge/read',

@@ -38,7 +38,7 @@ function compiled(): OperationContract | undefined {
   writeFileSync(join(root, 'gauge/keys.lua'), KEYS)
   writeFileSync(join(root, 'gauge/put.lua'), `${HEAD}${BODY}return { 'stored' }\n`)
   writeFileSync(join(root, 'shared/gauges.lua'), MODULE)
-  return compileTree(root).operations['gauge/put']
+  return compileTree(root, '0.0.0', undefined, { form: 'readable' }).operations['gauge/put']
 }
 
 test('a caller gives each of them, and the operation has them in one table', () => {

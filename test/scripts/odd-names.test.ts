@@ -141,7 +141,6 @@ const REFUSED: [described: Described, problem: string][] = [
     { operation: 'is-prototype-of' },
     'redis/demo/is-prototype-of.lua:1 every object of JavaScript has a method of this name: rename the file',
   ],
-  [{ returns: ['a_b x:[y:text]', 'a-b x:[y:text]'] }, `redis/demo/act.lua:1 ${taken('readXOfDemoActAB')}`],
   [
     { args: ['local many = tonumber(ARGV[] or 9007199254740993) -- integer: x'] },
     'redis/demo/act.lua:7 the default is too large: write at most 9007199254740991',
@@ -166,15 +165,6 @@ test.each(REFUSED)('refused, with what would be right: %j', (described, problem)
   expect(write(folderOf([described]))).toContainEqual(problem)
 })
 
-test('readers of lists whose names become one are refused', () => {
-  const folder = folderOf([
-    { operation: 'add', returns: ['up-x x:[y:text]'] },
-    { operation: 'add-up', returns: ['x x:[y:text]'] },
-  ])
-
-  expect(write(folder)).toEqual([`redis/demo/add.lua:1 ${taken('readXOfDemoAddUpX')}`])
-})
-
 const STRUCTURES = `args answer encoded flat found function-name item list map name number of parts perilune-x
   promise-x script set state string symbol then-x this-x to type unit value error date boolean redis status call
   caller unknown any never infinity nan`.split(/\s+/)
@@ -188,6 +178,10 @@ const TAKEN_WELL: Described[] = [
     returns: ['told at:big half:number? raw:bytes? is:flag?', 'odd rows:[a:bytes? b:flag c:big d:number?]?'],
   },
   { operation: 'status', prose: PROSE },
+  {
+    operation: 'lists',
+    returns: ['a_b x:[a_text_b:text c:text]', 'a-b x:[a:text b:text c:text]', 'ab x:[a_text:integer]'],
+  },
   {
     operation: 'call-ids',
     args: ['local caller = ARGV[] -- text: who', 'local call = ARGV[] -- text: which'],

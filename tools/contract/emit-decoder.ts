@@ -75,11 +75,11 @@ function read(reader: string, part: string, optional: true | undefined): string 
   return optional ? `${part} === null ? null : ${reader}(${part})` : `${reader}(${part})`
 }
 
-/** `readTextList`, `readAtIntegerWhyTextList`: of its form alone, so that lists of one form have one function. */
+/** `readTextList`, `readAtInteger_WhyTextList`: of its form alone, so that lists of one form have one function, and only those. */
 function readerName({ fields }: ListField): string {
   const names = fields.map(({ name, type, optional }) => {
     const form = `${pascal(type)}${optional ? 'OrNull' : ''}`
     return fields.length === 1 ? form : `${pascal(name)}${form}`
   })
-  return `read${names.join('')}List`
+  return `read${names.join('_')}List`
 }

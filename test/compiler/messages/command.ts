@@ -10,7 +10,7 @@ export const SLIPS: readonly Slip[] = [
   {
     mistake: 'no file to write',
     args: ['generate', 'redis'],
-    says: 'usage: perilune generate DIR --out FILE [--check]\nperilune --help says more',
+    says: 'usage: perilune generate DIR --out FILE [--check] [--readable]\nperilune --help says more',
   },
   {
     mistake: 'a file that is no module',
@@ -31,6 +31,11 @@ export const SLIPS: readonly Slip[] = [
     mistake: 'a module that is not there yet, in CI',
     args: ['generate', 'redis', '--out', 'redis.ts', '--check'],
     says: 'redis.ts differs: run perilune generate redis --out redis.ts',
+  },
+  {
+    mistake: 'a readable module that is not there yet, in CI',
+    args: ['generate', 'redis', '--out', 'redis.ts', '--check', '--readable'],
+    says: 'redis.ts differs: run perilune generate redis --out redis.ts --readable',
   },
   {
     mistake: 'a folder for a file',
