@@ -5,10 +5,13 @@ export interface Edit extends Span {
   readonly text: string
 }
 
-/** From the last to the first: each moves what is behind it. */
+/** None begins within another; of those in one place the last stands first. */
 export function withEdits(source: string, edits: readonly Edit[]): string {
-  let text = source
-  for (const { from, to, text: other } of edits.toSorted((one, next) => next.from - one.from))
-    text = text.slice(0, from) + other + text.slice(to)
-  return text
+  const texts: string[] = []
+  let at = 0
+  for (const { from, to, text } of edits.toReversed().toSorted((one, next) => one.from - next.from)) {
+    texts.push(source.slice(at, from), text)
+    at = Math.max(at, to)
+  }
+  return texts.join('') + source.slice(at)
 }

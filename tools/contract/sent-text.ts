@@ -88,5 +88,7 @@ function emptied(text: readonly string[], source: string, spans: readonly Span[]
 }
 
 function lineAt(source: string, place: number): number {
-  return source.slice(0, place).split('\n').length - 1
+  let line = 0
+  for (let at = source.indexOf('\n'); at >= 0 && at < place; at = source.indexOf('\n', at + 1)) line += 1
+  return line
 }
