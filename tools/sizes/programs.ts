@@ -23,6 +23,8 @@ await lease.release()
 assert.notEqual(await lock(at, name).tryAcquire(), null)`
 
 export const PROGRAMS: readonly Program[] = [
+  // What each of the others has, too.
+  { name: 'a connection alone', imports: '', text: `\nassert.equal(typeof at.close, 'function')` },
   { name: 'lock', imports: LOCK_IMPORTS, text: LOCK },
   {
     name: 'lock, node-redis',
