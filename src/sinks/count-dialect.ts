@@ -96,6 +96,11 @@ export interface CountDialect {
   /** `version`, `reached` and `flaw` of counters, whose line is locked. */
   lock(schema: string, counters: string, events: EventsPlace): Statement
   move(schema: string, standing: Standing): Statement
+  /**
+   * Keeps the flaw of a line until somebody takes it away: what it comes of may pass by itself, and rows that were written before that
+   * would still never be taken. Only where lines may have one.
+   */
+  keepFlaw?(schema: string, counters: string, flaw: string): Statement
   /** Takes rows that were never taken, about `limit`, the oldest first. */
   take(
     runner: SqlRunner,

@@ -144,9 +144,16 @@ export class SqlCounts implements CountSource {
       if (!learn(this.#hints, counters, hint, rows)) continue
       const [row = {}] = rows
       // None of the rows that were written here would seem to wait.
-      if (typeof row['flaw'] === 'string') throw ahead(row['flaw'], counters)
+      if (typeof row['flaw'] === 'string') await this.#refuse(schema, counters, row['flaw'])
       return row
     }
+  }
+
+  async #refuse(schema: string, counters: string, flaw: string): Promise<never> {
+    const kept = this.#counting.keepFlaw?.(schema, counters, flaw)
+    // Who may only read is refused all the same.
+    if (kept !== undefined) await this.access.change(kept).catch(() => 0)
+    throw ahead(flaw, counters)
   }
 
   async #lock(runner: SqlRunner, { place, events }: Ready, counters: string): Promise<Standing> {

@@ -32,7 +32,7 @@ export const POSTGRES_COUNTS: CountDialect = {
   dialect: POSTGRES,
   cursors: (schema) =>
     guarded(`CREATE TABLE IF NOT EXISTS ${cursorIn(schema)} (
-      counters text PRIMARY KEY, version bigint NOT NULL, reached xid8 NOT NULL);`),
+      counters text PRIMARY KEY, version bigint NOT NULL, reached xid8 NOT NULL, flaw text);`),
   outbox: (schema) =>
     guarded(`CREATE TABLE IF NOT EXISTS ${outboxIn(schema)} (
       counters text NOT NULL, idempotency_key text NOT NULL, id text NOT NULL, delta bigint NOT NULL,
@@ -69,13 +69,17 @@ export const POSTGRES_COUNTS: CountDialect = {
     values: [counters],
   }),
   lock: (schema, counters) => ({
-    sql: `SELECT version, reached::text AS reached, ${flawOf('reached', '$2')} AS flaw
-      FROM ${cursorIn(schema)} WHERE counters = $1 FOR UPDATE`,
+    sql: `SELECT version, reached::text AS reached, ${flawOf('c', '$2')} AS flaw
+      FROM ${cursorIn(schema)} c WHERE counters = $1 FOR UPDATE`,
     values: [counters, AHEAD],
   }),
   move: (schema, { counters, next, reached }) => ({
     sql: `UPDATE ${cursorIn(schema)} SET version = $2, reached = $3::xid8 WHERE counters = $1`,
     values: [counters, next, reached],
+  }),
+  keepFlaw: (schema, counters, flaw) => ({
+    sql: `UPDATE ${cursorIn(schema)} SET flaw = $2 WHERE counters = $1`,
+    values: [counters, flaw],
   }),
   take,
   values: (place, events, counters, ids, hint) => ({
@@ -94,9 +98,9 @@ export const POSTGRES_COUNTS: CountDialect = {
     values: [counters, hint, ids, ids],
   }),
   waiting: (schema, events, counters, hint, most) => ({
-    sql: `WITH line AS (SELECT version, reached FROM ${cursorIn(schema)} WHERE counters = $1)
+    sql: `WITH line AS (SELECT version, reached, flaw FROM ${cursorIn(schema)} WHERE counters = $1)
       SELECT count(w.one) AS waiting, max(w.age) AS age_ms, max(l.version) AS version, max(l.reached::text) AS reached,
-        max(${flawOf('l.reached', '$4')}) AS flaw
+        max(${flawOf('l', '$4')}) AS flaw
       FROM (SELECT 1) always LEFT JOIN line l ON true
       LEFT JOIN LATERAL (SELECT 1 AS one, ${ageOf(events)} AS age FROM ${tableOf(events)} e
         WHERE ${own(events)} AND e.${name(events.mark)} >= $2::xid8
@@ -122,8 +126,8 @@ export const POSTGRES_COUNTS: CountDialect = {
 }
 
 /** Says so where roll-ups have taken transactions that have not begun: rows of those would wait for none of them. */
-function flawOf(reached: string, said: string): string {
-  return `CASE WHEN ${reached} > pg_snapshot_xmax(pg_current_snapshot()) THEN ${said}::text END`
+function flawOf(line: string, said: string): string {
+  return `coalesce(${line}.flaw, CASE WHEN ${line}.reached > pg_snapshot_xmax(pg_current_snapshot()) THEN ${said}::text END)`
 }
 
 /** What `$1` is in every statement on events: whose rows they are, where that matters. */

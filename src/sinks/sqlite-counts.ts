@@ -22,7 +22,7 @@ const NOW_MS = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER
 export const SQLITE_COUNTS: CountDialect = {
   dialect: SQLITE,
   cursors: (schema) => `CREATE TABLE IF NOT EXISTS ${cursorIn(schema)} (
-    counters TEXT PRIMARY KEY, version INTEGER NOT NULL, reached INTEGER NOT NULL) WITHOUT ROWID`,
+    counters TEXT PRIMARY KEY, version INTEGER NOT NULL, reached INTEGER NOT NULL, flaw TEXT) WITHOUT ROWID`,
   outbox: (schema) => `CREATE TABLE IF NOT EXISTS ${outboxIn(schema)} (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, counters TEXT NOT NULL, idempotency_key TEXT NOT NULL, id TEXT NOT NULL,
     delta INTEGER NOT NULL, at INTEGER NOT NULL, UNIQUE (counters, idempotency_key))`,
@@ -50,7 +50,7 @@ export const SQLITE_COUNTS: CountDialect = {
     problem: `the table ${table} has no key that is INTEGER PRIMARY KEY AUTOINCREMENT`,
   }),
   enter: (schema, counters) => ({
-    sql: `INSERT INTO ${cursorIn(schema)} VALUES (?, 0, 0) ON CONFLICT DO NOTHING`,
+    sql: `INSERT INTO ${cursorIn(schema)} VALUES (?, 0, 0, NULL) ON CONFLICT DO NOTHING`,
     values: [counters],
   }),
   standing,
@@ -62,6 +62,10 @@ export const SQLITE_COUNTS: CountDialect = {
   move: (schema, { counters, next, reached }) => ({
     sql: `UPDATE ${cursorIn(schema)} SET version = ?, reached = ? WHERE counters = ?`,
     values: [next, Number(reached), counters],
+  }),
+  keepFlaw: (schema, counters, flaw) => ({
+    sql: `UPDATE ${cursorIn(schema)} SET flaw = ? WHERE counters = ?`,
+    values: [flaw, counters],
   }),
   take,
   values: (place, events, counters, ids) => ({
@@ -99,7 +103,7 @@ export const SQLITE_COUNTS: CountDialect = {
 /** Says so where roll-ups have taken numbers that the table gives away again, for it was made anew without them: such rows would not seem to wait. */
 function flawOf({ found }: EventsPlace): string {
   const given = `SELECT seq FROM ${quote(found.schema, '"')}.sqlite_sequence WHERE name = ?`
-  return `CASE WHEN l.reached > coalesce((${given}), 0) THEN ? END`
+  return `coalesce(l.flaw, CASE WHEN l.reached > coalesce((${given}), 0) THEN ? END)`
 }
 
 function flawValues({ table, found }: EventsPlace): string[] {
