@@ -60,8 +60,8 @@ const CHECKS_OF_USERS = [...CHECKS, checkRepeats, checkWholes]
 export interface CompileOptions {
   /** Of the texts of scripts; default: `short`, which is what is shipped. */
   readonly form?: TextForm
-  /** Only the operations of this one. */
-  readonly structure?: string
+  /** Of which operations, by their names; default: all. */
+  readonly only?: (name: string) => boolean
 }
 
 /**
@@ -72,11 +72,11 @@ export function compileTree(
   root: string,
   version = '0.0.0',
   library?: string,
-  { form = 'short', structure }: CompileOptions = {},
+  { form = 'short', only = () => true }: CompileOptions = {},
 ): Contract {
   const tree = readTree(root, library)
   const problems: Problem[] = []
-  const sources = tree.operations.filter((each) => structure === undefined || each.structure === structure)
+  const sources = tree.operations.filter(({ name }) => only(name))
   const scripts = readScripts(tree, sources, library === undefined ? CHECKS : CHECKS_OF_USERS, problems)
   checkStructures(scripts, problems)
   problems.push(...tree.problems)

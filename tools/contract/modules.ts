@@ -86,6 +86,8 @@ function readModule({ file, text }: ModuleFile): { definitions: Definition[]; pr
     if (table !== null)
       return { names: [table.name], file, line: first, text: [], needs: [], table: table.table }
     const own = lines.slice(first - 1, last)
+    // It is sent without what is around it.
+    if (parseLua(own.join('\n'), () => {}) === null) refuse(first, NOT_ALONE)
     const names = statements.flatMap((statement) => namesOf(statement) ?? [])
     return { names, file, line: first, text: own, needs: needsOf(own.join('\n')) }
   })
@@ -118,6 +120,8 @@ function sections({ body, comments = [] }: Chunk): Section[] {
 
 const OPTIONAL_ELSEWHERE =
   '@optional is not above a function: move it right above the one that calls the command'
+const NOT_ALONE =
+  'a definition of a module is sent alone, and this line begins with the end of another one: put its ; on the line above'
 const ONLY_DEFINITIONS =
   'a module has local functions and constants only: write local function name(…), or move this into an operation'
 

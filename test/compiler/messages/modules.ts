@@ -26,6 +26,13 @@ export const MODULES: readonly Mistake[] = [
     ],
   },
   {
+    mistake: 'a definition behind the end of another one',
+    change: { [SEATS]: ['end\n', 'end\n; local function none()\n  return 0\nend\n'] },
+    says: [
+      `${SEATS}:4 a definition of a module is sent alone, and this line begins with the end of another one: put its ; on the line above`,
+    ],
+  },
+  {
     mistake: 'a function that is defined twice',
     change: { 'redis/shared/more.lua': 'local function seats_of(seats)\n  return 1\nend\n' },
     says: [`${SEATS}:1 seats_of is also defined in redis/shared/more.lua: rename one`],
