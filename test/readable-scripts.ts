@@ -1,13 +1,13 @@
 // Scripts with the names and the blanks of their sources, for tests that change what a script says. What is shipped has short names.
 
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Script } from '../src/driver.ts'
 import { onTestClock, TEST_CLOCK } from '../src/testing/test-clock.ts'
 import { compileTree } from '../tools/contract/compile.ts'
 import type { Contract, OperationContract } from '../tools/contract/contract.ts'
 
-const LUA = join(import.meta.dirname, '../lua')
-const clock = compileTree(LUA, undefined, undefined, { form: 'readable', only: () => false }).clock ?? ''
+const LUA = join(rootAbove(import.meta.dirname), 'lua')
 /** Each compiled alone when it is first asked for: all of a structure take seconds. */
 const known = new Map<string, OperationContract>()
 
@@ -21,7 +21,16 @@ export function readableContract(structure: string): Contract {
 export function readable(script: Script): Script {
   const { source, sha1 } = operationOf(script.name)
   const inWords = { ...script, source, sha1 }
-  return script.source.includes(TEST_CLOCK) ? onTestClock(inWords, clock) : inWords
+  return script.source.includes(TEST_CLOCK) ? onTestClock(inWords, clock()) : inWords
+}
+
+function clock(): string {
+  return compileTree(LUA, undefined, undefined, { form: 'readable', only: () => false }).clock ?? ''
+}
+
+/** A program of a test is bundled in a folder further down. */
+function rootAbove(folder: string): string {
+  return existsSync(join(folder, 'lua/contract.json')) ? folder : rootAbove(dirname(folder))
 }
 
 function operationOf(name: string): OperationContract {
