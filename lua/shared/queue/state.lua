@@ -293,6 +293,28 @@ local function try_rights(keys, queue)
   end
 end
 
+-- A setting as it is to be: what is negative stays as it was.
+local function pick(new, old)
+  return new < 0 and old or new
+end
+
+local LIMITS = arguments({
+  paused = 'integer', -- 1: gives out no job; 0: does
+  concurrency = 'integer', -- jobs claimed at once; 0: any number
+  rate_limit = 'integer', -- jobs claimed in a window; 0: any number
+  rate_window_ms = 'integer', -- the window
+})
+
+-- Of a queue or a group.
+local function set_limits(held, limits)
+  if limits.paused >= 0 then
+    held.paused = limits.paused == 1
+  end
+  held.concurrency = pick(limits.concurrency, held.concurrency)
+  held.rate_limit = pick(limits.rate_limit, held.rate_limit)
+  held.rate_window_ms = pick(limits.rate_window_ms, held.rate_window_ms)
+end
+
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
 -- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
 -- of the rate stands in a field of its own; see `read_burst`.
