@@ -30,7 +30,7 @@ local function agree_on(meta, partitions, now)
   redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
 end
 
--- Proposals of partitions; see shared/line.
+-- Proposals of partitions.
 local PROPOSED_MS = '60000'
 
 -- What proves the proposal, the one before where it was not taken up yet; of which nothing is left after a minute.
@@ -48,4 +48,29 @@ local function propose(meta, layout, now)
     redis.call('PEXPIRE', meta, PROPOSED_MS)
   end
   return now
+end
+
+-- Of what is spread over several units each knows over how many: the field `partitions` of its main key, which is there from
+-- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
+-- name alone, and only then it is taken up, with what proves the proposal. So whoever clears all partitions that the number tells
+-- clears this one, too.
+
+local PARTITIONS = arguments({
+  partitions = 'integer', -- over how many the unit is spread; 0: it is not
+  proof = 'text', -- what propose answered, where the partition is not agreed upon yet; else empty
+})
+
+-- Takes the number up where this partition has none yet. False where the partition was not proposed so, or was cleared since.
+local function take_up(meta, unit, spread)
+  if unit.partitions == spread.partitions then
+    return true
+  end
+  local proof = spread.proof
+  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+    return false
+  end
+  redis.call('HSET', meta, 'partitions', spread.partitions)
+  redis.call('HDEL', meta, 'proposed')
+  redis.call('PERSIST', meta)
+  return true
 end

@@ -6,7 +6,7 @@ import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
-import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedTokens } from './shared.ts'
+import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedTickets, sharedTokens } from './shared.ts'
 
 const abandonLua: LuaText = { file: 'lua/semaphore/abandon', taken: [8, 9, 1, 23], text: `local c=ARGV[1]
 local d=ARGV[2]
@@ -602,7 +602,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', '8743b73f8cc66811d78da41769084e92cc942cfd', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedLine, 13, 10, abandonLua, 10, 1, sharedLine, 23, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 24, abandonLua, 19, 2, permitsModule, 80, 19, 57, 18, sharedLine, 41, 6, permitsModule, 99, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, abandonLua, 29, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', '8743b73f8cc66811d78da41769084e92cc942cfd', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 24, abandonLua, 19, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, abandonLua, 29, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -670,7 +670,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '48354774acd3afff942cf25c1fc5595c457e3d38', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 166, 3, 115, 8, 169, 7, acquireLua, 17, 1, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 10, 149, 13, 148, 1, 162, 4, acquireLua, 18, 5, permitsModule, 56, 24, acquireLua, 23, 2, permitsModule, 80, 19, 57, 18, sharedLine, 41, 6, permitsModule, 99, 7, acquireLua, 25, 5, sharedLine, 13, 10, acquireLua, 30, 1, sharedLine, 23, 11, 167, 1, 34, 7, 168, 8, acquireLua, 31, 6, permitsModule, 106, 6, acquireLua, 37, 3, permitsModule, 115, 8, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 7, 4, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 123, 14, serveModule, 11, 29, sharedLine, 59, 4, serveModule, 0, 7, 40, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 112, 3, acquireLua, 56, 1, permitsModule, 115, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 58, 7, sharedLine, 176, 18, acquireLua, 65, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '48354774acd3afff942cf25c1fc5595c457e3d38', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 166, 3, 115, 8, 169, 7, acquireLua, 17, 1, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 10, 149, 13, 148, 1, 162, 4, acquireLua, 18, 5, permitsModule, 56, 24, acquireLua, 23, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, acquireLua, 25, 5, sharedTickets, 0, 10, acquireLua, 30, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 31, 6, permitsModule, 106, 6, acquireLua, 37, 3, permitsModule, 115, 8, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, serveModule, 7, 4, sharedMessages, 49, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 123, 14, serveModule, 11, 29, sharedLine, 6, 4, serveModule, 0, 7, 40, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 112, 3, acquireLua, 56, 1, permitsModule, 115, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 58, 7, sharedLine, 123, 18, acquireLua, 65, 9]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -737,7 +737,7 @@ export type ClearAnswer =
  * Cost: O(permits and waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/clear', '179e95089747b3f934e8f48c545d43a4e9466ad6', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedLine, 47, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
+  script: /* @__PURE__ */ linked('semaphore/clear', '179e95089747b3f934e8f48c545d43a4e9466ad6', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -813,7 +813,7 @@ export type InspectAnswer =
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 57, 4, inspectLua, 5, 12, sharedLine, 47, 12, inspectLua, 17, 20]),
+  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 57, 4, inspectLua, 5, 12, sharedTickets, 28, 12, inspectLua, 17, 20]),
   parts: abandonParts,
   encode(args) {
     return [
@@ -864,7 +864,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', '4cf63613b19724b6bd86f06a6462a388161262ba', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 57, 18, 48, 9, 75, 5, releaseLua, 10, 1, permitsModule, 80, 19, sharedLine, 41, 6, permitsModule, 99, 7, releaseLua, 11, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 148, 14, 138, 5, sharedClockSteps, 0, 3, permitsModule, 143, 4, 162, 2, releaseLua, 18, 2]),
+  script: /* @__PURE__ */ linked('semaphore/release', '4cf63613b19724b6bd86f06a6462a388161262ba', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 57, 18, 48, 9, 75, 5, releaseLua, 10, 1, permitsModule, 80, 19, sharedLine, 0, 6, permitsModule, 99, 7, releaseLua, 11, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 148, 14, 138, 5, sharedClockSteps, 0, 3, permitsModule, 143, 4, 162, 2, releaseLua, 18, 2]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -913,7 +913,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', 'b844e0c331cb299f17fd584f146492a32595f7b9', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 149, 13, sharedClockSteps, 0, 3, permitsModule, 138, 9, 148, 1, 162, 2, resizeLua, 10, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 41, 6, permitsModule, 99, 4, 48, 8, 103, 3, resizeLua, 11, 3, sharedLine, 47, 12, sharedMessages, 0, 39, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, resizeLua, 21, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', 'b844e0c331cb299f17fd584f146492a32595f7b9', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 149, 13, sharedClockSteps, 0, 3, permitsModule, 138, 9, 148, 1, 162, 2, resizeLua, 10, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 39, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, resizeLua, 21, 4]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -958,7 +958,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', '4cefca285a877f5889a3096f81be176ceb17a8d4', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 41, 6, permitsModule, 99, 4, 48, 8, 103, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedLine, 47, 12, sharedMessages, 3, 36, sharedLine, 76, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 107, 38, 154, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 160, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 59, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, serveLua, 13, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', '4cefca285a877f5889a3096f81be176ceb17a8d4', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, serveLua, 13, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

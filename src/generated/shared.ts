@@ -2,7 +2,7 @@
 
 import type { LuaText } from '../runtime/linked.ts'
 
-export const sharedAgreement: LuaText = { file: 'lua/shared/agreement', taken: [8, 1, 1, 7, 10, 4, -12, 7, 10, 15], text: `local function known_number(a)
+export const sharedAgreement: LuaText = { file: 'lua/shared/agreement', taken: [8, 1, 1, 7, 10, 4, 32, 13, -57, 7, 10, 15], text: `local function known_number(a)
 local b=redis.call('HMGET',a,'partitions','agreed_us','state')
 if b[1]then
 return tonumber(b[1]),b[2]
@@ -13,6 +13,19 @@ end
 local function agree_on(a,b,c)
 local d='in '..b..' partitions'
 redis.call('HSET',a,'layout',d,'partitions',b,'agreed_us',c)
+end
+local function take_up(a,b,c)
+if b.partitions==c.partitions then
+return true
+end
+local d=c.proof
+if d==''or redis.call('HGET',a,'proposed')~=d then
+return false
+end
+redis.call('HSET',a,'partitions',c.partitions)
+redis.call('HDEL',a,'proposed')
+redis.call('PERSIST',a)
+return true
 end
 local function refusal_of_spread(a)
 local b=redis.call('HGET',a,'layout')
@@ -148,64 +161,11 @@ if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [113, 13, 14, 10, 1, 11, 15, 7, 93, 6, -120, 12, -153, 4, 2, 13, 199, 16, 3, 15, -66, 14, 1, 3, 2, 7, -49, 10, -189, 4, 33, 9, -39, 6, 37, 7, 28, 9, -23, 8, -17, 6, 11, 4], text: `local function take_up(a,b,c)
-if b.partitions==c.partitions then
-return true
-end
-local d=c.proof
-if d==''or redis.call('HGET',a,'proposed')~=d then
-return false
-end
-redis.call('HSET',a,'partitions',c.partitions)
-redis.call('HDEL',a,'proposed')
-redis.call('PERSIST',a)
-return true
-end
-local function new_ticket(a,b,c,d,e,f)
-return{
-id=a,
-kind=b,
-lease_ms=c,
-listens=d and 1 or 0,
-units=e,
-holder=f,
-}
-end
-local function format_ticket(a)
-return string.format(
-'%s %s %d %d %d %s',
-a.id,
-a.kind,
-a.lease_ms,
-a.listens,
-a.units,
-a.holder
-)
-end
-local function other_text(a)
-local b=a.listens
-a.listens=1-b
-local c=format_ticket(a)
-a.listens=b
-return c
-end
-local function note_late(a,b,c,d)
+export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [194, 6, -178, 4, 2, 13, 116, 16, 3, 15, -66, 14, 1, 3, 2, 7, -49, 10, -106, 4, 33, 9, -39, 6, 37, 7, 28, 9, -23, 8, -17, 6, 11, 4], text: `local function note_late(a,b,c,d)
 if b~=''and d-math.floor(c/1000)<=1000 then
 a.late=a.late or{}
 a.late[string.match(b,'^[^.]*')]=true
 end
-end
-local function parse_ticket(a)
-local b,c,d,e,f,g=string.match(a,'^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-return{
-text=a,
-id=b,
-kind=c,
-lease_ms=tonumber(d),
-listens=tonumber(e),
-units=tonumber(f),
-holder=g,
-}
 end
 local function first_ticket(a)
 local b=redis.call('ZRANGE',a.queue,'0','0')[1]
@@ -454,6 +414,46 @@ end
 local function place_of(a)
 local b=a~='0'and scanning_process()or''
 return b==''and a or a..'.'..b
+end` }
+export const sharedTickets: LuaText = { file: 'lua/shared/tickets', taken: [13, 10, 1, 11, 15, 7, -21, 12], text: `local function new_ticket(a,b,c,d,e,f)
+return{
+id=a,
+kind=b,
+lease_ms=c,
+listens=d and 1 or 0,
+units=e,
+holder=f,
+}
+end
+local function format_ticket(a)
+return string.format(
+'%s %s %d %d %d %s',
+a.id,
+a.kind,
+a.lease_ms,
+a.listens,
+a.units,
+a.holder
+)
+end
+local function other_text(a)
+local b=a.listens
+a.listens=1-b
+local c=format_ticket(a)
+a.listens=b
+return c
+end
+local function parse_ticket(a)
+local b,c,d,e,f,g=string.match(a,'^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+return{
+text=a,
+id=b,
+kind=c,
+lease_ms=tonumber(d),
+listens=tonumber(e),
+units=tonumber(f),
+holder=g,
+}
 end` }
 export const sharedTokens: LuaText = { file: 'lua/shared/tokens', taken: [2, 3], text: `local function next_token(a,b)
 return math.max(a+1,b)

@@ -1,7 +1,7 @@
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
 --                    which those who know only 1 would take for none
---   partitions       over how many the queue is spread, where this is one of them; see shared/line
+--   partitions       over how many the queue is spread, where this is one of them; see shared/agreement
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see `parse_settings` and `read_burst`
 --   state            the numbers below, as doubles one behind the other
