@@ -63,3 +63,19 @@ test('a local of the script may have the name of a key', () => {
     "local state = redis.call('HGET', state_key, 'a')\nredis.call('HSET', state_key, 'b', state)",
   )
 })
+
+test('a key keeps its name where a local of the script hides it, in the list and in the table', () => {
+  const { keys, source } =
+    compiled(
+      "local state = redis.call('HGET', keys.state, 'a')\nredis.call('HSET', keys.state, 'b', state)\ndrop(keys)\n",
+      {
+        module: CLEAN,
+      },
+    ).operations['gauge/read'] ?? expect.fail()
+
+  expect(keys.map(({ name, part }) => [name, part])).toEqual([
+    ['state', 'state'],
+    ['spare_log', 'spare-log'],
+  ])
+  expect(source).toContain('state = state_key,')
+})

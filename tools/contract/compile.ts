@@ -173,8 +173,8 @@ function argumentOf(
   }
 }
 
-function keyOf({ name, part, type, about, repeated }: KeyDeclaration): KeyDeclaration {
-  return { name, part, type, about, ...(repeated ? { repeated } : {}) }
+function keyOf({ part, type, about, repeated }: KeyDeclaration): KeyDeclaration {
+  return { name: part.replaceAll('-', '_'), part, type, about, ...(repeated ? { repeated } : {}) }
 }
 
 function sinceOf({ names, optional }: Script): string {

@@ -1,6 +1,6 @@
 import type { Chunk } from 'luaparse'
 import type { OptionalCommand } from './contract.ts'
-import { type Declarations, readDeclarations } from './declarations.ts'
+import { type Declarations, type DeclaredKey, readDeclarations } from './declarations.ts'
 import { type Head, optionalCommands, type Refuse, readHead } from './head.ts'
 import type { Built } from './built.ts'
 import { locate } from './locate.ts'
@@ -38,14 +38,18 @@ export function readScript(source: Source, built: Built, problems: Problem[]): S
   const head = readHead(built.source, (line, message) => problems.push({ file: source.file, line, message }))
   if (!head || !chunk) return null
   refuseOldGrammar(chunk, refuse)
-  const declarations = readDeclarations(
-    built.source,
-    head.after,
-    refuse,
-    (name) => built.modules.get(name)?.table,
-  )
+  const read = readDeclarations(built.source, head.after, refuse, (name) => built.modules.get(name)?.table)
+  const declarations = { ...read, keys: read.keys.map((key) => ({ ...key, part: partOf(key, built) })) }
   const optional = [...head.optional, ...optionalCommands(built.source)]
   return { ...source, built, head, declarations, chunk, names: resolve(chunk), optional: byCommand(optional) }
+}
+
+/** The name of a key in the list of its structure: the local may have another one, where a local of the script has that name. */
+function partOf({ part, line }: DeclaredKey, { lines, keyList }: Built): string {
+  const place = locate(lines, line)
+  const listed =
+    place.file === keyList?.file ? keyList.keys.find((key) => key.line === place.line) : undefined
+  return listed?.name.replaceAll('_', '-') ?? part
 }
 
 /** Reports problems of a built script at the places they come from. */
