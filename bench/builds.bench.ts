@@ -2,11 +2,9 @@
 // Expectation: no hottest row of a structure is. PERILUNE_BEFORE names the folder of another clone in which `npm run build`
 // has run; both builds work in one process, on one server, in turn. PERILUNE_CASES names some of the cases: `lock,cache`.
 
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { Redis } from 'ioredis'
 import type { Bench, Measured, Variant } from './harness/bench.ts'
-import { type Built, builtLibrary } from './harness/built.ts'
+import { type Built, builtLibrary, libraryIn } from './harness/built.ts'
 import { firstLine } from './harness/first-line.ts'
 import type { Row } from './harness/print.ts'
 import { CASES, type Case } from './profile/cases.ts'
@@ -21,7 +19,7 @@ export async function run(bench: Bench): Promise<void> {
   const folder = process.env['PERILUNE_BEFORE']
   if (!folder) return bench.report('builds', [{ variant: 'not measured', set: 'PERILUNE_BEFORE' }])
   const now = await builtLibrary()
-  const before = await libraryIn(folder, now)
+  const before = await libraryIn(folder)
   const ratios: Row[] = []
   const wanted = process.env['PERILUNE_CASES']?.split(',')
   for (const [name, each] of Object.entries(CASES)) {
@@ -30,14 +28,6 @@ export async function run(bench: Bench): Promise<void> {
     if (measured !== null) ratios.push(toRow(name, measured))
   }
   bench.report('now against before', ratios)
-}
-
-/** What it lacks is taken from this build. */
-async function libraryIn(folder: string, now: Built): Promise<Built> {
-  const load = (name: string): Promise<Partial<Built>> =>
-    import(pathToFileURL(join(folder, 'dist', `${name}.mjs`)).href)
-  const [index, driver] = await Promise.all([load('index'), load('ioredis')])
-  return { ...now, ...index, ...driver }
 }
 
 /** Null when one of them does not know what the case asks for. */

@@ -30,6 +30,14 @@ export function builtLibrary(): Promise<Built> {
   return library
 }
 
+/** The library as it was built in another folder. What that lacks is taken from this one. */
+export async function libraryIn(folder: string): Promise<Built> {
+  const load = (name: string): Promise<Partial<Built>> =>
+    import(pathToFileURL(join(folder, 'dist', `${name}.mjs`)).href)
+  const [now, index, driver] = await Promise.all([builtLibrary(), load('index'), load('ioredis')])
+  return { ...now, ...index, ...driver }
+}
+
 /** The path of a module that starts the service, with the library in it. */
 export async function builtService(): Promise<string> {
   return join(await compile({ main: 'server/main.ts' }), 'main.mjs')

@@ -1,0 +1,81 @@
+// Question: how many instructions does the server carry out for one call, beside another build?
+// Expectation: no hottest row of a structure takes 3 % more, single calls of the queue none. Instructions are counted by valgrind
+// (a Debian package), so that load on the machine changes nothing. PERILUNE_BEFORE names the folder of another clone in which
+// `npm run build` has run, PERILUNE_CASES some of the cases: `lock,cache`.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { freePort } from '../test/servers/ports.ts'
+import type { Bench } from './harness/bench.ts'
+import { type Built, builtLibrary, libraryIn } from './harness/built.ts'
+import { CASES, type Case } from './profile/cases.ts'
+
+/** The difference between the longer and the shorter run is what calls cost, without the start and the first calls. */
+const CALLS = { few: 200, many: 1200 }
+/** Of what takes a thousand jobs a call. */
+const CALLS_OF_THOUSANDS = { few: 4, many: 12 }
+
+export async function run(bench: Bench): Promise<void> {
+  const folder = process.env['PERILUNE_BEFORE']
+  if (!folder) return bench.report('instructions', [{ variant: 'not measured', set: 'PERILUNE_BEFORE' }])
+  const builds = { before: await libraryIn(folder), now: await builtLibrary() }
+  const wanted = process.env['PERILUNE_CASES']?.split(',') ?? Object.keys(CASES)
+  const ratios: Record<string, number> = {}
+  for (const name of wanted) {
+    const each = CASES[name]
+    if (each === undefined) throw new Error(`there is no case ${name}: ${Object.keys(CASES).join(', ')}`)
+    const calls = name === 'queue-worker' ? CALLS_OF_THOUSANDS : CALLS
+    const [before, now] = await Promise.all([
+      costOf(builds.before, each, calls),
+      costOf(builds.now, each, calls),
+    ])
+    bench.report(each.about, [
+      { variant: 'before', instructions: before },
+      { variant: 'now', instructions: now },
+    ])
+    ratios[name] = now / before
+  }
+  bench.judge('instructions of now against before', ratios, { atMost: 1.03 })
+}
+
+async function costOf(built: Built, each: Case, { few, many }: typeof CALLS): Promise<number> {
+  const shorter = await instructionsOf(built, each, few)
+  const longer = await instructionsOf(built, each, many)
+  return Math.round((longer - shorter) / (many - few))
+}
+
+async function instructionsOf(built: Built, { inFlight, prepare }: Case, calls: number): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'perilune-instructions-'))
+  const [out, port] = [join(folder, 'counted'), await freePort()]
+  const server = startCounted(port, out)
+  const client = new Redis(port, { retryStrategy: () => 100, maxRetriesPerRequest: null })
+  client.on('error', () => {}) // until it listens
+  try {
+    await client.ping()
+    const redis = built.perilune(built.ioredis(client), { namespace: 'counted', deadline: '60s' })
+    const steps = prepare(redis, built)
+    for (let call = 0; call < calls; call += inFlight)
+      await Promise.all(Array.from({ length: inFlight }, (_, at) => steps[(call + at) % steps.length]?.()))
+    await redis.close()
+  } finally {
+    client.disconnect()
+    server.kill('SIGTERM')
+    if (server.exitCode === null) await once(server, 'exit')
+  }
+  const counted = /^(?:summary|totals): (\d+)/m.exec(readFileSync(out, 'utf8'))?.[1]
+  rmSync(folder, { recursive: true })
+  if (counted === undefined) throw new Error('valgrind counted nothing')
+  return Number(counted)
+}
+
+function startCounted(port: number, out: string): ChildProcess {
+  const command = ['redis-server', '--port', String(port), '--save', '', '--appendonly', 'no']
+  const quiet = ['--hz', '1', '--activerehashing', 'no']
+  return spawn('valgrind', ['--tool=callgrind', `--callgrind-out-file=${out}`, ...command, ...quiet], {
+    stdio: 'ignore',
+  })
+}
