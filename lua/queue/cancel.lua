@@ -13,7 +13,7 @@ next call. `chores` is what some process has to see to; 0: nothing.
 local how = ARGV[1] -- HOW: how those who wait are told
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
-local queue = try(open_call(keys.meta, how))
+local queue = try(open_to_change(keys.meta, how))
 local outcomes, has_tried = {}, false
 for at = wanted_at, #wanted, 1 do
   if not may_do_more(queue) then

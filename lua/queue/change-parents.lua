@@ -13,7 +13,7 @@ local how = ARGV[1] -- HOW: how those who wait are told
 local id = ARGV[4] -- text: the job
 local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to add and to remove, 'l<id>' or 'q<queue>\1<id>'
 
-local queue = try(open_call(keys.meta, how))
+local queue = try(open_to_change(keys.meta, how))
 
 local seq, record, run = find_job(keys, id)
 local state = seq and state_of(run) or 'absent'

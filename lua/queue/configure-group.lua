@@ -13,7 +13,7 @@ local name = ARGV[7] -- text: the group
 local limits = ARGV[8] -- LIMITS: what is set
 local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
-local queue = try(open_call(keys.meta, how, nil, codec, spread.partitions))
+local queue = try(open_to_change(keys.meta, how, codec, spread.partitions))
 if not take_up(keys.meta, queue, spread) then
   return { 'unagreed' }
 end

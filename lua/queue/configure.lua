@@ -15,7 +15,7 @@ local keep_count = tonumber(ARGV[11]) -- integer: done jobs to keep; 0: see keep
 local keep_ms = tonumber(ARGV[12]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
 local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
-local queue = try(open_call(keys.meta, how, nil, codec, spread.partitions))
+local queue = try(open_to_change(keys.meta, how, codec, spread.partitions))
 if not take_up(keys.meta, queue, spread) then
   return { 'unagreed' }
 end

@@ -1,8 +1,8 @@
 --[[
-Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are `first`,
-`first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call
-enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by
-letter; see shared/queue/idle.
+Puts plain jobs into a queue, the quick way: all of one name, none with an option or with a payload of more than 16 kB.
+Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one
+call. A repeated call enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits
+and takes jobs by letter; see shared/queue/idle.
 
 @returns enqueued  first:integer
 @returns unagreed
@@ -35,13 +35,13 @@ if queue.usual == '' then
 end
 local head = plain_head(name, queue.usual)
 local now_ms = queue.now_ms
-begin_queue(keys.meta, queue)
 local handed, call_others
 if queue.idle > 0 then
   -- Only here: a script makes its functions anew in every call.
   queue.how = how
   local payload, called = payloads[payloads_at], false
   if count == 1 and may_hand(keys.ready, queue, codec, name, payload) then
+    begin_queue(keys.meta, queue)
     handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload)
   end
   call_others = not called and function()
@@ -51,34 +51,28 @@ end
 if not handed then
   -- Counted by hand: a table is searched for its length.
   local format, place = string.format, first - base - payloads_at
-  local fields, numbers, held, bytes = {}, {}, 0, 0
+  local fields, numbers, bytes = {}, {}, 0
   widen(queue, MARKS.wide_jobs, fields, '~')
   local filled = #fields
   for at = payloads_at, #payloads, 1 do
     local seq, payload = format(form, place + at), payloads[at]
-    held = held + 1
-    numbers[held] = seq
-    if #payload <= INLINE_BYTES then
-      local record = head .. payload
-      filled, bytes = filled + 2, bytes + #record
-      fields[filled - 1], fields[filled] = seq, record
-    else
-      local whole = full_head(read_job(head, queue.usual))
-      local stored, size, flags = record_fields(queue, seq, whole, payload)
-      add_run(stored, seq, pack_new_run('r', now_ms, size, flags, name))
-      for _, field in ipairs(stored) do
-        filled = filled + 1
-        fields[filled] = field
-      end
-      bytes = bytes + size
+    if #payload > INLINE_BYTES then
+      return redis.error_reply('INVALID payloads: 16384 bytes at most, larger ones with enqueue')
     end
-    if held == 1000 or at == #payloads then
-      redis.call('HSET', keys.jobs, unpack(fields))
-      if type(redis.pcall('RPUSH', keys.ready, unpack(numbers))) == 'table' then
-        take_back_records(keys.jobs, fields)
-        redis.call('RPUSH', keys.ready, unpack(numbers))
-      end
-      fields, numbers, filled, held = {}, {}, 0, 0
+    local record = head .. payload
+    filled, bytes = filled + 2, bytes + #record
+    fields[filled - 1], fields[filled] = seq, record
+    numbers[at - payloads_at + 1] = seq
+  end
+  begin_queue(keys.meta, queue)
+  for from = 1, filled, 2000 do
+    redis.call('HSET', keys.jobs, unpack(fields, from, math.min(from + 1999, filled)))
+  end
+  for from = 1, count, 1000 do
+    local to = math.min(from + 999, count)
+    if type(redis.pcall('RPUSH', keys.ready, unpack(numbers, from, to))) == 'table' then
+      take_back_records(keys.jobs, fields)
+      redis.call('RPUSH', keys.ready, unpack(numbers, from, to))
     end
   end
   queue.ready = queue.ready + bytes
@@ -98,6 +92,6 @@ if queue.listened_ms > now_ms then
   end
   publish_pieces(keys.listeners, pieces, now_ms)
 end
-leave_notes(keys, queue, count_note('e', name, count) .. (queue.noted or ''))
+leave_notes(keys, queue, count_note('e' .. name, count) .. (queue.noted or ''))
 save_queue_and_call(keys.meta, queue, call_id, first_seq)
 return { 'enqueued', first }

@@ -17,7 +17,7 @@ local rule = ARGV[8] -- RULE: when it runs
 local template = ARGV[12] -- TEMPLATE: what it spawns
 local moves = tonumber(ARGV[30] or 0) -- integer: how often it has moved between partitions; more that are known stay
 
-local queue = try(open_call(keys.meta, how, nil, codec, spread.partitions))
+local queue = try(open_to_change(keys.meta, how, codec, spread.partitions))
 if not take_up(keys.meta, queue, spread) then
   return { 'unagreed' }
 end

@@ -17,7 +17,7 @@ local time_zone = ARGV[7] -- text: its zone
 local after_ms = tonumber(ARGV[8]) -- integer: the time behind which they were computed
 local given, given_at = ARGV, 9 -- repeated (time_ms:integer): the times
 
-local queue = try(open_call(keys.meta, how, nil, codec))
+local queue = try(open_to_change(keys.meta, how, codec))
 local recurrence = read_recurrence(keys.recurrences, id)
 if not recurrence then
   return { 'absent' }

@@ -10,7 +10,7 @@ that takes long, or of large jobs, there are fewer outcomes than ids: the others
 local priority = tonumber(ARGV[1]) -- integer: the new one
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
-local queue = try(open_call(keys.meta, nil))
+local queue = try(open_to_change(keys.meta, nil))
 -- The commands that a job which moves meets in its middle, each once on nothing. A server out of memory lets it move, and does not
 -- rewrite one that stays where it is.
 local function try_moving(moves)

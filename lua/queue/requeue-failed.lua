@@ -15,7 +15,7 @@ local limit = tonumber(ARGV[5]) -- integer: how many at most
 local drops = ARGV[6] == '1' -- flag: whether to remove them
 local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
 
-local queue = try(open_call(keys.meta, how))
+local queue = try(open_to_change(keys.meta, how))
 try_rights(keys, queue)
 local numbers, is_end = page_of_kind(keys, kind, after, limit)
 local count = 0

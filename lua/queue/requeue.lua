@@ -11,7 +11,7 @@ for the next call.
 local how = ARGV[1] -- HOW: how those who wait are told
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
-local queue = try(open_call(keys.meta, how))
+local queue = try(open_to_change(keys.meta, how))
 try_rights(keys, queue)
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do

@@ -11,7 +11,7 @@ local id = ARGV[1] -- text: the job
 local adds = ARGV[2] == '1' -- flag: whether they are added; else they are taken away
 local tags, tags_at = ARGV, 3 -- repeated (tag:text): the tags
 
-local queue = try(open_call(keys.meta, nil))
+local queue = try(open_to_change(keys.meta, nil))
 local seq, record, run = find_job(keys, id)
 if not seq then
   return { 'absent' }

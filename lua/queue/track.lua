@@ -8,7 +8,7 @@ Follows jobs, or follows them no more: events tell of a job whether it is tracke
 local follows = ARGV[1] == '1' -- flag: whether they are followed from now on
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
-local queue = try(open_call(keys.meta, nil))
+local queue = try(open_to_change(keys.meta, nil))
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   local seq, record, run = find_job(keys, wanted[at])

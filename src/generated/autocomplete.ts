@@ -9,47 +9,47 @@ import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList,
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers } from './shared.ts'
 
 const addLua: LuaText = { file: 'lua/autocomplete/add', taken: [13, 3, 1, 7, 1, 4, 1, 28], text: `local d=ARGV[1]
-local e={caller=ARGV[2],call=ARGV[3]}
-local f,g=ARGV,4
-local h,i=open_index(a,e.caller,d)if h then return h end
-local j,k=recall(i.record,e)if j then return j end
-if k then
-local l,m,n=string.match(k,'^(%d+) (%d+) (%d+)$')
-return{'added',tonumber(l),tonumber(m),tonumber(n)}
+local e,f=ARGV[2],ARGV[3]
+local g,h=ARGV,4
+local i,j=open_index(a,e,d)if i then return i end
+local k,l=recall(j.record,f)if k then return k end
+if l then
+local m,n,o=string.match(l,'^(%d+) (%d+) (%d+)$')
+return{'added',tonumber(m),tonumber(n),tonumber(o)}
 end
-local l=math.floor(clock_us()/1000)
+local m=math.floor(clock_us()/1000)
 redis.call('HSET',a,'layout','2','codec',d)
-try_rights(a,i,K)
-local m,n=open_tops(i.last_top),i.last
-local o,p,q=0,0,0
-local r=redis.call('ZCOUNT',c,'-inf',exact(l))>0
-local s=r and 6000/3 or 6000
-for t=g,#f,6 do
-local u=tonumber(f[t+4])
-local v={
-id=f[t],
-text=f[t+1],
-marked=f[t+2],
-rank=rank_of(f[t+3]),
-expires_at_ms=u>0 and l+u or 0,
-payload=f[t+5],
+try_rights(a,j,K.expiry,K.words)
+local n,o=open_tops(j.last_top),j.last
+local p,q,r=0,0,0
+local s=redis.call('ZCOUNT',c,'-inf',exact(m))>0
+local t=s and 6000/3 or 6000
+for u=h,#g,6 do
+local v=tonumber(g[u+4])
+local w={
+id=g[u],
+text=g[u+1],
+marked=g[u+2],
+rank=rank_of(g[u+3]),
+expires_at_ms=v>0 and m+v or 0,
+payload=g[u+5],
 }
-if enter_entry(K,m,i,v,l)then
-p=p+1
-else
-o=o+1
-end
+if enter_entry(K,n,j,w,m)then
 q=q+1
-if m.work>s then
+else
+p=p+1
+end
+r=r+1
+if n.work>t then
 break
 end
 end
-note_index(a,i,n,m.last)
-reap(K,m,l,20+q)
-renew_fronts(K,m,i.codec)
-write_tops(b,m)
-remember_answer(a,e,l,o..' '..p..' '..q)
-return{'added',o,p,q}` }
+note_index(a,j,o,n.last)
+reap(K,n,m,20+r)
+renew_fronts(K.entries,K.fronts,K.tops,n,j.codec)
+write_tops(b,n)
+remember_answer(a,f,e,m,p..' '..q..' '..r)
+return{'added',p,q,r}` }
 const clearLua: LuaText = { file: 'lua/autocomplete/clear', taken: [7, 14], text: `return{
 'cleared',
 redis.call(
@@ -77,7 +77,7 @@ local n={}
 for o,p in ipairs(j)do
 n[p]=true
 end
-local o,p=match_nearby(K,h)
+local o,p=match_nearby(K.forks,K.tops,K.words,h)
 collect(b,o,i,e,n)
 k=p and#i<e
 end
@@ -96,54 +96,54 @@ redis.call('ZCOUNT',d,'-inf',exact(h)),
 const reapLua: LuaText = { file: 'lua/autocomplete/reap', taken: [8, 2, 1, 15], text: `local c=ARGV[1]
 local d=ARGV[2]=='1'
 local e,f=open_index(a,'')if e then return e end
-try_rights(a,f,K)
+try_rights(a,f,K.expiry,K.words)
 local g=open_tops(f.last_top)
 local h=math.floor(clock_us()/1000)
 local i=string.sub(c,1,64)
-local j=c~=''and unhide(K,g,(match_exactly(K,i,200)),h)
+local j=c~=''and unhide(K,g,(match_exactly(K.forks,K.tops,K.words,i,200)),h)
 if d and not j then
-j=unhide(K,g,(match_nearby(K,i)),h)
+j=unhide(K,g,(match_nearby(K.forks,K.tops,K.words,i)),h)
 end
 if not j then
 j=reap(K,g,h,100)
 end
-renew_fronts(K,g,f.codec)
+renew_fronts(K.entries,K.fronts,K.tops,g,f.codec)
 write_tops(b,g)
 return{'reaped',j and 1 or 0}` }
-const removeLua: LuaText = { file: 'lua/autocomplete/remove', taken: [12, 2, 1, 32], text: `local e={caller=ARGV[1],call=ARGV[2]}
-local f,g=ARGV,3
-local h,i=open_index(a,e.caller)if h then return h end
-local j,k=recall(i.record,e)if j then return j end
-if k then
-local l,m=string.match(k,'^(%d+) (%d+)$')
-return{'removed',tonumber(l),tonumber(m)}
+const removeLua: LuaText = { file: 'lua/autocomplete/remove', taken: [12, 2, 1, 32], text: `local e,f=ARGV[1],ARGV[2]
+local g,h=ARGV,3
+local i,j=open_index(a,e)if i then return i end
+local k,l=recall(j.record,f)if k then return k end
+if l then
+local m,n=string.match(l,'^(%d+) (%d+)$')
+return{'removed',tonumber(m),tonumber(n)}
 end
-local l=math.floor(clock_us()/1000)
-local m=open_tops(i.last_top)
-local n,o=0,0
-try_rights(a,i,K)
-for p=g,#f do
-local q=redis.call('HGET',c,f[p])
-if q then
-local r=redis.call('HGET',b,q)
-if not has_expired(struct.unpack('>d',r),l)then
-n=n+1
-end
-remove_entry(K,m,q,r)
-end
+local m=math.floor(clock_us()/1000)
+local n=open_tops(j.last_top)
+local o,p=0,0
+try_rights(a,j,K.expiry,K.words)
+for q=h,#g do
+local r=redis.call('HGET',c,g[q])
+if r then
+local s=redis.call('HGET',b,r)
+if not has_expired(struct.unpack('>d',s),m)then
 o=o+1
-m.work=m.work+1
-if m.work>6000 then
+end
+remove_entry(K,n,r,s)
+end
+p=p+1
+n.work=n.work+1
+if n.work>6000 then
 break
 end
 end
-reap(K,m,l,20)
-renew_fronts(K,m,i.codec)
-write_tops(d,m)
-if not i.is_new then
-remember_answer(a,e,l,n..' '..o)
+reap(K,n,m,20)
+renew_fronts(K.entries,K.fronts,K.tops,n,j.codec)
+write_tops(d,n)
+if not j.is_new then
+remember_answer(a,f,e,m,o..' '..p)
 end
-return{'removed',n,o}` }
+return{'removed',o,p}` }
 const suggestLua: LuaText = { file: 'lua/autocomplete/suggest', taken: [12, 4, 1, 14], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 10)
@@ -157,28 +157,28 @@ local n={}
 for o,p in ipairs(j)do
 n[p]=true
 end
-local o,p=match_nearby(K,h)
+local o,p=match_nearby(K.forks,K.tops,K.words,h)
 collect(b,o,i,e,n)
 k=p and#i<e
 end
 return{'suggested',k and 1 or 0,l,show(i,m)}` }
-const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts', taken: [114, 15, -37, 2, -57, 12, 2, 9, -48, 6, 2, 16, 26, 16, 2, 8, 6, 18], text: `local function note_changed(a,b,c,d)
-local e,f={ids={}},{}
-for g,h in ipairs(c)do
-note_passed(e,(walk_forks(a,b,h)))
+const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts', taken: [114, 15, -37, 2, -57, 12, 2, 9, -48, 6, 2, 16, 26, 16, 2, 8, 6, 18], text: `local function note_changed(a,b,c,d,e)
+local f,g={ids={}},{}
+for h,i in ipairs(d)do
+note_passed(f,(walk_forks(a,c,i)))
 end
-read_tops(a.tops,b,e.ids)
-for g,h in ipairs(e.ids)do
-f[g]=b.open[h]
+read_tops(b,c,f.ids)
+for h,i in ipairs(f.ids)do
+g[h]=c.open[i]
 end
-for g,h in ipairs(find_leaves(a.tops,f,d))do
-if h.at==1 and find_place(h.leaf,d)<10 then
-change_front(b,h.top)
+for h,i in ipairs(find_leaves(b,g,e))do
+if i.at==1 and find_place(i.leaf,e)<10 then
+change_front(c,i.top)
 end
 end
 end
-local function renew_fronts(a,b,c)
-local d,e={},0
+local function renew_fronts(a,b,c,d,e)
+local f,g={},0
 local function front_head(a,b)
 local c,d={'2',string.char(#b),b,''},0
 for e,f in pairs(prefixes_of(a))do
@@ -222,46 +222,46 @@ a[#a+1]=string.sub(f,l,l+i-1)
 a[#a+1]=string.sub(f,m+#d)
 end
 end
-local function make_front(a,b,c)
-local d=not c.is_gone and#b<256 and front_head(c,b)
-if not d then
+local function make_front(a,b,c,d)
+local e=not d.is_gone and#c<256 and front_head(d,c)
+if not e then
 return nil
 end
-local e,f=redis.call('HMGET',a.entries,unpack(first_fields(a.tops,c))),0
-for g,h in ipairs(e)do
-f=f+#h
-if string.byte(h)>0 or f>4096 then
+local f,g=redis.call('HMGET',a,unpack(first_fields(b,d))),0
+for h,i in ipairs(f)do
+g=g+#i
+if string.byte(i)>0 or g>4096 then
 return nil
 end
 end
-local g={d}
-tell_records(g,e)
-return table.concat(g)
+local h={e}
+tell_records(h,f)
+return table.concat(h)
 end
-local function renew_front(a,b,c)
-local d=make_front(a,b,c)or c.has_front==1 and''
-local e=d and d~=''and 1 or 0
-if c.has_front~=e then
-c.has_front,c.has_new_head=e,true
+local function renew_front(a,b,c,d)
+local e=make_front(a,b,c,d)or d.has_front==1 and''
+local f=e and e~=''and 1 or 0
+if d.has_front~=f then
+d.has_front,d.has_new_head=f,true
 end
-return d
+return e
 end
-for f,g in pairs(b.open)do
-local h=g.has_new_front and renew_front(a,c,g)
-if h==''then
-redis.call('HDEL',a.fronts,f)
-elseif h then
-d[#d+1]=f
-d[#d+1]=h
-e=e+#h
+for h,i in pairs(d.open)do
+local j=i.has_new_front and renew_front(a,c,e,i)
+if j==''then
+redis.call('HDEL',b,h)
+elseif j then
+f[#f+1]=h
+f[#f+1]=j
+g=g+#j
 end
-if e>16384 then
-redis.call('HSET',a.fronts,unpack(d))
-d,e={},0
+if g>16384 then
+redis.call('HSET',b,unpack(f))
+f,g={},0
 end
 end
-if d[1]then
-redis.call('HSET',a.fronts,unpack(d))
+if f[1]then
+redis.call('HSET',b,unpack(f))
 end
 end` }
 const hotModule: LuaText = { file: 'lua/shared/autocomplete/hot', taken: [12, 15, 75, 11, -84, 8, 200, 9, -82, 2, 1, 10, 2, 25, 2, 30, 12, 15, 2, 13, -227, 12, 2, 7, -33, 10, 25, 26, 14, 8, 2, 18, 2, 13], text: `local function walk_forks(a,b,c)
@@ -311,7 +311,7 @@ local function offer_words(a,b,c)
 local d,e=from_prefix(c),to_prefix(c)
 local f=string.byte(c,-1)==0
 local g=f and 160 or 1000
-local h=redis.call('ZRANGEBYLEX',a.words,d,e,'LIMIT','0',g)
+local h=redis.call('ZRANGEBYLEX',a,d,e,'LIMIT','0',g)
 offer_members(b,h)
 if f and#h==g then
 local i=h[g]
@@ -344,68 +344,68 @@ end
 end
 end
 end
-local function offer_children(a,b,c)
-local d,e,f=new_best(160),{rank=math.huge,ref=math.huge},{}
-local g,h=from_prefix(c),to_prefix(c)
-local i=redis.call('ZRANGEBYLEX',a.words,g,h,'LIMIT','0','1')
-while i[1]do
-local j=string.sub(i[1],1,#c+1)
-local k=string.byte(j,-1)>0 and fork_behind(a,b,j)
-local l,m
-if k then
-local n=get_top(a.tops,b,k.id)
-f[#f+1]=n
-l,m=n.rank,n.ref
+local function offer_children(a,b,c,d,e)
+local f,g,h=new_best(160),{rank=math.huge,ref=math.huge},{}
+local i,j=from_prefix(e),to_prefix(e)
+local k=redis.call('ZRANGEBYLEX',c,i,j,'LIMIT','0','1')
+while k[1]do
+local l=string.sub(k[1],1,#e+1)
+local m=string.byte(l,-1)>0 and fork_behind(a,d,l)
+local n,o
+if m then
+local p=get_top(b,d,m.id)
+h[#h+1]=p
+n,o=p.rank,p.ref
 else
-l,m=offer_words(a,d,j)
+n,o=offer_words(c,f,l)
 end
-if is_before(l,m,e.rank,e.ref)then
-e.rank,e.ref=l,m
+if is_before(n,o,g.rank,g.ref)then
+g.rank,g.ref=n,o
 end
-b.work=b.work+10
-g='['..c..string.char(string.byte(j,-1)+1)
-i=redis.call('ZRANGEBYLEX',a.words,g,h,'LIMIT','0','1')
+d.work=d.work+10
+i='['..e..string.char(string.byte(l,-1)+1)
+k=redis.call('ZRANGEBYLEX',c,i,j,'LIMIT','0','1')
 end
-offer_open_tops(a.tops,d,f)
-b.work=b.work+d.looked
-sort_best(d)
-if d.cut and is_before(d.rank,d.ref,e.rank,e.ref)then
-e.rank,e.ref=d.rank,d.ref
+offer_open_tops(b,f,h)
+d.work=d.work+f.looked
+sort_best(f)
+if f.cut and is_before(f.rank,f.ref,g.rank,g.ref)then
+g.rank,g.ref=f.rank,f.ref
 end
-return d,e
+return f,g
 end
-local function refill(a,b,c,d)
-local e,f=offer_children(a,b,d)
-local g={}
-for h,i in ipairs(e.refs)do
-local j=e.ranks[i]
-if not is_before(j,i,c.rank,c.ref)and is_before(j,i,f.rank,f.ref)then
-g[#g+1]=pack_place(j,i)
+local function refill(a,b,c,d,e,f)
+local g,h=offer_children(a,b,c,d,f)
+local i={}
+for j,k in ipairs(g.refs)do
+local l=g.ranks[k]
+if not is_before(l,k,e.rank,e.ref)and is_before(l,k,h.rank,h.ref)then
+i[#i+1]=pack_place(l,k)
 end
 end
-local h=leaves_of(c)
-local i=h[#h].places
-drop_leaf(c,#h)
-append_leaves(c,i..table.concat(g))
-c.rank,c.ref=f.rank,f.ref
+local j=leaves_of(e)
+local k=j[#j].places
+drop_leaf(e,#j)
+append_leaves(e,k..table.concat(i))
+e.rank,e.ref=h.rank,h.ref
 end
-local function refill_all(a,b,c)
-for d,e in ipairs(c)do
-e.prefix=longest_prefix(e.top)
+local function refill_all(a,b,c,d,e)
+for f,g in ipairs(e)do
+g.prefix=longest_prefix(g.top)
 end
-table.sort(c,function(d,e)
-return#d.prefix>#e.prefix
+table.sort(e,function(f,g)
+return#f.prefix>#g.prefix
 end)
-for d,e in ipairs(c)do
-if not e.top.is_gone then
-refill(a,b,e.top,e.prefix)
+for f,g in ipairs(e)do
+if not g.top.is_gone then
+refill(a,b,c,d,g.top,g.prefix)
 end
 end
 end
 local function top_with(a,b,c,d,e)
 local f=c[d.id]
 if not f then
-f=copy_top(a.tops,b,d)
+f=copy_top(a,b,d)
 local g,h=find_leaf(f,e.rank,e.ref)
 if g then
 put_place(b,f,g,h,e)
@@ -414,12 +414,12 @@ c[d.id],c[f.id]=f,f
 end
 return f
 end
-local function make_fork(a,b,c,d,e,f)
-local g=get_top(a.tops,b,e.id)
-local h=top_with(a,b,c,g,f)
-local i=common_start(e.prefix,d)
-put_fork(a,b,h,i,prefixes_of(g)[e.prefix])
-set_least(b,g,e.prefix,#i+1)
+local function make_fork(a,b,c,d,e,f,g)
+local h=get_top(b,c,f.id)
+local i=top_with(b,c,d,h,g)
+local j=common_start(f.prefix,e)
+put_fork(a,c,i,j,prefixes_of(h)[f.prefix])
+set_least(c,h,f.prefix,#j+1)
 end
 local function pack_places(a)
 local b=new_best(#a)
@@ -431,30 +431,30 @@ c[d]=pack_place(b.ranks[e],e)
 end
 return table.concat(c),#c
 end
-local function make_hot(a,b,c,d,e)
-while e<=#d do
-local f=string.sub(d,1,e)
-local g,h=from_prefix(f),to_prefix(f)
-if redis.call('ZLEXCOUNT',a.words,g,h)<=32 then
+local function make_hot(a,b,c,d,e,f)
+while f<=#e do
+local g=string.sub(e,1,f)
+local h,i=from_prefix(g),to_prefix(g)
+if redis.call('ZLEXCOUNT',b,h,i)<=32 then
 return
 end
-local i=redis.call('ZRANGEBYLEX',a.words,g,h,'LIMIT','0',1000)
-local j,k=pack_places(i)
-if k<=24 then
+local j=redis.call('ZRANGEBYLEX',b,h,i,'LIMIT','0',1000)
+local k,l=pack_places(j)
+if l<=24 then
 return
 end
-local l=c[j]
-if not l then
-l=make_top(b)
-append_leaves(l,j)
-c[j],c[l.id]=l,l
+local m=d[k]
+if not m then
+m=make_top(c)
+append_leaves(m,k)
+d[k],d[m.id]=m,m
 end
-local m=common_start(i[1],i[#i])
-if e==0 then
-keep_sorted(a.forks)
+local n=common_start(j[1],j[#j])
+if f==0 then
+keep_sorted(a)
 end
-put_fork(a,b,l,m,e)
-e=#m+1
+put_fork(a,c,m,n,f)
+f=#n+1
 end
 end
 local function is_all_of(a,b)
@@ -465,36 +465,36 @@ end
 end
 return true
 end
-local function enter_tops(a,b,c,d,e)
-local f={}
-read_tops(a.tops,b,d.ids)
-for g,h in ipairs(d.ids)do
-local i,j=b.open[h],d[h]
-if c[h]~=i and is_all_of(i,j)then
-f[#f+1]=i
-elseif c[h]~=i then
-local k=top_with(a,b,c,i,e)
-for l in pairs(j)do
-put_fork(a,b,k,l,take_fork(a,b,i,l))
+local function enter_tops(a,b,c,d,e,f)
+local g={}
+read_tops(b,c,e.ids)
+for h,i in ipairs(e.ids)do
+local j,k=c.open[i],e[i]
+if d[i]~=j and is_all_of(j,k)then
+g[#g+1]=j
+elseif d[i]~=j then
+local l=top_with(b,c,d,j,f)
+for m in pairs(k)do
+put_fork(a,c,l,m,take_fork(a,c,j,m))
 end
 end
 end
-for g,h in ipairs(find_leaves(a.tops,f,e))do
-put_place(b,h.top,h.leaf,h.at,e)
+for h,i in ipairs(find_leaves(b,g,f))do
+put_place(c,i.top,i.leaf,i.at,f)
 end
 end
-local function enter_hot(a,b,c,d)
-local e,f={},{ids={}}
-for g,h in ipairs(c)do
-local i,j,k=walk_forks(a,b,h)
-note_passed(f,i)
-if k then
-make_fork(a,b,e,h,k,d)
+local function enter_hot(a,b,c,d,e,f)
+local g,h={},{ids={}}
+for i,j in ipairs(e)do
+local k,l,m=walk_forks(a,d,j)
+note_passed(h,k)
+if m then
+make_fork(a,b,d,g,j,m,f)
 else
-make_hot(a,b,e,h,j)
+make_hot(a,c,d,g,j,l)
 end
 end
-enter_tops(a,b,e,f,d)
+enter_tops(a,b,d,g,h,f)
 end` }
 const indexModule: LuaText = { file: 'lua/shared/autocomplete/index', taken: [26, 1, -23, 11, 12, 1, -11, 8, 3, 2, 40, 12, -34, 14, -20, 5, 47, 7, -38, 3, -34, 4], text: `local function open_index(a,b,c)
 local function read_index(a,b,c)
@@ -519,14 +519,14 @@ return nil
 end
 return refusal_of_form(d.layout,d.codec,c),d
 end
-local function try_rights(a,b,c)
+local function try_rights(a,b,c,d)
 redis.call('HDEL',a,'')
-redis.call('ZREM',c.words,'')
-redis.call('ZADD',c.words,'XX','0','')
-redis.call('ZLEXCOUNT',c.words,'+','-')
-redis.call('ZRANGEBYLEX',c.words,'+','-')
-redis.call('ZREVRANGEBYLEX',c.words,'-','+')
-redis.call('ZRANGEBYSCORE',c.expiry,'+inf','-inf')
+redis.call('ZREM',d,'')
+redis.call('ZADD',d,'XX','0','')
+redis.call('ZLEXCOUNT',d,'+','-')
+redis.call('ZRANGEBYLEX',d,'+','-')
+redis.call('ZREVRANGEBYLEX',d,'-','+')
+redis.call('ZRANGEBYSCORE',c,'+inf','-inf')
 if not b.is_new then
 redis.call('HSET',a,'layout','2')
 end
@@ -708,7 +708,7 @@ if e==1 and g<10 then
 change_front(b,c)
 end
 if#d.places<(e==1 and 10 or 8)*16 then
-level_leaves(a.tops,c,e)
+level_leaves(a,c,e)
 end
 return true
 end
@@ -799,7 +799,7 @@ end
 local function to_prefix(a)
 return'('..a..'\\255'
 end` }
-const searchModule: LuaText = { file: 'lua/shared/autocomplete/search', taken: [16, 3, -16, 12, 5, 16, 2, 17, 2, 5, 13, 5, -16, 8, 112, 1, 151, 10, 1, 11, 3, 1, -277, 3, 274, 1, -272, 30, 2, 4, 14, 3, -17, 1, 19, 22, 1, 7, -49, 3, 1, 7, 224, 9, -135, 2, -51, 7, 44, 9, -36, 9, -24, 14, 10, 14, 36, 13, -36, 3, 67, 2, -34, 12, 22, 4, -24, 16, 8, 8, -81, 1, 3, 8, -11, 2, 121, 17], text: `local function is_before(a,b,c,d)
+const searchModule: LuaText = { file: 'lua/shared/autocomplete/search', taken: [16, 3, -16, 12, 5, 16, 2, 17, 2, 5, 13, 5, -16, 8, 264, 10, 1, 11, 3, 1, -277, 3, 274, 1, -272, 30, 2, 4, 14, 3, -17, 1, 19, 22, 1, 7, -49, 3, 1, 7, 224, 9, -135, 2, -51, 7, 44, 9, -36, 9, -24, 14, 10, 14, 36, 13, -36, 3, 67, 2, -34, 12, 22, 4, -24, 16, 8, 8, -81, 1, 3, 8, -11, 2, 121, 17], text: `local function is_before(a,b,c,d)
 return a<c or(a==c and b<d)
 end
 local function new_best(a)
@@ -865,7 +865,6 @@ end
 end
 return true
 end
-local LEAST_CHARACTERS,MOST_CHARACTERS=3,24
 local function collect(a,b,c,d,e)
 local f,g=#c,nil
 for h=1,#b,d do
@@ -922,14 +921,14 @@ end
 end
 return f,h
 end
-local function match_exactly(a,b,c)
-local d,e='['..b,'('..b..'\\255'
-local f=redis.call('ZRANGEBYLEX',a.forks,d,e,'LIMIT','0','1')[1]
-if f then
+local function match_exactly(a,b,c,d,e)
+local f,g='['..d,'('..d..'\\255'
+local h=redis.call('ZRANGEBYLEX',a,f,g,'LIMIT','0','1')[1]
+if h then
 local function id_of_fork(a)
 return string.sub(a,string.find(a,'\\0',1,true)+1)
 end
-local g=id_of_fork(f)
+local i=id_of_fork(h)
 local function match_top(a,b,c)
 local d,e,f=new_list(),0,string.sub
 local g=b..':'
@@ -959,27 +958,27 @@ end
 k,m=o,redis.call('HMGET',a,unpack(n))
 end
 end
-local h,i,j=match_top(a.tops,g,c)
-return h,i,j and g or''
+local j,k,l=match_top(b,i,e)
+return j,k,l and i or''
 end
-local g=redis.call('ZRANGEBYLEX',a.words,d,e,'LIMIT','0','1000')
-local h,i=first_of_members(g,c)
-for j=1,#h do
-h[j]=struct.pack('>d',h[j])
+local i=redis.call('ZRANGEBYLEX',c,f,g,'LIMIT','0','1000')
+local j,k=first_of_members(i,e)
+for l=1,#j do
+j[l]=struct.pack('>d',j[l])
 end
-return h,i,''
+return j,k,''
 end
-local e,f,g=match_exactly(a,b,c)
+local e,f,g=match_exactly(a.forks,a.tops,a.words,b,c)
 collect(a.entries,e,d,c)
 if f and#d<c then
-e,f=match_exactly(a,b,200)
+e,f=match_exactly(a.forks,a.tops,a.words,b,200)
 d=new_list()
 collect(a.entries,e,d,c)
 end
 return d,e,f and#d<c,g
 end
-local function match_nearby(a,b)
-local c=new_best(200)
+local function match_nearby(a,b,c,d)
+local e=new_best(200)
 local function characters_of(a)
 local b={}
 for c in string.gmatch(a,'[^\\128-\\191][\\128-\\191]*')do
@@ -987,15 +986,15 @@ b[#b+1]=c
 end
 return b
 end
-local d=characters_of(b)
-if#d<LEAST_CHARACTERS then
+local f=characters_of(d)
+if#f<3 then
 return{},false
 end
-local e=table.concat(d,'',math.min(#d,MOST_CHARACTERS)+1)
-for f=#d,MOST_CHARACTERS+1,-1 do
-d[f]=nil
+local g=table.concat(f,'',math.min(#f,24)+1)
+for h=#f,24+1,-1 do
+f[h]=nil
 end
-local f={ids={},known={}}
+local h={ids={},known={}}
 local function nearby_prefixes(a,b)
 local c,d={},{}
 local function e(f)
@@ -1033,21 +1032,21 @@ end
 end
 return c
 end
-local function offer_matches(a,b,c,d)
-local e,f=from_prefix(c),to_prefix(c)
-if not redis.call('ZRANGEBYLEX',b.words,e,f,'LIMIT','0','1')[1]then
+local function offer_matches(a,b,c,d,e)
+local f,g=from_prefix(d),to_prefix(d)
+if not redis.call('ZRANGEBYLEX',c,f,g,'LIMIT','0','1')[1]then
 return
 end
-local g,h=first_fork(b.forks,c)
-if not g and a.looked<4000 then
-offer_members(a,redis.call('ZRANGEBYLEX',b.words,e,f,'LIMIT','0',1000))
-elseif g and not d.known[h]then
-d.known[h]=true
-d.ids[#d.ids+1]=h
+local h,i=first_fork(b,d)
+if not h and a.looked<4000 then
+offer_members(a,redis.call('ZRANGEBYLEX',c,f,g,'LIMIT','0',1000))
+elseif h and not e.known[i]then
+e.known[i]=true
+e.ids[#e.ids+1]=i
 end
 end
-for g,h in ipairs(nearby_prefixes(a.words,d))do
-offer_matches(c,a,string.sub(h..e,1,64),f)
+for i,j in ipairs(nearby_prefixes(c,f))do
+offer_matches(e,a,c,string.sub(j..g,1,64),h)
 end
 local function offer_tops(a,b,c)
 local d={}
@@ -1091,7 +1090,7 @@ end
 offer_top(a,b,f)
 end
 end
-offer_tops(c,a.tops,f.ids)
+offer_tops(e,b,h.ids)
 local function fields_of_best(a)
 sort_best(a)
 local b={}
@@ -1100,7 +1099,7 @@ b[c]=field_of(d)
 end
 return b,a.cut
 end
-return fields_of_best(c)
+return fields_of_best(e)
 end
 local function show(a,b)
 local c,d={},0
@@ -1125,7 +1124,7 @@ end
 local function fork_behind(a,b,c)
 local d=b.forks[c]
 if d==nil then
-local e,f=first_fork(a.forks,c)
+local e,f=first_fork(a,c)
 d=e and{prefix=e,id=f}or false
 b.forks[c]=d
 end
@@ -1165,7 +1164,7 @@ b.has_new_head=true
 change_front(a,b)
 end
 local function take_fork(a,b,c,d)
-redis.call('ZREM',a.forks,d..'\\0'..c.id)
+redis.call('ZREM',a,d..'\\0'..c.id)
 local e=prefixes_of(c)[d]
 set_least(b,c,d,nil)
 c.is_gone=not next(c.prefixes)
@@ -1178,28 +1177,28 @@ end
 local function give_up_top(a,b,c)
 for d in pairs(prefixes_of(c))do
 if take_fork(a,b,c,d)==0 then
-forget_sorted(a.forks)
+forget_sorted(a)
 end
 end
 end
-local function leave_top(a,b,c,d)
-local e=c.top
-if not take_place(a,b,e,c.leaf,c.at,d)then
+local function leave_top(a,b,c,d,e)
+local f=d.top
+if not take_place(b,c,f,d.leaf,d.at,e)then
 return false
 end
-local f=e.rank==math.huge
-local g=f and 16 or 100-1
-local h=e.leaves and#e.leaves or#e.letters
-if h*8>g then
+local g=f.rank==math.huge
+local h=g and 16 or 100-1
+local i=f.leaves and#f.leaves or#f.letters
+if i*8>h then
 return false
 end
-local i=leaves_of(e)
-read_leaves(a.tops,{e},i)
-local j=count_places(i)<=g
-if j and f then
-give_up_top(a,b,e)
+local j=leaves_of(f)
+read_leaves(b,{f},j)
+local k=count_places(j)<=h
+if k and g then
+give_up_top(a,c,f)
 end
-return j and not f
+return k and not g
 end
 local function get_top(a,b,c)
 read_tops(a,b,{c})
@@ -1210,54 +1209,54 @@ local c=redis.call('ZRANGEBYLEX',a,from_prefix(b),to_prefix(b),'LIMIT','0','1')
 return c[1]~=nil
 end
 local function put_fork(a,b,c,d,e)
-redis.call('ZADD',a.forks,'0',d..'\\0'..c.id)
+redis.call('ZADD',a,'0',d..'\\0'..c.id)
 set_least(b,c,d,e)
 b.forks={}
 end
-local function mend_fork(a,b,c,d)
-local e,f=get_top(a.tops,b,d.id),d.prefix
-local g=#f<#c and string.sub(c,1,#f+1)or f..'\\0'
-if not prefixes_of(e)[f]or begins_words(a.words,g)then
+local function mend_fork(a,b,c,d,e,f)
+local g,h=get_top(b,d,f.id),f.prefix
+local i=#h<#e and string.sub(e,1,#h+1)or h..'\\0'
+if not prefixes_of(g)[h]or begins_words(c,i)then
 return
 end
-local h,i=from_prefix(f),to_prefix(f)
-local j=redis.call('ZRANGEBYLEX',a.words,h,i,'LIMIT','0','1')[1]
-local k=redis.call('ZREVRANGEBYLEX',a.words,i,h,'LIMIT','0','1')[1]
-local l=common_start(j,k)
-if l==f then
+local j,k=from_prefix(h),to_prefix(h)
+local l=redis.call('ZRANGEBYLEX',c,j,k,'LIMIT','0','1')[1]
+local m=redis.call('ZREVRANGEBYLEX',c,k,j,'LIMIT','0','1')[1]
+local n=common_start(l,m)
+if n==h then
 return
 end
-local m=fork_behind(a,b,string.sub(l,1,#f+1))
-if m then
-set_least(b,get_top(a.tops,b,m.id),m.prefix,prefixes_of(e)[f])
+local o=fork_behind(a,d,string.sub(n,1,#h+1))
+if o then
+set_least(d,get_top(b,d,o.id),o.prefix,prefixes_of(g)[h])
 else
-put_fork(a,b,e,l,prefixes_of(e)[f])
+put_fork(a,d,g,n,prefixes_of(g)[h])
 end
-take_fork(a,b,e,f)
+take_fork(a,d,g,h)
 end
-local function leave_hot(a,b,c,d)
-local e,f={ids={}},{}
-for g,h in ipairs(c)do
-local i=walk_forks(a,b,h)
-note_passed(e,i)
-f[g]=i[#i]or false
+local function leave_hot(a,b,c,d,e,f)
+local g,h={ids={}},{}
+for i,j in ipairs(e)do
+local k=walk_forks(a,d,j)
+note_passed(g,k)
+h[i]=k[#k]or false
 end
-local g,h={},{}
-read_tops(a.tops,b,e.ids)
-for i,j in ipairs(e.ids)do
-g[i]=b.open[j]
+local i,j={},{}
+read_tops(b,d,g.ids)
+for k,l in ipairs(g.ids)do
+i[k]=d.open[l]
 end
-for i,j in ipairs(find_leaves(a.tops,g,d))do
-if leave_top(a,b,j,d)then
-h[#h+1]={top=j.top}
-end
-end
-for i,j in ipairs(c)do
-if f[i]then
-mend_fork(a,b,j,f[i])
+for k,l in ipairs(find_leaves(b,i,f))do
+if leave_top(a,b,d,l,f)then
+j[#j+1]={top=l.top}
 end
 end
-refill_all(a,b,h)
+for k,l in ipairs(e)do
+if h[k]then
+mend_fork(a,b,c,d,l,h[k])
+end
+end
+refill_all(a,b,c,d,j)
 end
 local function make_top(a)
 a.last=a.last+1
@@ -1343,26 +1342,26 @@ c[d]=e..'\\0'..b
 end
 return c
 end
-local function leave_words(a,b,c,d)
-local e,f=suffixes_of(c.marked),to_one(c.rank,d)
-b.work=b.work+work_of(e,'')
-redis.call('ZREM',a.words,unpack(members_of(e,f.place)))
-leave_hot(a,b,e,f)
+local function leave_words(a,b,c,d,e,f)
+local g,h=suffixes_of(e.marked),to_one(e.rank,f)
+d.work=d.work+work_of(g,'')
+redis.call('ZREM',c,unpack(members_of(g,h.place)))
+leave_hot(a,b,c,d,g,h)
 end
-local function enter_words(a,b,c,d)
-local e={}
-for f,g in ipairs(members_of(c,d.place))do
-e[#e+1]='0'
-e[#e+1]=g
+local function enter_words(a,b,c,d,e,f)
+local g={}
+for h,i in ipairs(members_of(e,f.place))do
+g[#g+1]='0'
+g[#g+1]=i
 end
-redis.call('ZADD',a.words,unpack(e))
-enter_hot(a,b,c,d)
+redis.call('ZADD',c,unpack(g))
+enter_hot(a,b,c,d,e,f)
 end
 local function note_expiry(a,b,c,d)
 if d.expires_at_ms>0 then
-redis.call('ZADD',a.expiry,exact(d.expires_at_ms),b)
+redis.call('ZADD',a,exact(d.expires_at_ms),b)
 elseif c and c.expires_at_ms>0 then
-redis.call('ZREM',a.expiry,b)
+redis.call('ZREM',a,b)
 end
 end
 local function enter_entry(a,b,c,d,e)
@@ -1384,16 +1383,16 @@ redis.call('HSET',a.entries,f,j)
 end
 local k=not h or h.marked~=d.marked or h.rank~=d.rank
 if h and k then
-leave_words(a,b,h,g)
+leave_words(a.forks,a.tops,a.words,b,h,g)
 end
 local l,m=suffixes_of(d.marked),to_one(d.rank,g)
 b.work=b.work+work_of(l,j)
 if k then
-enter_words(a,b,l,m)
+enter_words(a.forks,a.tops,a.words,b,l,m)
 elseif j~=i then
-note_changed(a,b,l,m)
+note_changed(a.forks,a.tops,b,l,m)
 end
-note_expiry(a,f,h,d)
+note_expiry(a.expiry,f,h,d)
 return h and not has_expired(h.expires_at_ms,e)
 end
 local function note_index(a,b,c,d)
@@ -1411,7 +1410,7 @@ local e=parse_record(d)
 redis.call('HDEL',a.entries,c)
 redis.call('HDEL',a.ids,e.id)
 redis.call('ZREM',a.expiry,c)
-leave_words(a,b,e,(struct.unpack('>d',c)))
+leave_words(a.forks,a.tops,a.words,b,e,(struct.unpack('>d',c)))
 end
 for f,g in ipairs(e)do
 local h=redis.call('HGET',a.entries,g)
@@ -1480,7 +1479,7 @@ export type AddAnswer =
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/add', '3f6709d3f199fe9f2c6d21ce821db52d73fb8bdf', {}, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 15, 87, addLua, 38, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
+  script: /* @__PURE__ */ linked('autocomplete/add', 'ea8e8bed778de40df7ed9611aef9c46cc69dfd93', {}, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 15, 87, addLua, 38, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -1564,7 +1563,7 @@ export type FindAnswer =
  * Cost: as `suggest`.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/find', 'f094e786512142d952d3537c315ba1056aab3c3a', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, findLua, 0, 4, searchModule, 66, 1, indexModule, 64, 2, 13, 8, 66, 2, findLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 67, 112, findLua, 6, 7, searchModule, 179, 1, 3, 12, 180, 17, placesModule, 23, 3, searchModule, 197, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 234, 33, 53, 5, 267, 1, 58, 8, 268, 28, placesModule, 3, 3, searchModule, 296, 7, findLua, 13, 5]),
+  script: /* @__PURE__ */ linked('autocomplete/find', '076ca30460aeb94844be1a94ed7a626c8162d146', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, findLua, 0, 4, indexModule, 64, 2, 13, 8, 66, 2, findLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 66, 112, findLua, 6, 7, searchModule, 178, 1, 3, 12, 179, 17, placesModule, 23, 3, searchModule, 196, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 233, 33, 53, 5, 266, 1, 58, 8, 267, 28, placesModule, 3, 3, searchModule, 295, 7, findLua, 13, 5]),
   parts: findParts,
   encode(args) {
     return withoutDefaults([
@@ -1642,7 +1641,7 @@ export type ReapAnswer =
  * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/reap', '13bff815bed3571e955dec77ba784fd9a40b3e85', {}, addParts, [{ locals: [1, 5] }, reapLua, 0, 2, searchModule, 66, 1, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 123, 3, 89, 3, 126, 38, 93, 30, 164, 6, reapLua, 7, 2, searchModule, 179, 117, placesModule, 3, 3, searchModule, 296, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 15, 87, reapLua, 14, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, reapLua, 15, 2]),
+  script: /* @__PURE__ */ linked('autocomplete/reap', '1f3b8819d18b960210cae9e55c4c02dc28ef8fec', {}, addParts, [{ locals: [1, 5] }, reapLua, 0, 2, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 122, 3, 88, 3, 125, 38, 92, 30, 163, 6, reapLua, 7, 2, searchModule, 178, 117, placesModule, 3, 3, searchModule, 295, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 15, 87, reapLua, 14, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, reapLua, 15, 2]),
   parts: addParts,
   encode(args) {
     return withoutDefaults([
@@ -1682,7 +1681,7 @@ export type RemoveAnswer =
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/remove', 'be88d4654c24d0c3aeadbd45216a5a966494897b', {}, addParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 15, 87, removeLua, 28, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
+  script: /* @__PURE__ */ linked('autocomplete/remove', '8a58415d0b12ad60361ebfb8387e31e5c3ae4367', {}, addParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 15, 87, removeLua, 28, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -1729,7 +1728,7 @@ export type SuggestAnswer =
  * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/suggest', 'd4dc73cc70545879e186ca880f6da4eaa088b520', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, suggestLua, 0, 4, searchModule, 66, 1, indexModule, 64, 2, 13, 8, 66, 2, suggestLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 67, 112, suggestLua, 6, 7, searchModule, 179, 1, 3, 12, 180, 17, placesModule, 23, 3, searchModule, 197, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 234, 33, 53, 5, 267, 1, 58, 8, 268, 28, placesModule, 3, 3, searchModule, 296, 7, suggestLua, 13, 4, searchModule, 303, 17, suggestLua, 17, 1]),
+  script: /* @__PURE__ */ linked('autocomplete/suggest', '5b8b0c32156119bfd4c38ec905550250340fdf3f', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, suggestLua, 0, 4, indexModule, 64, 2, 13, 8, 66, 2, suggestLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 66, 112, suggestLua, 6, 7, searchModule, 178, 1, 3, 12, 179, 17, placesModule, 23, 3, searchModule, 196, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 233, 33, 53, 5, 266, 1, 58, 8, 267, 28, placesModule, 3, 3, searchModule, 295, 7, suggestLua, 13, 4, searchModule, 302, 17, suggestLua, 17, 1]),
   parts: findParts,
   encode(args) {
     return withoutDefaults([

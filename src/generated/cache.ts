@@ -91,32 +91,32 @@ end
 return{'extended',e,h,g}` }
 const failLua: LuaText = { file: 'lua/cache/fail', taken: [11, 4, 1, 7, 1, 20], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
-local d={channel=ARGV[3],sharded=ARGV[4]=='1',counted=ARGV[5]=='1'}
-local e=ARGV[6]
-local f,g=open_load(a)if f then return f end
-if g.loader~=b then
+local d,e,f=ARGV[3],ARGV[4]=='1',ARGV[5]=='1'
+local g=ARGV[6]
+local h,i=open_load(a)if h then return h end
+if i.loader~=b then
 return{'lost'}
 end
-local h=is_revoked(g)
-if is_open(g)then
-local i=math.floor(clock_us()/1000)
+local j=is_revoked(i)
+if is_open(i)then
+local k=math.floor(clock_us()/1000)
 redis.call('HDEL',a,'lease_ends_ms','waiters')
-if e~=''and not h then
+if g~=''and not j then
 redis.call(
 'HSET',
 a,
 'failed',
-exact(g.token),
+exact(i.token),
 'failure',
-e,
+g,
 'resting_until_ms',
-exact(i+c)
+exact(k+c)
 )
 end
-keep_load(a,g.token,c,i)
-tell_waiters(g.waiters,'ended',d)
+keep_load(a,i.token,c,k)
+tell_waiters(i.waiters,'ended',d,f,e)
 end
-if h then
+if j then
 return{'revoked'}
 end
 return{'failed'}` }
@@ -177,60 +177,60 @@ if f.held then
 tell_levels(a,i+1,{channel=c,sharded=d})
 end
 return{'invalidated',h}` }
-const setLua: LuaText = { file: 'lua/cache/set', taken: [8, 1, 1, 7, 1, 3, -12, 1, 11, 30, 1, 12], text: `local c=ARGV[1]
-local e=tonumber(ARGV[4])
-local f=tonumber(ARGV[5])
-local g=tonumber(ARGV[6])
-local h=tonumber(ARGV[7])
-local i={channel=ARGV[8],sharded=ARGV[9]=='1',counted=ARGV[10]=='1'}
-local j=ARGV[11]
-local k=ARGV[12]
-local l,m,n=open_entry(a,b)if l then return l end
-local o=clock_us()
-local p=math.floor(o/1000)
-local d={caller=ARGV[2],call=ARGV[3]}
-local q,r=recall(redis.call('HGET',b,d.caller),d)if q then return q end
-if r then
-local s,t,u=string.match(r,'^(%d+) (%d+) (%d+)$')
-if s=='0'then
-return{'superseded',tonumber(u)}
+const setLua: LuaText = { file: 'lua/cache/set', taken: [8, 9, 1, 33, 1, 12], text: `local c=ARGV[1]
+local d,e=ARGV[2],ARGV[3]
+local f=tonumber(ARGV[4])
+local g=tonumber(ARGV[5])
+local h=tonumber(ARGV[6])
+local i=tonumber(ARGV[7])
+local j,k,l=ARGV[8],ARGV[9]=='1',ARGV[10]=='1'
+local m=ARGV[11]
+local n=ARGV[12]
+local o,p,q=open_entry(a,b)if o then return o end
+local r=clock_us()
+local s=math.floor(r/1000)
+local t,u=recall(redis.call('HGET',b,d),e)if t then return t end
+if u then
+local v,w,x=string.match(u,'^(%d+) (%d+) (%d+)$')
+if v=='0'then
+return{'superseded',tonumber(x)}
 end
-return{'stored',tonumber(s),tonumber(t),p}
+return{'stored',tonumber(v),tonumber(w),s}
 end
-local s=math.max(n.version,m.version)
-if e>0 and e<=s then
-remember_answer(b,d,p,'0 0 '..exact(s))
-keep_load(b,0,0,p)
-return{'superseded',s}
+local v=math.max(q.version,p.version)
+if f>0 and f<=v then
+remember_answer(b,e,d,s,'0 0 '..exact(v))
+keep_load(b,0,0,s)
+return{'superseded',v}
 end
-local t=next_token(math.max(n.token,n.floor,m.token),o)
-local u,v=keep_value(a,{
+local w=next_token(math.max(q.token,q.floor,p.token),r)
+local x,y=keep_value(a,{
 codec=c,
-flags=f,
-tags=j,
-token=t,
-version=math.max(e,s),
+flags=g,
+tags=m,
+token=w,
+version=math.max(f,v),
 load_ms=0,
-fresh_ms=g,
-stale_ms=h,
-},k,p)
-revoke(b,n,t)
-if e>0 then
-redis.call('HSET',b,'version',exact(e))
+fresh_ms=h,
+stale_ms=i,
+},n,s)
+revoke(b,q,w)
+if f>0 then
+redis.call('HSET',b,'version',exact(f))
 end
-remember_answer(b,d,p,exact(u)..' '..exact(v)..' 0')
-if behind_ms(t,p)>g+h and not is_open(n)then
-redis.call('HSET',b,'layout','1','token',exact(t))
+remember_answer(b,e,d,s,exact(x)..' '..exact(y)..' 0')
+if behind_ms(w,s)>h+i and not is_open(q)then
+redis.call('HSET',b,'layout','1','token',exact(w))
 end
-keep_load(b,t,g+h,p)
-if n.waiters~=''then
+keep_load(b,w,h+i,s)
+if q.waiters~=''then
 redis.call('HDEL',b,'waiters')
-tell_waiters(n.waiters,'stored',i)
+tell_waiters(q.waiters,'stored',j,l,k)
 end
-if m.held then
-tell_levels(a,t,i)
+if p.held then
+tell_levels(a,w,j,k)
 end
-return{'stored',u,v,p}` }
+return{'stored',x,y,s}` }
 const storeLua: LuaText = { file: 'lua/cache/store', taken: [11, 10, 1, 31, 1, 4], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=tonumber(ARGV[3])
@@ -238,44 +238,44 @@ local f=tonumber(ARGV[4])
 local g=tonumber(ARGV[5])
 local h=tonumber(ARGV[6])
 local i=tonumber(ARGV[7])
-local j={channel=ARGV[8],sharded=ARGV[9]=='1',counted=ARGV[10]=='1'}
-local k=ARGV[11]
-local l=ARGV[12]
-local m,n,o=open_entry(a,b)if m then return m end
-local p=math.floor(clock_us()/1000)
-if d>0 and n.token==d and not is_open(o)then
-return{'stored',n.fresh_until_ms,n.stale_until_ms,p}
+local j,k,l=ARGV[8],ARGV[9]=='1',ARGV[10]=='1'
+local m=ARGV[11]
+local n=ARGV[12]
+local o,p,q=open_entry(a,b)if o then return o end
+local r=math.floor(clock_us()/1000)
+if d>0 and p.token==d and not is_open(q)then
+return{'stored',p.fresh_until_ms,p.stale_until_ms,r}
 end
-if o.token~=d or not is_open(o)then
+if q.token~=d or not is_open(q)then
 return{'lost'}
 end
-if is_revoked(o)then
-close_load(b,o,'ended',j)
+if is_revoked(q)then
+close_load(b,q,'ended',j,l,k)
 return{'revoked'}
 end
-local q=math.max(o.version,n.version)
-if e>0 and e<q then
-close_load(b,o,'ended',j)
-return{'superseded',q}
+local s=math.max(q.version,p.version)
+if e>0 and e<s then
+close_load(b,q,'ended',j,l,k)
+return{'superseded',s}
 end
-local r,s=keep_value(a,{
+local t,u=keep_value(a,{
 codec=c,
 flags=f,
-tags=k,
+tags=m,
 token=d,
-version=math.max(e,q),
+version=math.max(e,s),
 load_ms=g,
 fresh_ms=h,
 stale_ms=i,
-},l,p)
-close_load(b,o,'stored',j)
-if n.held then
-tell_levels(a,d,j)
+},n,r)
+close_load(b,q,'stored',j,l,k)
+if p.held then
+tell_levels(a,d,j,k)
 end
-if behind_ms(d,p)<=s-p then
+if behind_ms(d,r)<=u-r then
 redis.call('HDEL',b,'layout','token')
 end
-return{'stored',r,s,p}` }
+return{'stored',t,u,r}` }
 const loadModule: LuaText = { file: 'lua/shared/cache/load', taken: [42, 1, -30, 28, 2, 6, 13, 6, -14, 3, -7, 3, 28, 7, -17, 7], text: `local function open_load(a)
 local function read_load(a)
 local b=redis.call(
@@ -330,16 +330,16 @@ elseif b.token>0 then
 redis.call('HDEL',a,'loader','failed','failure','resting_until_ms')
 end
 end
-local function close_load(a,b,c,d)
+local function close_load(a,b,c,d,e,f)
 redis.call('HDEL',a,'loader','lease_ends_ms','floor','waiters')
 if b.floor>b.token then
 redis.call('HSET',a,'token',exact(b.floor))
 end
-tell_waiters(b.waiters,c,d)
+tell_waiters(b.waiters,c,d,e,f)
 end` }
-const messagesModule: LuaText = { file: 'lua/shared/cache/messages', taken: [15, 5, -17, 9], text: `local function tell_waiters(a,b,c)
-for d in string.gmatch(a,'%S+')do
-tell_process({id=d,listens=1},b..' '..d,c)
+const messagesModule: LuaText = { file: 'lua/shared/cache/messages', taken: [15, 5, -17, 9, -9, 5, 1, 1], text: `local function tell_waiters(a,b,c,d,e)
+for f in string.gmatch(a,'%S+')do
+tell_process({id=f,listens=1},b..' '..f,c,d,e)
 end
 end
 local function tell_levels(a,b,c)
@@ -350,7 +350,13 @@ redis.call('SPUBLISH',d,e)
 else
 redis.call('PUBLISH',d,e)
 end
-end` }
+end
+local function tell_levels(a,b,c,d)
+local e=c..':levels'
+local f=exact(b)..' '..a
+if d then
+redis.call('SPUBLISH',e,f)
+redis.call('PUBLISH',e,f)` }
 const valueModule: LuaText = { file: 'lua/shared/cache/value', taken: [73, 1, -10, 1, -30, 6, -24, 7, 18, 21, 2, 6, 3, 7, 2, 3, 2, 3, -66, 8, 58, 17], text: `local function open_entry(a,b)
 local function open_head(a)
 local function read_head(a)
@@ -608,7 +614,7 @@ export type FailAnswer =
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('cache/fail', 'c3e43038f26409ff3cdb490b7c8c6541c2d5bf81', {}, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 41, 3, failLua, 8, 1, loadModule, 44, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, failLua, 25, 6]),
+  script: /* @__PURE__ */ linked('cache/fail', '3030af3cffbe404a48ad26d55d5da7b93b27e7cc', {}, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 41, 3, failLua, 8, 1, loadModule, 44, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, failLua, 25, 6]),
   parts: failParts,
   encode(args) {
     return [
@@ -826,7 +832,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', '3fc466edb31ea6d9966a400ee7028749796dfee5', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 8, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 8, 1, sharedClock, 0, 4, setLua, 9, 3, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 5, 9, setLua, 51, 3]),
+  script: /* @__PURE__ */ linked('cache/set', 'd7e911aa327c8be2d8b09fe3f3fe8c8a606d8550', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 9, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 14, 5, 10, 1, 19, 1, 12, 2, setLua, 51, 3]),
   parts: electParts,
   encode(args) {
     return [
@@ -904,7 +910,7 @@ export type StoreAnswer =
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: /* @__PURE__ */ linked('cache/store', '61f7825a0872b724dcb44b503e04f3ef9a389326', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
+  script: /* @__PURE__ */ linked('cache/store', '4518d8441482be82e9835bbe2f1d0f2755188380', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 14, 2, sharedNumbers, 0, 7, messagesModule, 16, 3, 10, 1, 19, 1, 12, 2, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
   parts: electParts,
   encode(args) {
     return [

@@ -8,48 +8,48 @@ import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/collection/add', taken: [10, 6, 1, 33, 1, 3], text: `local c={caller=ARGV[1],call=ARGV[2]}
-local d=ARGV[3]
-local e=ARGV[4]
-local f=tonumber(ARGV[5])
-local g=tonumber(ARGV[6])
-local h,i=ARGV,7
-local j,k=open_collection(a,c.caller)if j then return j end
-if#h-i>=2000 then
+const addLua: LuaText = { file: 'lua/collection/add', taken: [10, 6, 1, 33, 1, 3], text: `local c,d=ARGV[1],ARGV[2]
+local e=ARGV[3]
+local f=ARGV[4]
+local g=tonumber(ARGV[5])
+local h=tonumber(ARGV[6])
+local i,j=ARGV,7
+local k,l=open_collection(a,c)if k then return k end
+if#i-j>=2000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local l,m=recall(k.record,c)if l then return l end
-if m then
-local n,o,p=string.match(m,'^(%d+) (%d+) (%d+)$')
-return{'added',tonumber(n),tonumber(o),tonumber(p)}
+local m,n=recall(l.record,d)if m then return m end
+if n then
+local o,p,q=string.match(n,'^(%d+) (%d+) (%d+)$')
+return{'added',tonumber(o),tonumber(p),tonumber(q)}
 end
-local n=math.floor(clock_us()/1000)
-if not is_live(k,b,n)then
+local o=math.floor(clock_us()/1000)
+if not is_live(l,b,o)then
 return{'absent'}
 end
-local o=refusal_of_kind(k,d,e)if o then return o end
-local p=fill(b,d,h,i)
-if d=='list'then
-p=#h-i+1
+local p=refusal_of_kind(l,e,f)if p then return p end
+local q=fill(b,e,i,j)
+if e=='list'then
+q=#i-j+1
 end
-local q=limit_items(b,d,k.size+p-f,f)
-local r=k.size+p-q
-if d=='list'then
-k.first=k.first+q
+local r=limit_items(b,e,l.size+q-g,g)
+local s=l.size+q-r
+if e=='list'then
+l.first=l.first+r
 end
 redis.call(
 'HSET',
 a,
 'size',
-exact(r),
+exact(s),
 'first',
-exact(k.first),
+exact(l.first),
 'largest',
-exact(math.max(k.largest,g))
+exact(math.max(l.largest,h))
 )
-keep_until(a,b,k.expires_at_ms,n)
-remember_answer(a,c,n,string.format('%.0f %.0f %.0f',r,p,q))
-return{'added',r,p,q}` }
+keep_until(a,b,l.expires_at_ms,o)
+remember_answer(a,d,c,o,string.format('%.0f %.0f %.0f',s,q,r))
+return{'added',s,q,r}` }
 const buildLua: LuaText = { file: 'lua/collection/build', taken: [12, 6, 3, 24], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=tonumber(ARGV[3])
@@ -131,111 +131,111 @@ q and 1 or 0,
 n and 1 or 0,
 o,
 }` }
-const removeLua: LuaText = { file: 'lua/collection/remove', taken: [8, 4, 1, 16, 1, 4], text: `local c={caller=ARGV[1],call=ARGV[2]}
-local d=ARGV[3]
-local e=ARGV[4]
-local f,g=ARGV,5
-local h,i=open_collection(a,c.caller)if h then return h end
-if#f-g>=1000 then
+const removeLua: LuaText = { file: 'lua/collection/remove', taken: [8, 4, 1, 16, 1, 4], text: `local c,d=ARGV[1],ARGV[2]
+local e=ARGV[3]
+local f=ARGV[4]
+local g,h=ARGV,5
+local i,j=open_collection(a,c)if i then return i end
+if#g-h>=1000 then
 return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local j,k=recall(i.record,c)if j then return j end
-if k then
-local l,m=string.match(k,'^(%d+) (%d+)$')
-return{'removed',tonumber(l),tonumber(m)}
+local k,l=recall(j.record,d)if k then return k end
+if l then
+local m,n=string.match(l,'^(%d+) (%d+)$')
+return{'removed',tonumber(m),tonumber(n)}
 end
-local l=math.floor(clock_us()/1000)
-if not is_live(i,b,l)then
+local m=math.floor(clock_us()/1000)
+if not is_live(j,b,m)then
 return{'absent'}
 end
-local m=refusal_of_kind(i,d,e)if m then return m end
-local n=take_out(b,d,f,g)
-local o=i.size-n
-keep_until(a,b,i.expires_at_ms,l)
-redis.call('HSET',a,'size',exact(o))
-remember_answer(a,c,l,string.format('%.0f %.0f',o,n))
-return{'removed',o,n}` }
-const replaceLua: LuaText = { file: 'lua/collection/replace', taken: [10, 7, 1, 33], text: `local c={caller=ARGV[1],call=ARGV[2]}
-local d=ARGV[3]
-local e=ARGV[4]
-local f=tonumber(ARGV[5])
-local g=tonumber(ARGV[6])
-local h=tonumber(ARGV[7])
-local i,j=ARGV,8
-local k,l=open_collection(a,c.caller)if k then return k end
-if#i-j>=2000 then
-return redis.error_reply('INVALID items: must be at most 1000 a call')
-end
-local m,n=recall(l.record,c)if m then return m end
-if n then
-local o,p=parse_replaced(n)
-return{'replaced',o,p}
-end
-local o=clock_us()
-local p=math.floor(o/1000)
-if is_live(l,b,p)then
-local q=refusal_of_kind(l,d,e)if q then return q end
-if is_outdated(l,f)then
-if l.version>f then
-return{'refused',l.version}
-end
-return{'unchanged',l.copy,l.expires_at_ms}
-end
-end
-begin_copy(a)
-redis.call('UNLINK',b)
-fill(b,d,i,j)
-l.kind=d
-l.codec=e
-l.version=f
-l.largest=h
-l.copy=next_token(l.copy,o)
-l.expires_at_ms=p+g
-save_copy(a,l,count_items(b,d))
-keep_until(a,b,l.expires_at_ms,p)
-remember_answer(a,c,p,replaced_answer(l.copy,l.expires_at_ms))
-return{'replaced',l.copy,l.expires_at_ms}` }
-const switchInLua: LuaText = { file: 'lua/collection/switch-in', taken: [12, 6, -7, 1, 7, 22, 1, 12], text: `local e=ARGV[3]
+local n=refusal_of_kind(j,e,f)if n then return n end
+local o=take_out(b,e,g,h)
+local p=j.size-o
+keep_until(a,b,j.expires_at_ms,m)
+redis.call('HSET',a,'size',exact(p))
+remember_answer(a,d,c,m,string.format('%.0f %.0f',p,o))
+return{'removed',p,o}` }
+const replaceLua: LuaText = { file: 'lua/collection/replace', taken: [10, 7, 1, 33], text: `local c,d=ARGV[1],ARGV[2]
+local e=ARGV[3]
 local f=ARGV[4]
 local g=tonumber(ARGV[5])
 local h=tonumber(ARGV[6])
 local i=tonumber(ARGV[7])
-local j=tonumber(ARGV[8])
-local d={caller=ARGV[1],call=ARGV[2]}
-local k,l=open_collection(a,d.caller)if k then return k end
-local m,n=recall(l.record,d)if m then return m end
-if n then
-local o,p=parse_replaced(n)
-return{'replaced',o,p}
+local j,k=ARGV,8
+local l,m=open_collection(a,c)if l then return l end
+if#j-k>=2000 then
+return redis.error_reply('INVALID items: must be at most 1000 a call')
 end
-local o=clock_us()
-local p=math.floor(o/1000)
-if is_live(l,b,p)then
-local q=refusal_of_kind(l,e,f)if q then return q end
-if is_outdated(l,g)then
+local n,o=recall(m.record,d)if n then return n end
+if o then
+local p,q=parse_replaced(o)
+return{'replaced',p,q}
+end
+local p=clock_us()
+local q=math.floor(p/1000)
+if is_live(m,b,q)then
+local r=refusal_of_kind(m,e,f)if r then return r end
+if is_outdated(m,g)then
+if m.version>g then
+return{'refused',m.version}
+end
+return{'unchanged',m.copy,m.expires_at_ms}
+end
+end
+begin_copy(a)
+redis.call('UNLINK',b)
+fill(b,e,j,k)
+m.kind=e
+m.codec=f
+m.version=g
+m.largest=i
+m.copy=next_token(m.copy,p)
+m.expires_at_ms=q+h
+save_copy(a,m,count_items(b,e))
+keep_until(a,b,m.expires_at_ms,q)
+remember_answer(a,d,c,q,replaced_answer(m.copy,m.expires_at_ms))
+return{'replaced',m.copy,m.expires_at_ms}` }
+const switchInLua: LuaText = { file: 'lua/collection/switch-in', taken: [11, 7, 1, 22, 1, 12], text: `local d,e=ARGV[1],ARGV[2]
+local f=ARGV[3]
+local g=ARGV[4]
+local h=tonumber(ARGV[5])
+local i=tonumber(ARGV[6])
+local j=tonumber(ARGV[7])
+local k=tonumber(ARGV[8])
+local l,m=open_collection(a,d)if l then return l end
+local n,o=recall(m.record,e)if n then return n end
+if o then
+local p,q=parse_replaced(o)
+return{'replaced',p,q}
+end
+local p=clock_us()
+local q=math.floor(p/1000)
+if is_live(m,b,q)then
+local r=refusal_of_kind(m,f,g)if r then return r end
+if is_outdated(m,h)then
 redis.call('UNLINK',c)
-if l.version>g then
-return{'refused',l.version}
+if m.version>h then
+return{'refused',m.version}
 end
-return{'unchanged',l.copy,l.expires_at_ms}
+return{'unchanged',m.copy,m.expires_at_ms}
 end
 end
-if j==0 or count_items(c,e)~=j then
+if k==0 or count_items(c,f)~=k then
 return{'lost'}
 end
 begin_copy(a)
 redis.call('UNLINK',b)
 redis.call('RENAME',c,b)
-l.kind=e
-l.codec=f
-l.version=g
-l.largest=i
-l.copy=next_token(l.copy,o)
-l.expires_at_ms=p+h
-save_copy(a,l,j)
-keep_until(a,b,l.expires_at_ms,p)
-remember_answer(a,d,p,replaced_answer(l.copy,l.expires_at_ms))
-return{'replaced',l.copy,l.expires_at_ms}` }
+m.kind=f
+m.codec=g
+m.version=h
+m.largest=j
+m.copy=next_token(m.copy,p)
+m.expires_at_ms=q+i
+save_copy(a,m,k)
+keep_until(a,b,m.expires_at_ms,q)
+remember_answer(a,e,d,q,replaced_answer(m.copy,m.expires_at_ms))
+return{'replaced',m.copy,m.expires_at_ms}` }
 const itemsModule: LuaText = { file: 'lua/shared/collection/items', taken: [15, 1, -13, 10, 3, 2, 4, 12, 4, 13, 10, 18, -24, 3, 25, 10], text: `local function is_live(a,b,c)
 local function count_items(a,b)
 if b=='list'then
@@ -428,7 +428,7 @@ export type AddAnswer =
  * Cost: O(log items) for each item given, and at most 2,000 that leave.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('collection/add', '87646731507de46dcd639459183ffb54ab7d2684', {}, addParts, [{ locals: [1, 2] }, addLua, 0, 6, stateModule, 0, 35, addLua, 6, 4, sharedCalls, 0, 15, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 0, 13, addLua, 16, 3, stateModule, 35, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 43, 4, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
+  script: /* @__PURE__ */ linked('collection/add', '65f12906c14acd85128bc6966b89b22472582e6b', {}, addParts, [{ locals: [1, 2] }, addLua, 0, 6, stateModule, 0, 35, addLua, 6, 4, sharedCalls, 0, 15, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 0, 13, addLua, 16, 3, stateModule, 35, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 43, 4, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -688,7 +688,7 @@ export type RemoveAnswer =
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('collection/remove', 'd23c4c7c0a668ff38bfca1d38f46a5fe08cd7da2', {}, addParts, [{ locals: [1, 2] }, removeLua, 0, 4, stateModule, 0, 35, removeLua, 4, 4, sharedCalls, 0, 15, removeLua, 8, 5, sharedClock, 0, 4, removeLua, 13, 1, itemsModule, 0, 13, removeLua, 14, 3, stateModule, 35, 8, removeLua, 17, 1, itemsModule, 59, 10, removeLua, 18, 2, sharedNumbers, 0, 7, stateModule, 43, 4, removeLua, 20, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 22, 2]),
+  script: /* @__PURE__ */ linked('collection/remove', 'eb1cceacc4530f363ac8ae07d86a1bfa0ff6888e', {}, addParts, [{ locals: [1, 2] }, removeLua, 0, 4, stateModule, 0, 35, removeLua, 4, 4, sharedCalls, 0, 15, removeLua, 8, 5, sharedClock, 0, 4, removeLua, 13, 1, itemsModule, 0, 13, removeLua, 14, 3, stateModule, 35, 8, removeLua, 17, 1, itemsModule, 59, 10, removeLua, 18, 2, sharedNumbers, 0, 7, stateModule, 43, 4, removeLua, 20, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 22, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -749,7 +749,7 @@ export type ReplaceAnswer =
  * Cost: O(items given); those there were are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('collection/replace', 'b235cf6285961029787472b999286bd2e768d560', {}, addParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 50, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 18, 1, stateModule, 35, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 54, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 57, 22, replaceLua, 36, 1, stateModule, 43, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
+  script: /* @__PURE__ */ linked('collection/replace', '0747ac760bf27b0425ea1d4fe5ac144f7c907364', {}, addParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 50, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 18, 1, stateModule, 35, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 54, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 57, 22, replaceLua, 36, 1, stateModule, 43, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -823,7 +823,7 @@ export type SwitchInAnswer =
  * Cost: O(1); the items there were are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: /* @__PURE__ */ linked('collection/switch-in', '406cc937bf7d41c0e9b01148fbf564b9ce71055c', {}, buildParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 50, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 15, 1, stateModule, 35, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 54, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 57, 22, switchInLua, 37, 1, stateModule, 43, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),
+  script: /* @__PURE__ */ linked('collection/switch-in', 'f1e5622a4e2c8ef1869c5e7b9a1815a98716ce9d', {}, buildParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 50, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 15, 1, stateModule, 35, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 54, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 57, 22, switchInLua, 37, 1, stateModule, 43, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),
   parts: buildParts,
   encode(args) {
     return [

@@ -27,7 +27,7 @@ end
 redis.call('UNLINK',e)
 redis.call('HDEL',a,'batch','sealed_ms')
 l.batch=''
-let_vanish(K,l,j)
+let_vanish(f,b,l,j)
 return{'acked',math.min(1,redis.call('EXISTS',d,c))}` }
 const agreeLua: LuaText = { file: 'lua/counters/agree', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
 local c=ARGV[2]=='1'
@@ -61,7 +61,7 @@ end
 local o=j=='all'and redis.call('HGETALL',e)or{}
 local p=j=='all'and 0 or redis.call('HLEN',e)
 if j=='nothing'then
-p=p-count_again(K)+redis.call('HLEN',d)+redis.call('HLEN',c)
+p=p-count_again(c,e)+redis.call('HLEN',d)+redis.call('HLEN',c)
 m.pending_ms,m.rest_ms=0,0
 elseif#o>0 then
 m.rest_ms=m.sealed_ms
@@ -111,85 +111,85 @@ if#c-d>=1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
 return{'found',f.epoch,redis.call('HMGET',b,unpack(c))}` }
-const incrementLua: LuaText = { file: 'lua/counters/increment', taken: [9, 4, 1, 14, 1, 5, 2, 56], text: `local f={caller=ARGV[1],call=ARGV[2]}
-local g=tonumber(ARGV[3])
-local h=tonumber(ARGV[4])
-local i,j=ARGV,5
-local k,l=open_partition(a,f.caller)if k then return k end
-local m=(#i-j+1)/3
-if m>1000 then
+const incrementLua: LuaText = { file: 'lua/counters/increment', taken: [9, 4, 1, 14, 1, 5, 2, 56], text: `local f,g=ARGV[1],ARGV[2]
+local h=tonumber(ARGV[3])
+local i=tonumber(ARGV[4])
+local j,k=ARGV,5
+local l,m=open_partition(a,f)if l then return l end
+local n=(#j-k+1)/3
+if n>1000 then
 return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
-local n=math.floor(clock_us()/1000)
-local o,p,q={},{},l.rest_ms==0
-for r=j,#i,3 do
-local s=i[r]
-q=q and not p[s]and i[r+2]==''
-p[s]=true
-o[#o+1]=s
+local o=math.floor(clock_us()/1000)
+local p,q,r={},{},m.rest_ms==0
+for s=k,#j,3 do
+local t=j[s]
+r=r and not q[t]and j[s+2]==''
+q[t]=true
+p[#p+1]=t
 end
-local r=redis.call('HMGET',b,unpack(o))
-local s,t=recall(l.record,f)if s then return s end
-if t then
-local u,v=read_outcomes(t)
-return{'counted',n,l.epoch,r,u,v}
+local s=redis.call('HMGET',b,unpack(p))
+local t,u=recall(m.record,g)if t then return t end
+if u then
+local v,w=read_outcomes(u)
+return{'counted',o,m.epoch,s,v,w}
 end
-redis.call('HSET',a,'layout',l.layout)
+redis.call('HSET',a,'layout',m.layout)
 redis.call('ZREM',d,'')
-if l.pending_ms==0 then
+if m.pending_ms==0 then
 redis.call('PERSIST',c)
 end
-local u,v,w
-if q and are_few(K,m,h)then
-u,v,w=add_plain(K,o,r,i,j)
+local v,w,x
+if r and are_few(K.pending,K.rest,n,i)then
+v,w,x=add_plain(K.clean,K.pending,K.values,p,s,j,k)
 end
-local x,y={},0
-if u then
-r=u
+local y,z={},0
+if v then
+s=v
 else
-v,w={},false
-for z=j,#i,3 do
-local A=(z-j)/3
-local B,C,D=
-i[z],i[z+1],i[z+2]
-if not r[A+1]then
-v[#v+1]=A
-v[#v+1]='absent'
-elseif D~=''and id_of_key(e,B..'\\0'..D,n)then
-x[#x+1]=A
-r[A+1]=redis.call('HGET',b,B)
-elseif is_one_too_many(K,B,h)then
-v[#v+1]=A
-v[#v+1]='behind'
-r[A+1]=redis.call('HGET',b,B)
+w,x={},false
+for A=k,#j,3 do
+local B=(A-k)/3
+local C,D,E=
+j[A],j[A+1],j[A+2]
+if not s[B+1]then
+w[#w+1]=B
+w[#w+1]='absent'
+elseif E~=''and id_of_key(e,C..'\\0'..E,o)then
+y[#y+1]=B
+s[B+1]=redis.call('HGET',b,C)
+elseif is_one_too_many(K.pending,K.rest,C,i)then
+w[#w+1]=B
+w[#w+1]='behind'
+s[B+1]=redis.call('HGET',b,C)
 else
-local E,F=add(K,B,C,l.rest_ms>0)
-if E then
-w=w or F
-r[A+1]=E
+local F,G=add(K,C,D,m.rest_ms>0)
+if F then
+x=x or G
+s[B+1]=F
 else
-r[A+1]=redis.call('HGET',b,B)
-v[#v+1]=A
-v[#v+1]='overflow'
+s[B+1]=redis.call('HGET',b,C)
+w[#w+1]=B
+w[#w+1]='overflow'
 end
-if E and D~=''then
-y=y+1
-remember_key(e,B..'\\0'..D,0,n+g)
-end
-end
+if F and E~=''then
+z=z+1
+remember_key(e,C..'\\0'..E,0,o+h)
 end
 end
-if y>0 then
-forget_old_keys(e,y,n)
-keep_keys(e,g)
 end
-if w and l.pending_ms==0 then
-let_stay(K)
-l.pending_ms=n
-save_partition(a,l)
 end
-remember_answer(a,f,n,outcomes_text(v,x))
-return{'counted',n,l.epoch,r,v,x}` }
+if z>0 then
+forget_old_keys(e,z,o)
+keep_keys(e,h)
+end
+if x and m.pending_ms==0 then
+let_stay(K.clean,K.values)
+m.pending_ms=o
+save_partition(a,m)
+end
+remember_answer(a,g,f,o,outcomes_text(w,y))
+return{'counted',o,m.epoch,s,w,y}` }
 const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown', taken: [9, 2], text: `local d,e=open_board(a)if d then return d end
 return{'seen',e.version,redis.call('HLEN',b),redis.call('HLEN',c)}` }
 const inspectLua: LuaText = { file: 'lua/counters/inspect', taken: [9, 3, 1, 19], text: `local f,g=open_partition(a,'')if f then return f end
@@ -197,7 +197,7 @@ local h,i,j=
 redis.call('HLEN',c),redis.call('HLEN',d),redis.call('HLEN',e)
 local k=h+i+j
 if j>0 then
-k=k-count_again(K)
+k=k-count_again(c,e)
 end
 return{
 'seen',
@@ -243,7 +243,7 @@ local s=h[r]
 local t=not g and redis.call('HGET',b,s)
 p[#p+1]=t or take_in(K,s,h[r+1],q,o)
 end
-let_vanish(K,k,f)
+let_vanish(K.clean,K.values,k,f)
 return{'loaded',p}` }
 const noteLua: LuaText = { file: 'lua/counters/note', taken: [8, 1, 1, 19], text: `local f,g=ARGV,1
 local h,i=open_board(a)if h then return h end
@@ -262,7 +262,7 @@ redis.call('PERSIST',e)
 end
 local j={}
 for k=g,#f,2 do
-j[#j+1]=note(K,f[k],f[k+1])or false
+j[#j+1]=note(d,c,b,f[k],f[k+1])or false
 end
 return{'noted',j}` }
 const notedLua: LuaText = { file: 'lua/counters/noted', taken: [13, 3, 1, 9, 1, 6], text: `local e=tonumber(ARGV[1])
@@ -314,7 +314,7 @@ save_partition(a,j)
 if not m then
 redis.call('RENAME',c,d)
 end
-fill_batch(K,h)
+fill_batch(d,e,h)
 end
 return{
 'sealed',
@@ -362,7 +362,7 @@ local s,t,u=
 i[r],i[r+1],i[r+2]
 local v=redis.call('HGET',b,s)
 if not v then
-v=put(K,s,t,o and u or nil,p)
+v=put(K.idle,K.noted,K.shown,s,t,o and u or nil,p)
 if e>l.version then
 redis.call('HSET',d,s,exact(e))
 end
@@ -417,7 +417,7 @@ if v==''then
 redis.call('HDEL',b,u)
 redis.call('ZREM',d,u)
 elseif redis.call('HEXISTS',b,u)==1 then
-put(K,u,v,'0',s)
+put(K.idle,K.noted,K.shown,u,v,'0',s)
 end
 end
 end
@@ -446,14 +446,14 @@ return{'told',g.turn,h,redis.call('HMGET',c,unpack(d))}
 end
 end
 return{'told',g.turn,h,{}}` }
-const amountsModule: LuaText = { file: 'lua/shared/counters/amounts', taken: [55, 4, 22, 4, -20, 8, 12, 6, 1, 21, 1, 4, -71, 6, -40, 6, -13, 6, 11, 17, 1, 4, 77, 5, 1, 13], text: `local function are_few(a,b,c)
-return c==0
-or redis.call('HLEN',a.pending)+redis.call('HLEN',a.rest)+b<=c
+const amountsModule: LuaText = { file: 'lua/shared/counters/amounts', taken: [55, 4, 22, 4, -20, 8, 12, 6, 1, 21, 1, 4, -71, 6, -40, 6, -13, 6, 11, 17, 1, 4, 77, 5, 1, 13], text: `local function are_few(a,b,c,d)
+return d==0
+or redis.call('HLEN',a)+redis.call('HLEN',b)+c<=d
 end
-local function add_plain(a,b,c,d,e)
-local f=redis.call('HMGET',a.pending,unpack(b))
-local g,h,i,j,k={},{},{},{},{}
-local l,m=0,string.format
+local function add_plain(a,b,c,d,e,f,g)
+local h=redis.call('HMGET',b,unpack(d))
+local i,j,k,l,m={},{},{},{},{}
+local n,o=0,string.format
 local function are_plain(a,b,c)
 return a<1000000000
 and a>-1000000000
@@ -462,42 +462,42 @@ and b>-1000000000
 and c<1000000000
 and c>-1000000000
 end
-for n=1,#b do
-local o=b[n]
-if c[n]then
-local p=d[e+(n-1)*3+1]
-local q=tonumber(p)or 0
-local r,s=c[n]+q,(f[n]or 0)+q
-if not are_plain(q,r,s)or m('%d',q)~=p then
+for p=1,#d do
+local q=d[p]
+if e[p]then
+local r=f[g+(p-1)*3+1]
+local s=tonumber(r)or 0
+local t,u=e[p]+s,(h[p]or 0)+s
+if not are_plain(s,t,u)or o('%d',s)~=r then
 return nil
 end
-g[n]=m('%d',r)
-i[l+1],i[l+2]=o,g[n]
-j[l+1],j[l+2]=o,m('%d',s)
-l=l+2
-if not f[n]then
-k[#k+1]=o
+i[p]=o('%d',t)
+k[n+1],k[n+2]=q,i[p]
+l[n+1],l[n+2]=q,o('%d',u)
+n=n+2
+if not h[p]then
+m[#m+1]=q
 end
 else
-g[n]=false
-h[#h+1]=n-1
-h[#h+1]='absent'
+i[p]=false
+j[#j+1]=p-1
+j[#j+1]='absent'
 end
 end
-if l>0 then
-redis.call('HSET',a.values,unpack(i))
-redis.call('HSET',a.pending,unpack(j))
+if n>0 then
+redis.call('HSET',c,unpack(k))
+redis.call('HSET',b,unpack(l))
 end
-if#k>0 then
-redis.call('ZREM',a.clean,unpack(k))
+if#m>0 then
+redis.call('ZREM',a,unpack(m))
 end
-return g,h,l>0
+return i,j,n>0
 end
-local function is_one_too_many(a,b,c)
-return c>0
-and redis.call('HLEN',a.pending)+redis.call('HLEN',a.rest)>=c
-and redis.call('HEXISTS',a.pending,b)==0
-and redis.call('HEXISTS',a.rest,b)==0
+local function is_one_too_many(a,b,c,d)
+return d>0
+and redis.call('HLEN',a)+redis.call('HLEN',b)>=d
+and redis.call('HEXISTS',a,c)==0
+and redis.call('HEXISTS',b,c)==0
 end
 local function opposite(a)
 if a=='0'then
@@ -583,18 +583,18 @@ exact(b.showing),
 exact(b.newest)
 )
 end
-local function fill_batch(a,b)
-if redis.call('HLEN',a.rest)<=b then
-redis.call('RENAME',a.rest,a.sealed)
+local function fill_batch(a,b,c)
+if redis.call('HLEN',a)<=c then
+redis.call('RENAME',a,b)
 return
 end
-local c=redis.call('HRANDFIELD',a.rest,exact(b),'WITHVALUES')
-local d={}
-for e=1,#c,2 do
-d[#d+1]=c[e]
+local d=redis.call('HRANDFIELD',a,exact(c),'WITHVALUES')
+local e={}
+for f=1,#d,2 do
+e[#e+1]=d[f]
 end
-redis.call('HSET',a.sealed,unpack(c))
-redis.call('HDEL',a.rest,unpack(d))
+redis.call('HSET',b,unpack(d))
+redis.call('HDEL',a,unpack(e))
 end
 local function let_board_vanish(a,b)
 if b>0 and redis.call('EXISTS',a.noted)==0 then
@@ -632,22 +632,22 @@ if type(e)=='table'then
 redis.call('HDEL',a,c)
 end
 end
-local function let_vanish(a,b,c)
-if c>0 and b.pending_ms==0 and b.rest_ms==0 and b.batch==''then
-redis.call('PEXPIRE',a.values,exact(c))
-redis.call('PEXPIRE',a.clean,exact(c))
+local function let_vanish(a,b,c,d)
+if d>0 and c.pending_ms==0 and c.rest_ms==0 and c.batch==''then
+redis.call('PEXPIRE',b,exact(d))
+redis.call('PEXPIRE',a,exact(d))
 end
 end
-local function count_again(a)
-local b=redis.call('HKEYS',a.sealed)
-if#b==0 then
+local function count_again(a,b)
+local c=redis.call('HKEYS',b)
+if#c==0 then
 return 0
 end
-local c=0
-for d,e in ipairs(redis.call('HMGET',a.pending,unpack(b)))do
-c=c+(e and 1 or 0)
+local d=0
+for e,f in ipairs(redis.call('HMGET',a,unpack(c)))do
+d=d+(f and 1 or 0)
 end
-return c
+return d
 end
 local function save_partition(a,b)
 redis.call(
@@ -681,9 +681,9 @@ c[#c+1]=tonumber(f)
 end
 return b,c
 end
-local function let_stay(a)
-redis.call('PERSIST',a.values)
-redis.call('PERSIST',a.clean)
+local function let_stay(a,b)
+redis.call('PERSIST',b)
+redis.call('PERSIST',a)
 end
 local function outcomes_text(a,b)
 return table.concat(a,' ')..'|'..table.concat(b,' ')
@@ -696,38 +696,38 @@ redis.call('ZREM',b,unpack(d))
 end
 return#d
 end
-local function note(a,b,c)
-redis.pcall('HINCRBY',a.noted,b,c)
-redis.call('ZREM',a.idle,b)
-if redis.call('HEXISTS',a.shown,b)==0 then
+local function note(a,b,c,d,e)
+redis.pcall('HINCRBY',b,d,e)
+redis.call('ZREM',a,d)
+if redis.call('HEXISTS',c,d)==0 then
 return nil
 end
-local d=redis.pcall('HINCRBY',a.shown,b,c)
-if type(d)=='table'then
-redis.call('HDEL',a.shown,b)
+local f=redis.pcall('HINCRBY',c,d,e)
+if type(f)=='table'then
+redis.call('HDEL',c,d)
 return nil
 end
-return text_of(a.shown,b,d)
+return text_of(c,d,f)
 end
 local function other_place(a,b)
 local c=redis.call('HGET',a,'place')
 return c and b~=''and c~=b and c or nil
 end
-local function put(a,b,c,d,e)
-local f=redis.call('HGET',a.noted,b)
-redis.call('HSET',a.shown,b,c)
+local function put(a,b,c,d,e,f,g)
+local h=redis.call('HGET',b,d)
+redis.call('HSET',c,d,e)
+if not h then
+if g>0 then
+keep_clean(c,a,d,g)
+end
+return e
+end
 if not f then
-if e>0 then
-keep_clean(a.shown,a.idle,b,e)
+return e
 end
-return c
-end
-if not d then
-return c
-end
-redis.pcall('HINCRBY',a.shown,b,f)
-redis.pcall('HINCRBY',a.shown,b,opposite(d))
-return redis.call('HGET',a.shown,b)
+redis.pcall('HINCRBY',c,d,h)
+redis.pcall('HINCRBY',c,d,opposite(f))
+return redis.call('HGET',c,d)
 end` }
 
 const PARTS: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'board', 'shown', 'noted', 'idle', 'ahead', 'once']
@@ -816,7 +816,7 @@ export type AckAnswer =
  * Cost: O(counters of the batch).
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: /* @__PURE__ */ linked('counters/ack', 'e028b7f8cea6de20ab746c0dbd4454f7bbf6cb2e', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, ackLua, 0, 4, partitionModule, 0, 21, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 21, 6, ackLua, 10, 9, { table: [2, 6] }, partitionModule, 27, 2, sharedNumbers, 0, 7, partitionModule, 29, 4, ackLua, 19, 2]),
+  script: /* @__PURE__ */ linked('counters/ack', 'c23e4be5b31aed6f9f3782d7017f3cc77157e12e', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, ackLua, 0, 4, partitionModule, 0, 21, ackLua, 4, 4, sharedClock, 0, 4, ackLua, 8, 2, sharedNumbers, 0, 7, partitionModule, 21, 6, ackLua, 10, 9, partitionModule, 27, 2, sharedNumbers, 0, 7, partitionModule, 29, 4, ackLua, 19, 2]),
   parts: ackParts,
   encode(args) {
     return [
@@ -913,7 +913,7 @@ export type BeginAnswer =
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: /* @__PURE__ */ linked('counters/begin', '99523e8069922c0070aa86d88993a05a6d7cf9fa', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, beginLua, 0, 5, partitionModule, 0, 21, beginLua, 5, 14, { table: [3, 5] }, partitionModule, 33, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 44, 20, beginLua, 25, 21]),
+  script: /* @__PURE__ */ linked('counters/begin', '724ae059bce44409c8852ad97a5a96332ff4661a', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, beginLua, 0, 5, partitionModule, 0, 21, beginLua, 5, 14, partitionModule, 33, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 44, 20, beginLua, 25, 21]),
   parts: ackParts,
   encode(args) {
     return [
@@ -1105,7 +1105,7 @@ export type IncrementAnswer =
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: /* @__PURE__ */ linked('counters/increment', '540fa4826b9c77165dfd67db3a06a0e0e1885e71', {}, incrementParts, [{ locals: [1, 2, 3, 5, 6] }, incrementLua, 0, 4, partitionModule, 0, 21, incrementLua, 4, 5, sharedClock, 0, 4, incrementLua, 9, 9, sharedCalls, 0, 15, incrementLua, 18, 2, partitionModule, 64, 12, incrementLua, 20, 9, { table: [2, 3, 4, 5] }, amountsModule, 0, 4, incrementLua, 29, 1, amountsModule, 4, 43, incrementLua, 30, 7, sharedIdempotency, 0, 4, amountsModule, 47, 12, sharedNumbers, 0, 7, amountsModule, 59, 27, sharedIdempotency, 4, 3, incrementLua, 37, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 69, 1, sharedIdempotency, 12, 5, incrementLua, 70, 3, partitionModule, 76, 4, incrementLua, 73, 2, partitionModule, 44, 1, sharedNumbers, 0, 7, partitionModule, 45, 19, incrementLua, 75, 2, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, partitionModule, 80, 3, incrementLua, 77, 2]),
+  script: /* @__PURE__ */ linked('counters/increment', 'd37c0bf01164fda80e4890113d82566e43df287f', {}, incrementParts, [{ locals: [1, 2, 3, 5, 6] }, incrementLua, 0, 4, partitionModule, 0, 21, incrementLua, 4, 5, sharedClock, 0, 4, incrementLua, 9, 9, sharedCalls, 0, 15, incrementLua, 18, 2, partitionModule, 64, 12, incrementLua, 20, 9, { table: [2, 3, 4, 5] }, amountsModule, 0, 4, incrementLua, 29, 1, amountsModule, 4, 43, incrementLua, 30, 7, sharedIdempotency, 0, 4, amountsModule, 47, 12, sharedNumbers, 0, 7, amountsModule, 59, 27, sharedIdempotency, 4, 3, incrementLua, 37, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 69, 1, sharedIdempotency, 12, 5, incrementLua, 70, 3, partitionModule, 76, 4, incrementLua, 73, 2, partitionModule, 44, 1, sharedNumbers, 0, 7, partitionModule, 45, 19, incrementLua, 75, 2, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, partitionModule, 80, 3, incrementLua, 77, 2]),
   parts: incrementParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1182,7 +1182,7 @@ export type InspectAnswer =
  * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('counters/inspect', 'aa65108315f4a17c4cb88bd95202305dca7bfd7a', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, partitionModule, 0, 21, inspectLua, 0, 5, { table: [3, 5] }, partitionModule, 33, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
+  script: /* @__PURE__ */ linked('counters/inspect', 'a9f23d0ed94b7d5905eab316359e3d40867506a0', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, partitionModule, 0, 21, inspectLua, 0, 5, partitionModule, 33, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
   parts: inspectParts,
   encode() {
     return []
@@ -1236,7 +1236,7 @@ export type LoadAnswer =
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: /* @__PURE__ */ linked('counters/load', 'b0d98de5c8fc8320c1f126dacbb0ea8670ad6b69', {}, ackParts, [{ locals: [1, 2, 6] }, loadLua, 0, 5, partitionModule, 0, 21, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, loadLua, 21, 3, { table: [2, 3, 4, 5, 6] }, partitionModule, 21, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 27, 6, loadLua, 29, 2]),
+  script: /* @__PURE__ */ linked('counters/load', '6877bea8e173572b14ae9a511d5794f677df6e59', {}, ackParts, [{ locals: [1, 2, 6] }, loadLua, 0, 5, partitionModule, 0, 21, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, loadLua, 21, 3, { table: [2, 3, 4, 5, 6] }, partitionModule, 21, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 27, 6, loadLua, 29, 2]),
   parts: ackParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1291,7 +1291,7 @@ export type NoteAnswer =
  * Cost: O(counters).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('counters/note', 'b21c976adb5636f7fd67c7a3049b7f4bc7d23948', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, noteLua, 0, 1, boardModule, 0, 17, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, { table: [2, 3, 4] }, amountsModule, 59, 6, partitionModule, 91, 13, noteLua, 15, 5]),
+  script: /* @__PURE__ */ linked('counters/note', 'c13907d82d8c41fa8719326bc7a8349ed22c3dc5', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, noteLua, 0, 1, boardModule, 0, 17, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, amountsModule, 59, 6, partitionModule, 91, 13, noteLua, 15, 5]),
   parts: clearShownParts,
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
@@ -1394,7 +1394,7 @@ export type SealAnswer =
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: /* @__PURE__ */ linked('counters/seal', '2cd651912cd9bd25d1d1d7bf1c5e0a2c6031474b', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, sealLua, 0, 2, partitionModule, 0, 21, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, sealLua, 7, 20, partitionModule, 44, 20, sealLua, 27, 4, { table: [4, 5] }, boardModule, 33, 13, sealLua, 31, 12]),
+  script: /* @__PURE__ */ linked('counters/seal', 'd6cd648fd3bbe37f717ff2dba05970104cbbb26c', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, sealLua, 0, 2, partitionModule, 0, 21, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, sealLua, 7, 20, partitionModule, 44, 20, sealLua, 27, 4, boardModule, 33, 13, sealLua, 31, 12]),
   parts: ackParts,
   encode(args) {
     return [
@@ -1450,7 +1450,7 @@ export type ShowAbsentAnswer =
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show-absent', 'd4502dc2d2a40976f9d27f05ce94cf554a02e15c', {}, clearShownParts, [{ locals: [1, 2, 4, 5] }, showAbsentLua, 0, 5, boardModule, 0, 17, showAbsentLua, 5, 4, partitionModule, 104, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, { table: [1, 2, 3, 4, 5] }, partitionModule, 21, 6, amountsModule, 53, 6, partitionModule, 108, 16, showAbsentLua, 30, 13, boardModule, 46, 9, showAbsentLua, 43, 2]),
+  script: /* @__PURE__ */ linked('counters/show-absent', 'ed645a1ed94bdacbba853eea5902da8af798990f', {}, clearShownParts, [{ locals: [1, 2, 4, 5] }, showAbsentLua, 0, 5, boardModule, 0, 17, showAbsentLua, 5, 4, partitionModule, 104, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, { table: [1, 2, 3, 4, 5] }, partitionModule, 21, 6, amountsModule, 53, 6, partitionModule, 108, 16, showAbsentLua, 30, 13, boardModule, 46, 9, showAbsentLua, 43, 2]),
   parts: clearShownParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1518,7 +1518,7 @@ export type ShowAnswer =
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show', '5cba271d02f29d8be0aa21907c036ce1d9846e18', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, showLua, 0, 7, boardModule, 0, 17, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, { table: [1, 2, 3, 4, 5] }, amountsModule, 53, 6, partitionModule, 21, 6, 108, 16, showLua, 30, 31, boardModule, 46, 9, showLua, 61, 2]),
+  script: /* @__PURE__ */ linked('counters/show', '856b46c2b320c93e09c14223f963e496317fb88f', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, showLua, 0, 7, boardModule, 0, 17, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, { table: [1, 2, 3, 4, 5] }, amountsModule, 53, 6, partitionModule, 21, 6, 108, 16, showLua, 30, 31, boardModule, 46, 9, showLua, 61, 2]),
   parts: clearShownParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)

@@ -8,57 +8,57 @@ import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedMessages, sharedNumbers } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/feed/ack', taken: [9, 3, 1, 14, 1, 18, 1, 16], text: `local e={caller=ARGV[1],call=ARGV[2]}
-local f=ARGV[3]
-local g,h=ARGV,4
-local i,j=open_feed(a,e.caller)if i then return i end
-local k,l=recall(j.record,e)if k then return k end
-if l then
-local m={}
-for n,o in string.gmatch(l,'(%d+):(%a+)')do
-m[#m+1]=tonumber(n)
-m[#m+1]=o
+const ackLua: LuaText = { file: 'lua/feed/ack', taken: [9, 3, 1, 14, 1, 18, 1, 16], text: `local e,f=ARGV[1],ARGV[2]
+local g=ARGV[3]
+local h,i=ARGV,4
+local j,k=open_feed(a,e)if j then return j end
+local l,m=recall(k.record,f)if l then return l end
+if m then
+local n={}
+for o,p in string.gmatch(m,'(%d+):(%a+)')do
+n[#n+1]=tonumber(o)
+n[#n+1]=p
 end
-return{'acked',tonumber(string.match(l,'^%d+')),m}
+return{'acked',tonumber(string.match(m,'^%d+')),n}
 end
-j.now_ms=math.floor(clock_us()/1000)
-if not is_live(K,j,f)then
+k.now_ms=math.floor(clock_us()/1000)
+if not is_live(K.leases,k,g)then
 return{'lost'}
 end
-local m,n,o,p={},{},{},''
-if#g<h then
-m=work_of(K,f)
+local n,o,p,q={},{},{},''
+if#h<i then
+n=work_of(K.claimed,K.work,g)
 end
-for q,r in ipairs(look_up(d,g,h))do
-local s=r.place and redis.call('ZSCORE',b,r.place)
-if s==f then
-local t=parse_work(redis.call('HGET',c,r.place))
-t.place=r.place
-m[#m+1]=t
+for r,s in ipairs(look_up(d,h,i))do
+local t=s.place and redis.call('ZSCORE',b,s.place)
+if t==g then
+local u=parse_work(redis.call('HGET',c,s.place))
+u.place=s.place
+n[#n+1]=u
 else
-r.holder=s
-n[#n+1]=r
+s.holder=t
+o[#o+1]=s
 end
+end
+if#o>0 then
+p,q=refuse(K.early,K.leases,K.log,k,o)
 end
 if#n>0 then
-o,p=refuse(K,j,n)
+local r=redis.call('ZCOUNT',b,g,g)==#n
+remove_entries(K,k,n)
+if r then
+forget_lease(K.leases,K.work,g)
 end
-if#m>0 then
-local q=redis.call('ZCOUNT',b,f,f)==#m
-remove_entries(K,j,m)
-if q then
-forget_lease(K,f)
+if k.look or k.moved~=0 then
+compact(K.early,K.log,K.meta,k,#n)
 end
-if j.look or j.moved~=0 then
-compact(K,j,#m)
+if may_rest(k)then
+rest_when_empty(K,k)
 end
-if may_rest(j)then
-rest_when_empty(K,j)
+remember_answer(a,f,e,k.now_ms,#n..' '..q)
+save_feed(a,k)
 end
-remember_answer(a,e,j.now_ms,#m..' '..p)
-save_feed(a,j)
-end
-return{'acked',#m,o}` }
+return{'acked',#n,p}` }
 const advanceLua: LuaText = { file: 'lua/feed/advance', taken: [8, 3, 1, 18], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=ARGV[3]=='1'
@@ -95,170 +95,170 @@ end
 return{'agreed',e}` }
 const appendAlikeLua: LuaText = { file: 'lua/feed/append-alike', taken: [9, 8, 1, 5, 1, 12, 1, 12], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
-local e={caller=ARGV[3],call=ARGV[4]}
-local f=ARGV[5]
-local g=ARGV[6]=='1'
-local h=tonumber(ARGV[7])
-local i=ARGV[8]
-local j,k=ARGV,9
-local l,m=open_feed(a,e.caller,c)if l then return l end
-local n,o=recall(m.record,e)if n then return n end
-if o then
-return{'appended',m.epoch,tonumber(string.match(o,'^%d+'))}
+local e,f=ARGV[3],ARGV[4]
+local g=ARGV[5]
+local h=ARGV[6]=='1'
+local i=tonumber(ARGV[7])
+local j=ARGV[8]
+local k,l=ARGV,9
+local m,n=open_feed(a,e,c)if m then return m end
+local o,p=recall(n.record,f)if o then return o end
+if p then
+return{'appended',n.epoch,tonumber(string.match(p,'^%d+'))}
 end
-m.now_us=clock_us()
-m.now_ms=math.floor(m.now_us/1000)
-local p=math.max(m.last+1,m.now_us)
-local q=p+#j-k
-if m.partitions~=d or not is_quick(m,q,h)then
+n.now_us=clock_us()
+n.now_ms=math.floor(n.now_us/1000)
+local q=math.max(n.last+1,n.now_us)
+local r=q+#k-l
+if n.partitions~=d or not is_quick(n,r,i)then
 return{'declined'}
 end
-for r=k,#j,1 do
-if#j[r]>16384 then
+for s=l,#k,1 do
+if#k[s]>16384 then
 return{'declined'}
 end
 end
-local r,s=exact(h),m.bytes
-local t,u=exact_range(p,q)
-for v=k,#j,1 do
-local w=j[v]
-add_entry(b,string.format(t,p-u+v-k),r,i,w)
-s=s+#w
+local s,t=exact(i),n.bytes
+local u,v=exact_range(q,r)
+for w=l,#k,1 do
+local x=k[w]
+add_entry(b,string.format(u,q-v+w-l),s,j,x)
+t=t+#x
 end
-note_quick(m,p,q,h,a)
-m.last,m.bytes=q,s
-save_feed_and_call(a,m,e,exact(p)..' 0')
-wake(f,g,'appended')
-return{'appended',m.epoch,p}` }
+note_quick(n,q,r,i,a)
+n.last,n.bytes=r,t
+save_feed_and_call(a,n,f,e,exact(q)..' 0')
+wake(g,h,'appended')
+return{'appended',n.epoch,q}` }
 const appendLua: LuaText = { file: 'lua/feed/append', taken: [13, 10, 1, 7, 1, 14, 2, 27, 1, 38], text: `local h=ARGV[1]
-local i={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
-local j={caller=ARGV[4],call=ARGV[5]}
-local k=ARGV[6]
-local l=ARGV[7]=='1'
-local m=tonumber(ARGV[8])
-local n=tonumber(ARGV[9])
-local o=tonumber(ARGV[10])
-local p=tonumber(ARGV[11])
-local q,r=ARGV,12
-local s,t=open_feed(a,j.caller,h,i.partitions)if s then return s end
-if not take_up(a,t,i)then
+local i,j=tonumber(ARGV[2]),ARGV[3]
+local k,l=ARGV[4],ARGV[5]
+local m=ARGV[6]
+local n=ARGV[7]=='1'
+local o=tonumber(ARGV[8])
+local p=tonumber(ARGV[9])
+local q=tonumber(ARGV[10])
+local r=tonumber(ARGV[11])
+local s,t=ARGV,12
+local u,v=open_feed(a,k,h,i)if u then return u end
+if not take_up(a,v,i,j)then
 return{'unagreed'}
 end
-t.now_us=clock_us()
-t.now_ms=math.floor(t.now_us/1000)
-local u,v=(#q-r+1)/5,{}
-local w,x=recall(t.record,j)if w then return w end
-if x then
-local y,z=string.match(x,'^(%d+) (%d)$')
-for A=r,#q,5 do
-local B=(A-r)/5
-local C=q[A+3]~=''
-and id_of_key(g,q[A+3],t.now_ms)
-if C and C~=y+B then
-v[#v+1]=B
-v[#v+1]=C
+v.now_us=clock_us()
+v.now_ms=math.floor(v.now_us/1000)
+local w,x=(#s-t+1)/5,{}
+local y,z=recall(v.record,l)if y then return y end
+if z then
+local A,B=string.match(z,'^(%d+) (%d)$')
+for C=t,#s,5 do
+local D=(C-t)/5
+local E=s[C+3]~=''
+and id_of_key(g,s[C+3],v.now_ms)
+if E and E~=A+D then
+x[#x+1]=D
+x[#x+1]=E
 end
 end
-return{'appended',t.epoch,tonumber(y),tonumber(z),v}
+return{'appended',v.epoch,tonumber(A),tonumber(B),x}
 end
 redis.call('HGET',g,'')
 redis.call('ZADD',e,'XX','0','')
-local y=begin_feed(a,t)and 1 or 0
-local z=m+n+o>0
-local A=do_due(K,t,z,u)
-local B,C=t.bytes==0,t.large
-local D=math.max(t.last+1,t.now_us)
-local E,F=exact_range(D,D+u)
-local G,H,I,J,L={},A>0,0,D-1,0
-for M=r,#q,5 do
-J=J+1
-local N,O,P=
-q[M],q[M+1],q[M+2]
-local Q,R=q[M+3],q[M+4]
-local S=Q~=''and id_of_key(g,Q,t.now_ms)
-if S then
-v[#v+1]=J-D
-v[#v+1]=S
-elseif P=='0'then
-add_message(K,t,string.format(E,J-F),O,R,N)
-L=L+#N
-if O=='0'then
-t.lives_until=-1
+local A=begin_feed(a,v)and 1 or 0
+local B=o+p+q>0
+local C=do_due(K,v,B,w)
+local D,E=v.bytes==0,v.large
+local F=math.max(v.last+1,v.now_us)
+local G,H=exact_range(F,F+w)
+local I,J,L,M,N={},C>0,0,F-1,0
+for O=t,#s,5 do
+M=M+1
+local P,Q,R=
+s[O],s[O+1],s[O+2]
+local S,T=s[O+3],s[O+4]
+local U=S~=''and id_of_key(g,S,v.now_ms)
+if U then
+x[#x+1]=M-F
+x[#x+1]=U
+elseif R=='0'then
+add_message(K.bodies,K.log,K.meta,v,string.format(G,M-H),Q,T,P)
+N=N+#P
+if Q=='0'then
+v.lives_until=-1
 else
-plan_expiry(t,J,tonumber(O),G)
+plan_expiry(v,M,tonumber(Q),I)
 end
 else
-local T=t.now_us+J-D+P*1000
-park_message(K,t,J,T,string.format('%.0f %s',O,R),N)
-note_parked(t,J,T,tonumber(O))
-H=true
+local V=v.now_us+M-F+R*1000
+park_message(K,v,M,V,string.format('%.0f %s',Q,T),P)
+note_parked(v,M,V,tonumber(Q))
+J=true
 end
-if Q~=''and not S then
-remember_key(g,Q,J,t.now_ms+p)
-I=I+1
-end
-end
-t.last,t.bytes=J,t.bytes+L
-index_expiry(d,G)
-if z then
-local M={count=m,ms=n,bytes=o}
-apply_retention(K,t,M,100+u,L)
-end
-if t.look or t.moved~=0 then
-compact(K,t,u)
-end
-if I>0 then
-forget_old_keys(g,I,t.now_ms)
-keep_keys(g,p)
-if t.lives_until~=-1 then
-t.lives_until=math.max(t.lives_until,t.now_ms+p)
+if S~=''and not U then
+remember_key(g,S,M,v.now_ms+r)
+L=L+1
 end
 end
-if must_move(t)then
-move_all(K,t)
+v.last,v.bytes=M,v.bytes+N
+index_expiry(d,I)
+if B then
+local O={count=o,ms=p,bytes=q}
+apply_retention(K,v,O,100+w,N)
 end
-if B or H or#G>0 or t.large>C then
-local M={b,c,d,e,f}
-for N,O in ipairs(M)do
-keep_with_feed(t,O)
+if v.look or v.moved~=0 then
+compact(K.early,K.log,K.meta,v,w)
+end
+if L>0 then
+forget_old_keys(g,L,v.now_ms)
+keep_keys(g,r)
+if v.lives_until~=-1 then
+v.lives_until=math.max(v.lives_until,v.now_ms+r)
 end
 end
-save_feed_and_call(a,t,j,exact(D)..' '..y)
-wake(k,l,'appended')
-return{'appended',t.epoch,D,y,v}` }
+if must_move(v)then
+move_all(K,v)
+end
+if D or J or#I>0 or v.large>E then
+local O={b,c,d,e,f}
+for P,Q in ipairs(O)do
+keep_with_feed(v,Q)
+end
+end
+save_feed_and_call(a,v,l,k,exact(F)..' '..A)
+wake(m,n,'appended')
+return{'appended',v.epoch,F,A,x}` }
 const buryLua: LuaText = { file: 'lua/feed/bury', taken: [9, 7, 14, 12, 1, 10, 1, 3, -40, 12, 28, 16], text: `local g=ARGV[1]
-local h={caller=ARGV[2],call=ARGV[3]}
-local i=ARGV[4]
-local j=tonumber(ARGV[5])
-local k=ARGV[6]
-local l=ARGV[7]=='1'
-local m,n=ARGV,8
-local p,q=open_feed(a,h.caller,g)if p then return p end
-local r=read_feed(f,g)
-local s=refusal_of_feed(r)if s then return s end
-local t,u=recall(q.record,h)if t then return t end
-if u then
-return{'buried',tonumber(u)}
+local h,i=ARGV[2],ARGV[3]
+local j=ARGV[4]
+local k=tonumber(ARGV[5])
+local l=ARGV[6]
+local m=ARGV[7]=='1'
+local n,o=ARGV,8
+local q,r=open_feed(a,h,g)if q then return q end
+local s=read_feed(f,g)
+local t=refusal_of_feed(s)if t then return t end
+local u,v=recall(r.record,i)if u then return u end
+if v then
+return{'buried',tonumber(v)}
 end
-q.now_us=clock_us()
-q.now_ms=math.floor(q.now_us/1000)
-if not is_live(K,q,i)then
+r.now_us=clock_us()
+r.now_ms=math.floor(r.now_us/1000)
+if not is_live(K.leases,r,j)then
 return{'lost'}
 end
-local v={}
-for w,x in ipairs(look_up(e,m,n))do
-local y=x.place
-and redis.call('ZSCORE',c,x.place)==i
-and entry_at(K,q,x.place)
-v[#v+1]=y or nil
+local w={}
+for x,y in ipairs(look_up(e,n,o))do
+local z=y.place
+and redis.call('ZSCORE',c,y.place)==j
+and entry_at(K,r,y.place)
+w[#w+1]=z or nil
 end
-complete_entries(d,v)
-if#v>0 then
-local w=redis.call('ZCOUNT',c,i,i)==#v
-r.partitions,r.now_us,r.now_ms=q.partitions,q.now_us,q.now_ms
-refuse_when_full(a,q)
+complete_entries(d,w)
+if#w>0 then
+local x=redis.call('ZCOUNT',c,j,j)==#w
+s.partitions,s.now_us,s.now_ms=r.partitions,r.now_us,r.now_ms
+refuse_when_full(a,r)
 try_whole_removal(K)
-local o={
+local p={
 meta=f,
 log=KEYS[13],
 early=KEYS[14],
@@ -270,61 +270,61 @@ work=KEYS[19],
 expiry=KEYS[20],
 parked=KEYS[21],
 }
-bury_entries(o,r,b,v,j)
-wake(k,l,'appended')
-remove_entries(K,q,v)
-if w then
-forget_lease(K,i)
+bury_entries(p,s,b,w,k)
+wake(l,m,'appended')
+remove_entries(K,r,w)
+if x then
+forget_lease(K.leases,K.work,j)
 end
-if q.look or q.moved~=0 then
-compact(K,q,#v)
+if r.look or r.moved~=0 then
+compact(K,r,#w)
 end
-if may_rest(q)then
-rest_when_empty(K,q)
+if may_rest(r)then
+rest_when_empty(K,r)
 end
-remember_answer(a,h,q.now_ms,exact(#v))
-save_feed(a,q)
+remember_answer(a,i,h,r.now_ms,exact(#w))
+save_feed(a,r)
 end
-return{'buried',#v}` }
-const claimLua: LuaText = { file: 'lua/feed/claim', taken: [12, 2, 1, 7, -8, 1, 8, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local k=ARGV[1]
+return{'buried',#w}` }
+const claimLua: LuaText = { file: 'lua/feed/claim', taken: [12, 10, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local k=ARGV[1]
 local l=tonumber(ARGV[2])
-local n=tonumber(ARGV[5])
-local o=tonumber(ARGV[6])
-local p=tonumber(ARGV[7])
-local q=tonumber(ARGV[8])
-local r=tonumber(ARGV[9])
-local s=ARGV[10]
-local t=ARGV[11]=='1'
-local m={caller=ARGV[3],call=ARGV[4]}
-local u,v=open_feed(a,m.caller,k,l)if u then return u end
-local w=q>0 and read_feed(j,k)or{layout=FEED_LAYOUT}
-local x=refusal_of_feed(w)if x then return x end
-v.now_us=clock_us()
-v.now_ms=math.floor(v.now_us/1000)
-local y,z=recall(v.record,m)if y then return y end
-if z and is_live(K,v,z)then
-local A=tonumber(redis.call('ZSCORE',e,z))
-local B=tell_messages(claimed_entries(K,v,z),c)
-return{'claimed',v.epoch,tonumber(z),A,v.now_ms,0,B}
+local m,n=ARGV[3],ARGV[4]
+local o=tonumber(ARGV[5])
+local p=tonumber(ARGV[6])
+local q=tonumber(ARGV[7])
+local r=tonumber(ARGV[8])
+local s=tonumber(ARGV[9])
+local t=ARGV[10]
+local u=ARGV[11]=='1'
+local v,w=open_feed(a,m,k,l)if v then return v end
+local x=r>0 and read_feed(j,k)or{layout='1'}
+local y=refusal_of_feed(x)if y then return y end
+w.now_us=clock_us()
+w.now_ms=math.floor(w.now_us/1000)
+local z,A=recall(w.record,n)if z then return z end
+if A and is_live(K.leases,w,A)then
+local B=tonumber(redis.call('ZSCORE',e,A))
+local C=tell_messages(claimed_entries(K,w,A),c)
+return{'claimed',w.epoch,tonumber(A),B,w.now_ms,0,C}
 end
-if v.epoch==0 then
+if w.epoch==0 then
 return{'empty',0,0}
 end
-local A=lapse_claims(K,v,1000)
-local B=0
-if has_come(v.visible_at_us,v.now_us)then
-B=show_due(K,v,100+n)
-keep_with_feed(v,c)
+local B=lapse_claims(K,w,1000)
+local C=0
+if has_come(w.visible_at_us,w.now_us)then
+C=show_due(K,w,100+o)
+keep_with_feed(w,c)
 end
-local C=new_findings(n,q)
-find_returned(K,v,C)
-find_fresh(K,v,C)
-if#C.dead>0 or#C.free>0 and#C.expired>0 then
-refuse_when_full(a,v)
+local D=new_findings(o,r)
+find_returned(K,w,D)
+find_fresh(K,w,D)
+if#D.dead>0 or#D.free>0 and#D.expired>0 then
+refuse_when_full(a,w)
 redis.call('ZADD',d,'XX','0','')
 end
-if#C.dead>0 then
-local D={
+if#D.dead>0 then
+local E={
 meta=j,
 log=KEYS[15],
 early=KEYS[16],
@@ -336,51 +336,51 @@ work=KEYS[21],
 expiry=KEYS[22],
 parked=KEYS[23],
 }
-w.partitions,w.now_us,w.now_ms=v.partitions,v.now_us,v.now_ms
+x.partitions,x.now_us,x.now_ms=w.partitions,w.now_us,w.now_ms
 try_whole_removal(K)
-bury_entries(D,w,c,C.dead,r)
-wake(s,t,'appended')
+bury_entries(E,x,c,D.dead,s)
+wake(t,u,'appended')
 end
-if#C.dead+#C.expired>0 then
-remove_entries(K,v,C.dead)
-remove_entries(K,v,C.expired)
-if v.look or v.moved~=0 then
-compact(K,v,#C.dead+#C.expired)
+if#D.dead+#D.expired>0 then
+remove_entries(K,w,D.dead)
+remove_entries(K,w,D.expired)
+if w.look or w.moved~=0 then
+compact(K,w,#D.dead+#D.expired)
 end
-if may_rest(v)then
-rest_when_empty(K,v)
-end
-end
-local D=v.now_ms+o
-if#C.free>0 then
-v.token=math.max(v.token+1,v.now_us)
-prolong_entries(K,v,C.free,D+p)
-open_claim(K,v,o,C.free)
-remember_answer(a,m,v.now_ms,exact(v.token))
-end
-if#C.free+A+B>0 then
-local E={b,d,e,f,g,h,i}
-for F,G in ipairs(E)do
-keep_with_feed(v,G)
+if may_rest(w)then
+rest_when_empty(K,w)
 end
 end
-if must_move(v)then
-move_all(K,v)
+local E=w.now_ms+p
+if#D.free>0 then
+w.token=math.max(w.token+1,w.now_us)
+prolong_entries(K.expiry,w,D.free,E+q)
+open_claim(K,w,p,D.free)
+remember_answer(a,n,m,w.now_ms,exact(w.token))
 end
-save_feed(a,v)
-if#C.free>0 then
-local E=tell_messages(C.free,c)
-return{'claimed',v.epoch,v.token,D,v.now_ms,#C.dead,E}
+if#D.free+B+C>0 then
+local F={b,d,e,f,g,h,i}
+for G,H in ipairs(F)do
+keep_with_feed(w,H)
 end
-if#C.dead+#C.expired>0 then
-return{'empty',#C.dead,1}
 end
-return{'empty',0,recheck_after(e,v)}` }
+if must_move(w)then
+move_all(K,w)
+end
+save_feed(a,w)
+if#D.free>0 then
+local F=tell_messages(D.free,c)
+return{'claimed',w.epoch,w.token,E,w.now_ms,#D.dead,F}
+end
+if#D.dead+#D.expired>0 then
+return{'empty',#D.dead,1}
+end
+return{'empty',0,recheck_after(e,w)}` }
 const claimedLua: LuaText = { file: 'lua/feed/claimed', taken: [8, 2, 1, 15], text: `local e=ARGV[1]
 local f=ARGV[2]
 local g,h=open_feed(a,'',e)if g then return g end
 h.now_ms=math.floor(clock_us()/1000)
-if not is_live(K,h,f)then
+if not is_live(K.leases,h,f)then
 return{'lost'}
 end
 local i=tonumber(redis.call('HGET',d,lease_field(f)))
@@ -443,14 +443,14 @@ local f=tonumber(ARGV[2])
 local g=tonumber(ARGV[3])
 local h,i=open_feed(a,'')if h then return h end
 i.now_ms=math.floor(clock_us()/1000)
-if not is_live(K,i,e)then
+if not is_live(K.leases,i,e)then
 return{'lost'}
 end
 local j=i.now_ms+f
 redis.call('HDEL',c,'')
 redis.call('ZADD',b,j,e)
 local k={lease_field(e),f}
-local l=prolong_entries(K,i,work_of(K,e),j+g)
+local l=prolong_entries(K.expiry,i,work_of(K.claimed,K.work,e),j+g)
 for m,n in ipairs(l)do
 k[#k+1]=n.place
 k[#k+1]=format_work(n)
@@ -477,34 +477,34 @@ rest_when_empty(K,f)
 save_feed(a,f)
 end
 return{'forgotten'}` }
-const getLua: LuaText = { file: 'lua/feed/get', taken: [9, 2, 1, 26], text: `local e=ARGV[1]
-local f,g=ARGV,2
-local h,i=open_feed(a,'',e)if h then return h end
-i.now_ms=math.floor(clock_us()/1000)
-local j,k,l={},{},{}
-local m,n=0,budget_of(#f)
-for o,p in ipairs(look_up(d,f,g))do
-if not is_left(n)then
+const getLua: LuaText = { file: 'lua/feed/get', taken: [9, 2, 1, 26], text: `local i=ARGV[1]
+local j,k=ARGV,2
+local l,m=open_feed(a,'',i)if l then return l end
+m.now_ms=math.floor(clock_us()/1000)
+local n,o,p={},{},{}
+local q,r=0,budget_of(#j)
+for s,t in ipairs(look_up(h,j,k))do
+if not is_left(r)then
 break
 end
-local q=p.parked~=nil
-local r=q and parse_parked(tonumber(p.id),p.parked)
-or entry_at(K,i,p.place)
-if r then
-spend(n,1,r.bytes)
-j[#j+1]=r
+local u=t.parked~=nil
+local v=u and parse_parked(tonumber(t.id),t.parked)
+or entry_at(c,b,m,t.place)
+if v then
+spend(r,1,v.bytes)
+n[#n+1]=v
 end
-m=p.at
+q=t.at
 end
-complete_entries(c,j)
-local o=find_claimed(K,i,j)
-for p,q in ipairs(j)do
-if not has_expired(q,i.now_ms)then
-k[#k+1]=q
-tell_claim(l,q.position,o[q.place])
+complete_entries(g,n)
+local s=find_claimed(e,f,m,n)
+for t,u in ipairs(n)do
+if not has_expired(u,m.now_ms)then
+o[#o+1]=u
+tell_claim(p,u.position,s[u.place])
 end
 end
-return{'found',i.epoch,i.now_ms,m,tell_messages(k,b),l}` }
+return{'found',m.epoch,m.now_ms,q,tell_messages(o,d),p}` }
 const inspectLua: LuaText = { file: 'lua/feed/inspect', taken: [10, 1, 3, 5, 16, 1, -16, 14, 2, 2, 1, 1, -2, 1, 1, 7, -35, 1, 34, 17], text: `local m=ARGV[1]
 local o,p=open_feed(a,'',m)if o then return o end
 local q=read_feed(k,'')
@@ -519,14 +519,14 @@ end
 local u=parse_entry(t)
 complete_entries(g,{u})
 local v=redis.call('ZSCORE',e,u.place)
-local w=v and is_live(K,p,v)
+local w=v and is_live(K.leases,p,v)
 local x=w and tonumber(v)or 0
 local y=body_of(d,u)
 for z,A in ipairs({u.position,u.id,u.expires_at_ms,u.claims,x,y})do
 s[#s+1]=A
 end
 end
-r(s,raws_between(K,p,1,'+',1)[1])
+r(s,raws_between(K.early,K.log,p,1,'+',1)[1])
 r(s,t[1]or redis.call('XREVRANGE',c,'+','-','COUNT','1')[1])
 local v=redis.call('ZRANGE',i,'0','99','WITHSCORES')
 local u={}
@@ -560,7 +560,7 @@ local c,d=open_feed(a,'',nil,b)if c then return c end
 if d.partitions>0 then
 return{'agreed'}
 end
-return{'proposed',propose(a,FEED_LAYOUT,exact(clock_us()))}` }
+return{'proposed',propose(a,'1',exact(clock_us()))}` }
 const readLua: LuaText = { file: 'lua/feed/read', taken: [13, 8, 1, 25, 1, 18], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=ARGV[3]
@@ -589,7 +589,7 @@ local r=format_marker(k.epoch,n)
 if h and not p then
 local s
 m.limit,m.left=e-o,q
-s,p=read_delayed(K,k,l,m)
+s,p=read_delayed(K.bodies,K.delayed,K.parked,k,l,m)
 r=r..s
 elseif h then
 r=r..l.suffix
@@ -612,94 +612,94 @@ k.now_ms,
 m.messages,
 m.claims,
 }` }
-const releaseLua: LuaText = { file: 'lua/feed/release', taken: [8, 6, 1, 28, 1, 6], text: `local f={caller=ARGV[1],call=ARGV[2]}
-local g=ARGV[3]
-local h=ARGV[4]=='1'
-local i=ARGV[5]
-local j=ARGV[6]=='1'
-local k,l=ARGV,7
-local m,n=open_feed(a,f.caller)if m then return m end
-local o,p=recall(n.record,f)if o then return o end
-if p then
-return{'released',tonumber(p)}
+const releaseLua: LuaText = { file: 'lua/feed/release', taken: [8, 6, 1, 28, 1, 6], text: `local g,h=ARGV[1],ARGV[2]
+local i=ARGV[3]
+local j=ARGV[4]=='1'
+local k=ARGV[5]
+local l=ARGV[6]=='1'
+local m,n=ARGV,7
+local o,p=open_feed(a,g)if o then return o end
+local q,r=recall(p.record,h)if q then return q end
+if r then
+return{'released',tonumber(r)}
 end
-n.now_ms=math.floor(clock_us()/1000)
-if not is_live(K,n,i)then
+p.now_ms=math.floor(clock_us()/1000)
+if not is_live(c,p,k)then
 return{'lost'}
 end
-local q=places_held(b,i)
-if#k>=l then
-q={}
-for r,s in ipairs(look_up(e,k,l))do
-if s.place and redis.call('ZSCORE',b,s.place)==i then
-q[#q+1]=s.place
+local s=places_held(b,k)
+if#m>=n then
+s={}
+for t,u in ipairs(look_up(f,m,n))do
+if u.place and redis.call('ZSCORE',b,u.place)==k then
+s[#s+1]=u.place
 end
 end
 end
-local r=redis.call('ZCOUNT',b,i,i)==#q
-if#q>0 then
-give_back(K,q)
-if j then
-uncount(d,q)
-end
-end
-if r then
-forget_lease(K,i)
-end
-if r or#q>0 then
-remember_answer(a,f,n.now_ms,#q)
-end
-keep_with_feed(n,c)
-wake(g,h,'released')
-return{'released',#q}` }
-const removeLua: LuaText = { file: 'lua/feed/remove', taken: [7, 3, 1, 45], text: `local e={caller=ARGV[1],call=ARGV[2]}
-local f=ARGV[3]=='1'
-local g,h=ARGV,4
-local i,j=open_feed(a,e.caller)if i then return i end
-local k,l=recall(j.record,e)if k then return k end
+local t=redis.call('ZCOUNT',b,k,k)==#s
+if#s>0 then
+give_back(b,d,e,s)
 if l then
-local m={}
-for n in string.gmatch(l,' (%d+)')do
-m[#m+1]=tonumber(n)
+uncount(e,s)
 end
-return{'removed',tonumber(string.match(l,'^%d+')),m}
 end
-j.now_ms=math.floor(clock_us()/1000)
-local m,n,o,p={},{},{},{''}
-local q=false
-for r,s in ipairs(look_up(d,g,h))do
-if s.parked then
-n[#n+1]=s.id
-q=q or is_large(parse_parked(tonumber(s.id),s.parked).bytes)
+if t then
+forget_lease(c,e,k)
+end
+if t or#s>0 then
+remember_answer(a,h,g,p.now_ms,#s)
+end
+keep_with_feed(p,d)
+wake(i,j,'released')
+return{'released',#s}` }
+const removeLua: LuaText = { file: 'lua/feed/remove', taken: [7, 3, 1, 45], text: `local e,f=ARGV[1],ARGV[2]
+local g=ARGV[3]=='1'
+local h,i=ARGV,4
+local j,k=open_feed(a,e)if j then return j end
+local l,m=recall(k.record,f)if l then return l end
+if m then
+local n={}
+for o in string.gmatch(m,' (%d+)')do
+n[#n+1]=tonumber(o)
+end
+return{'removed',tonumber(string.match(m,'^%d+')),n}
+end
+k.now_ms=math.floor(clock_us()/1000)
+local n,o,p,q={},{},{},{''}
+local r=false
+for s,t in ipairs(look_up(d,h,i))do
+if t.parked then
+o[#o+1]=t.id
+r=r or is_large(parse_parked(tonumber(t.id),t.parked).bytes)
 else
-local t=not f and redis.call('ZSCORE',b,s.place)
-local u=entry_at(K,j,s.place)
-if u and t and is_live(K,j,t)then
-o[#o+1]=tonumber(s.id)
-p[#p+1]=s.id
-elseif u then
-m[#m+1]=u
+local u=not g and redis.call('ZSCORE',b,t.place)
+local v=entry_at(K.early,K.log,k,t.place)
+if v and u and is_live(K.leases,k,u)then
+p[#p+1]=tonumber(t.id)
+q[#q+1]=t.id
+elseif v then
+n[#n+1]=v
 end
 end
 end
-local r=#m+#n
-if r>0 then
-try_whole_removal(K)
-if#n>0 then
-unpark(K,n,q)
-j.visible_at_us=tonumber(redis.call('ZRANGE',c,'0','0','WITHSCORES')[2]or 0)
+local s=#n+#o
+if s>0 then
+try_whole_removal(K.expiry,K.log,K.work)
+if#o>0 then
+unpark(K.bodies,K.delayed,K.parked,o,r)
+k.visible_at_us=tonumber(redis.call('ZRANGE',c,'0','0','WITHSCORES')[2]or 0)
 end
-remove_entries(K,j,m)
-if j.look or j.moved~=0 then
-compact(K,j,#m)
+remove_entries(K,k,n)
+if k.look or k.moved~=0 then
+compact(K.early,K.log,K.meta,k,#n)
 end
-if may_rest(j)then
-rest_when_empty(K,j)
+if may_rest(k)then
+rest_when_empty(K,k)
 end
-remember_answer(a,e,j.now_ms,r..table.concat(p,' '))
-save_feed(a,j)
+remember_answer(a,f,e,k.now_ms,s..table.concat(q,' '))
+save_feed(a,k)
 end
-return{'removed',r,o}` }
+return{'removed',s,p}` }
 const settleLua: LuaText = { file: 'lua/feed/settle', taken: [9, 2, 1, 26], text: `local h=ARGV[1]
 local i=ARGV[2]=='1'
 local j,k=open_feed(a,'')if j then return j end
@@ -714,7 +714,7 @@ if has_come(k.due_at,k.now_ms)then
 reap_expired(K,k,500)
 end
 if k.look or k.moved~=0 then
-compact(K,k,200)
+compact(K.early,K.log,K.meta,k,200)
 end
 local n={b,c,f,g,e}
 for o,p in ipairs(n)do
@@ -729,60 +729,60 @@ wake(h,i,'settled')
 end
 return{'settled',is_due(d,k)and 1 or 0}` }
 const subscribeLua: LuaText = { file: 'lua/feed/subscribe', taken: [9, 5, 1, 25], text: `local d=ARGV[1]
-local e={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
-local f=ARGV[4]
-local g=ARGV[5]
-local h=ARGV[6]=='1'
-local i,j=open_feed(a,'',d,e.partitions)if i then return i end
-if not take_up(a,j,e)then
+local e,f=tonumber(ARGV[2]),ARGV[3]
+local g=ARGV[4]
+local h=ARGV[5]
+local i=ARGV[6]=='1'
+local j,k=open_feed(a,'',d,e)if j then return j end
+if not take_up(a,k,e,f)then
 return{'unagreed'}
 end
-local k=where_to_start(j,g)
-if not k then
+local l=where_to_start(k,h)
+if not l then
 return redis.error_reply('INVALID from: not a marker')
 end
-j.now_us=clock_us()
-j.now_ms=math.floor(j.now_us/1000)
-local l=tonumber(redis.call('ZSCORE',b,f)or nil)
-local m=l or k.position
-if not l then
-redis.call('ZADD',b,exact(m),f)
+k.now_us=clock_us()
+k.now_ms=math.floor(k.now_us/1000)
+local m=tonumber(redis.call('ZSCORE',b,g)or nil)
+local n=m or l.position
+if not m then
+redis.call('ZADD',b,exact(n),g)
 end
-if h then
-redis.call('ZADD',c,exact(m),f)
+if i then
+redis.call('ZADD',c,exact(n),g)
 end
-begin_feed(a,j)
-j.lives_until=-1
-if must_move(j)then
-move_all(K,j)
+begin_feed(a,k)
+k.lives_until=-1
+if must_move(k)then
+move_all(K,k)
 end
-save_feed(a,j)
-return{'subscribed',format_marker(j.epoch,m),l and 0 or 1}` }
-const claimsModule: LuaText = { file: 'lua/shared/feed/claims', taken: [8, 4, 194, 15, -38, 1, -180, 3, 177, 3, -174, 3, 34, 8, 131, 2, -21, 11, 10, 13, -142, 4, 15, 3, -15, 11, 5, 21, 2, 16, 23, 18, -39, 12, 1, 5, -124, 20, 2, 6], text: `local function is_live(a,b,c)
-local d=redis.call('ZSCORE',a.leases,c)
+save_feed(a,k)
+return{'subscribed',format_marker(k.epoch,n),m and 0 or 1}` }
+const claimsModule: LuaText = { file: 'lua/shared/feed/claims', taken: [8, 4, 194, 15, -38, 1, -180, 3, 177, 3, -174, 3, 34, 8, 131, 2, -21, 11, 10, 13, -142, 4, 15, 3, -15, 11, 5, 21, 2, 16, 23, 18, -39, 12, 1, 5, -91, 1, -34, 20, 2, 6], text: `local function is_live(a,b,c)
+local d=redis.call('ZSCORE',a,c)
 return d and tonumber(d)>b.now_ms or false
 end
-local function refuse(a,b,c)
-local d,e={},{}
-for f,g in ipairs(c)do
-local h='absent'
-if g.holder and is_live(a,b,g.holder)then
-h='held'
-elseif g.parked or entry_at(a,b,g.place)then
-h='unclaimed'
+local function refuse(a,b,c,d,e)
+local f,g={},{}
+for h,i in ipairs(e)do
+local j='absent'
+if i.holder and is_live(b,d,i.holder)then
+j='held'
+elseif i.parked or entry_at(a,c,d,i.place)then
+j='unclaimed'
 end
-d[#d+1]=tonumber(g.id)
-d[#d+1]=h
-e[#e+1]=g.id..':'..h
+f[#f+1]=tonumber(i.id)
+f[#f+1]=j
+g[#g+1]=i.id..':'..j
 end
-return d,table.concat(e,' ')
+return f,table.concat(g,' ')
 end
-local function forget_lease(a,b)
+local function forget_lease(a,b,c)
 local function lease_field(a)
 return'lease:'..a
 end
-redis.call('HDEL',a.work,lease_field(b))
-redis.call('ZREM',a.leases,b)
+redis.call('HDEL',b,lease_field(c))
+redis.call('ZREM',a,c)
 end
 local function places_held(a,b)
 return redis.call('ZRANGEBYSCORE',a,b,b)
@@ -797,16 +797,16 @@ return d
 end
 local function lapse_claims(a,b,c)
 local d=0
-local function give_back(a,b)
-redis.call('HDEL',a.work,'')
-redis.call('ZADD',a.returned,'XX','0','')
-redis.call('ZREM',a.claimed,unpack(b))
-local c={}
-for d,e in ipairs(b)do
-c[#c+1]=e
-c[#c+1]=e
+local function give_back(a,b,c,d)
+redis.call('HDEL',c,'')
+redis.call('ZADD',b,'XX','0','')
+redis.call('ZREM',a,unpack(d))
+local e={}
+for f,g in ipairs(d)do
+e[#e+1]=g
+e[#e+1]=g
 end
-redis.call('ZADD',a.returned,unpack(c))
+redis.call('ZADD',b,unpack(e))
 end
 for e,f in ipairs(redis.call('ZRANGEBYSCORE',a.leases,'-inf',b.now_ms,'LIMIT','0','100'))do
 local g=places_held(a.claimed,f)
@@ -814,9 +814,9 @@ if d>0 and d+#g>c then
 break
 end
 if#g>0 then
-give_back(a,g)
+give_back(a.claimed,a.returned,a.work,g)
 end
-forget_lease(a,f)
+forget_lease(a.leases,a.work,f)
 d=d+#g
 end
 return d
@@ -887,7 +887,7 @@ f[#f+1]=h.place
 end
 end
 if#e>0 then
-redis.call('ZADD',a.expiry,unpack(f))
+redis.call('ZADD',a,unpack(f))
 if b.lives_until~=-1 then
 b.lives_until=math.max(b.lives_until,d)
 end
@@ -911,25 +911,26 @@ redis.call('HSET',a.work,unpack(g))
 redis.call('ZADD',a.leases,b.now_ms+c,e)
 redis.call('ZREM',a.returned,unpack(h))
 end
-local function find_claimed(a,b,c)
-local d={}
-if#c==0 or redis.call('EXISTS',a.leases)==0 then
-return d
-end
+d[#d+1]=entry_at(a.early,a.log,b,f)
+local function find_claimed(a,b,c,d)
 local e={}
-for f,g in ipairs(c)do
-e[f]=g.place
+if#d==0 or redis.call('EXISTS',b)==0 then
+return e
 end
 local f={}
-for g,h in ipairs(redis.call('ZMSCORE',a.claimed,unpack(e)))do
-if h then
-if f[h]==nil then
-f[h]=is_live(a,b,h)
+for g,h in ipairs(d)do
+f[g]=h.place
 end
-d[e[g]]=f[h]and h or nil
+local g={}
+for h,i in ipairs(redis.call('ZMSCORE',a,unpack(f)))do
+if i then
+if g[i]==nil then
+g[i]=is_live(b,c,i)
+end
+e[f[h]]=g[i]and i or nil
 end
 end
-return d
+return e
 end
 local function tell_claim(a,b,c)
 if c then
@@ -937,14 +938,14 @@ a[#a+1]=b
 a[#a+1]=tonumber(c)
 end
 end` }
-const compactModule: LuaText = { file: 'lua/shared/feed/compact', taken: [55, 2, -50, 2, 1, 3, 1, 6, 1, 3, 33, 3, 1, 1, -14, 4, 10, 5, -41, 6, 1, 12, 22, 8], text: `local function compact(a,b,c)
-if b.moved==0 then
+const compactModule: LuaText = { file: 'lua/shared/feed/compact', taken: [55, 2, -50, 2, 1, 3, 1, 6, 1, 3, 33, 3, 1, 1, -14, 4, 10, 5, -41, 6, 1, 12, 22, 8, -49, 1, 1, 4, 1, 1, 1, 3, 1, 1, 2, 1, 12, 2, -49, 1, 5, 1, 42, 1, 3, 1, -14, 3, 11, 1, 2, 1, 1, 4, 1, 1], text: `local function compact(a,b,c,d,e)
+if d.moved==0 then
 local function is_sparse(a,b)
-local c=redis.pcall('XLEN',a.log)
+local c=redis.pcall('XLEN',a)
 if type(c)~='number'or c==0 then
 return false
 end
-local d,e=redis.pcall('XINFO','STREAM',a.log),0
+local d,e=redis.pcall('XINFO','STREAM',a),0
 for f=1,#d,2 do
 if d[f]=='radix-tree-keys'then
 e=d[f+1]
@@ -953,45 +954,72 @@ end
 local f=b.bytes-b.large+40*c
 return e>16+3*math.max(f/4096,c/100)
 end
-if not is_sparse(a,b)then
+if not is_sparse(b,d)then
 return
 end
-redis.call('UNLINK',a.early)
-local function may_rename(a)
-local b=redis.pcall('RENAME',a.early,a.log)
-return string.find(b.err or'','no such key',1,true)~=nil
+redis.call('UNLINK',a)
+local function may_rename(a,b)
+local c=redis.pcall('RENAME',a,b)
+return string.find(c.err or'','no such key',1,true)~=nil
 end
-if not may_rename(a)then
+if not may_rename(a,b)then
 return
 end
-stand_apart(a.meta,b)
+stand_apart(c,d)
+end
+local function move_oldest(a,b,c,d)
+repeat
+local e,f=at_once(d),{}
+for g,h in ipairs(redis.call('XRANGE',b,'-','+','COUNT',e))do
+redis.call('XADD',a,h[1],unpack(h[2]))
+f[g]=h[1]
+spend(d,1,#h[2][#h[2]])
+end
+if#f>0 then
+redis.call('XDEL',b,unpack(f))
+c.moved=tonumber(string.sub(f[#f],1,-3))
+end
+if#f<e then
+return true
+end
+until not is_left(d)
+return false
+end
+if move_oldest(a,b,d,budget_of(4+2*e))and redis.call('EXISTS',a)==1 then
+redis.call('RENAME',a,b)
+d.moved=0
+keep_with_feed(d,b)
+else
+keep_with_feed(d,a)
+end
 end
 local function move_oldest(a,b,c)
-repeat
 local d,e=at_once(c),{}
 for f,g in ipairs(redis.call('XRANGE',a.log,'-','+','COUNT',d))do
 redis.call('XADD',a.early,g[1],unpack(g[2]))
 e[f]=g[1]
 spend(c,1,#g[2][#g[2]])
-end
 if#e>0 then
 redis.call('XDEL',a.log,unpack(e))
 b.moved=tonumber(string.sub(e[#e],1,-3))
-end
 if#e<d then
-return true
-end
 until not is_left(c)
-return false
-end
+local function compact(a,b,c)
+if b.moved==0 then
+local c=redis.pcall('XLEN',a.log)
+local d,e=redis.pcall('XINFO','STREAM',a.log),0
+if not is_sparse(a,b)then
+redis.call('UNLINK',a.early)
+local function may_rename(a)
+local b=redis.pcall('RENAME',a.early,a.log)
+return string.find(b.err or'','no such key',1,true)~=nil
+if not may_rename(a)then
+stand_apart(a.meta,b)
 if move_oldest(a,b,budget_of(4+2*c))and redis.call('EXISTS',a.early)==1 then
 redis.call('RENAME',a.early,a.log)
 b.moved=0
 keep_with_feed(b,a.log)
-else
-keep_with_feed(b,a.early)
-end
-end` }
+keep_with_feed(b,a.early)` }
 const deadModule: LuaText = { file: 'lua/shared/feed/dead', taken: [5, 9, 24, 11, -29, 16, 27, 2, -14, 10, 4, 24, -74, 3], text: `local function parse_work(a)
 local b,c,d,e=string.match(a,'^(%d+) (%d+) (%d+) (%d+)$')
 return{
@@ -1001,16 +1029,16 @@ expires_at_ms=tonumber(d),
 id=tonumber(e),
 }
 end
-local function work_of(a,b)
-local c=redis.call('ZRANGEBYSCORE',a.claimed,b,b)
-local d={}
-if#c>0 then
-for e,f in ipairs(redis.call('HMGET',a.work,unpack(c)))do
-d[e]=parse_work(f)
-d[e].place=c[e]
+local function work_of(a,b,c)
+local d=redis.call('ZRANGEBYSCORE',a,c,c)
+local e={}
+if#d>0 then
+for f,g in ipairs(redis.call('HMGET',b,unpack(d)))do
+e[f]=parse_work(g)
+e[f].place=d[f]
 end
 end
-return d
+return e
 end
 local function complete_entries(a,b)
 if#b==0 or redis.call('EXISTS',a)==0 then
@@ -1093,11 +1121,11 @@ claims=0,
 expires_at_ms=g==0 and 0 or math.floor(a/1000)+g,
 }
 end
-local function unpark(a,b,c)
-redis.call('ZREM',a.delayed,unpack(b))
-redis.call('HDEL',a.parked,unpack(b))
-if c then
-redis.call('HDEL',a.bodies,unpack(b))
+local function unpark(a,b,c,d,e)
+redis.call('ZREM',b,unpack(d))
+redis.call('HDEL',c,unpack(d))
+if e then
+redis.call('HDEL',a,unpack(d))
 end
 end
 for g,h in ipairs(f)do
@@ -1107,7 +1135,7 @@ end
 local i=parse_parked(tonumber(h),redis.call('HGET',a.parked,h))
 spend(e,1,read_of(i))
 if has_expired(i,b.now_ms)then
-unpark(a,{h},is_large(i.bytes))
+unpark(a.bodies,a.delayed,a.parked,{h},is_large(i.bytes))
 else
 store_late(a,b,i)
 d=d+1
@@ -1152,35 +1180,35 @@ return has_come(b.due_at,b.now_ms)
 or has_come(b.visible_at_us,b.now_us)
 or redis.call('ZCOUNT',a,'-inf',b.now_ms)>0
 end
-local function read_delayed(a,b,c,d)
-local e=0
-if c.id then
-local f=redis.call('ZRANK',a.delayed,exact(c.id))
-e=f and f+1 or redis.call('ZCOUNT',a.delayed,'-inf',exact(c.visible_at_us))
+local function read_delayed(a,b,c,d,e,f)
+local g=0
+if e.id then
+local h=redis.call('ZRANK',b,exact(e.id))
+g=h and h+1 or redis.call('ZCOUNT',b,'-inf',exact(e.visible_at_us))
 end
-local f,g,h=c.suffix,redis.call('ZCARD',a.delayed),d.limit
-if h==0 then
-return f,g>e
+local h,i,j=e.suffix,redis.call('ZCARD',b),f.limit
+if j==0 then
+return h,i>g
 end
-local i={elements=h,bytes=d.left}
-local j=redis.call('ZRANGE',a.delayed,e,e+h-1,'WITHSCORES')
-for k=1,#j,2 do
-if not is_left(i)then
-return f,true
+local k={elements=j,bytes=f.left}
+local l=redis.call('ZRANGE',b,g,g+j-1,'WITHSCORES')
+for m=1,#l,2 do
+if not is_left(k)then
+return h,true
 end
-local l=parse_parked(tonumber(j[k]),redis.call('HGET',a.parked,j[k]))
-local m=d.except_origin~=''and l.origin==d.except_origin
-if m or has_expired(l,b.now_ms)then
-spend(i,1,read_of(l))
+local n=parse_parked(tonumber(l[m]),redis.call('HGET',c,l[m]))
+local o=f.except_origin~=''and n.origin==f.except_origin
+if o or has_expired(n,d.now_ms)then
+spend(k,1,read_of(n))
 else
-spend(i,1,l.bytes)
-tell_message(d.messages,l,a.bodies)
+spend(k,1,n.bytes)
+tell_message(f.messages,n,a)
 end
-f=string.format('-%.0f-%s',j[k+1],j[k])
+h=string.format('-%.0f-%s',l[m+1],l[m])
 end
-return f,g>e+h
+return h,i>g+j
 end` }
-const entriesModule: LuaText = { file: 'lua/shared/feed/entries', taken: [27, 1, 3, 26, 1, 2, 1, 11, 23, 9, 2, 7, -99, 3, -13, 3, 110, 5, 47, 3, -36, 25, -87, 12, 1, 7, 30, 8, 31, 4, -158, 3], text: `local lives_read,plain_extras={},{}
+const entriesModule: LuaText = { file: 'lua/shared/feed/entries', taken: [27, 1, 3, 26, 1, 2, 1, 11, 23, 9, 2, 7, -99, 3, -13, 3, 110, 5, 47, 3, -36, 25, -87, 12, 1, 7, 30, 8, 31, 4, -72, 4, 1, 1, 1, 1, -94, 3, 105, 4, 26, 1, -74, 3, 1, 4, 2, 1, 2, 4, 1, 1, 70, 3], text: `local lives_read,plain_extras={},{}
 local function read_entry(a)
 local b,c=string.sub(a[1],1,-3),a[2]
 local d=tonumber(b)
@@ -1220,14 +1248,14 @@ body=g,
 claims=0,
 }
 end
-local function entry_at(a,b,c)
-local d
-if b.moved==0 or tonumber(c)>b.moved then
-d=redis.call('XRANGE',a.log,c,c,'COUNT','1')
+local function entry_at(a,b,c,d)
+local e
+if c.moved==0 or tonumber(d)>c.moved then
+e=redis.call('XRANGE',b,d,d,'COUNT','1')
 else
-d=redis.call('XRANGE',a.early,c,c,'COUNT','1')
+e=redis.call('XRANGE',a,d,d,'COUNT','1')
 end
-return d[1]and parse_entry(d[1])
+return e[1]and parse_entry(e[1])
 end
 local function add_entry(a,b,c,d,e)
 if c=='0'and d==''then
@@ -1242,10 +1270,10 @@ end
 local function is_large(a)
 return a>16384
 end
-local function add_large_entry(a,b,c,d,e,f)
-stand_apart(a.meta,b)
-redis.call('XADD',a.log,c,'t',d,'x',e,'s',f)
-b.large=b.large+f
+local function add_large_entry(a,b,c,d,e,f,g)
+stand_apart(b,c)
+redis.call('XADD',a,d,'t',e,'x',f,'s',g)
+c.large=c.large+g
 end
 local function has_come(a,b)
 return a~=0 and a<=b
@@ -1261,7 +1289,7 @@ if is_large(c.bytes)then
 if c.body then
 redis.call('HSET',a.bodies,e,c.body)
 end
-add_large_entry(a,b,d,g,f,c.bytes)
+add_large_entry(a.log,a.meta,b,d,g,f,c.bytes)
 else
 add_entry(a.log,d,g,f,c.body)
 end
@@ -1275,40 +1303,67 @@ redis.call('ZADD',a.expiry,h,d)
 note_expiry(b,h)
 end
 end
+local function raws_between(a,b,c,d,e,f)
+if d>c.moved then
+return redis.call('XRANGE',b,exact(d),e,'COUNT',f)
+end
+local g=redis.call('XRANGE',a,exact(d),e,'COUNT',f)
+if#g<f then
+for h,i in ipairs(redis.call('XRANGE',b,'-',e,'COUNT',f-#g))do
+g[#g+1]=i
+end
+end
+return g
+end
+local function entries_between(a,b,c,d,e,f)
+local g=raws_between(a,b,c,d,e,f)
+for h=1,#g do
+g[h]=parse_entry(g[h])
+end
+return g
+end
+local function add_message(a,b,c,d,e,f,g,h)
+if is_large(#h)then
+redis.call('HSET',a,e,h)
+add_large_entry(b,c,d,e,f,g,#h)
+else
+add_entry(b,e,f,g,h)
+end
+end
+local function log_length(a,b,c)
+local d=redis.call('XLEN',b)
+return c.moved==0 and d or d+redis.call('XLEN',a)
+end
+local function entry_at(a,b,c)
+local d
+if b.moved==0 or tonumber(c)>b.moved then
+d=redis.call('XRANGE',a.log,c,c,'COUNT','1')
+d=redis.call('XRANGE',a.early,c,c,'COUNT','1')
+return d[1]and parse_entry(d[1])
+local function body_of(a,b)
+return b.body or redis.call('HGET',a,exact(b.id))or''
+end
+local function add_large_entry(a,b,c,d,e,f)
+stand_apart(a.meta,b)
+redis.call('XADD',a.log,c,'t',d,'x',e,'s',f)
+b.large=b.large+f
+add_large_entry(a,b,d,g,f,c.bytes)
 local function raws_between(a,b,c,d,e)
 if c>b.moved then
 return redis.call('XRANGE',a.log,exact(c),d,'COUNT',e)
-end
 local f=redis.call('XRANGE',a.early,exact(c),d,'COUNT',e)
 if#f<e then
 for g,h in ipairs(redis.call('XRANGE',a.log,'-',d,'COUNT',e-#f))do
 f[#f+1]=h
-end
-end
 return f
-end
 local function entries_between(a,b,c,d,e)
 local f=raws_between(a,b,c,d,e)
 for g=1,#f do
 f[g]=parse_entry(f[g])
-end
 return f
-end
-local function add_message(a,b,c,d,e,f)
-if is_large(#f)then
-redis.call('HSET',a.bodies,c,f)
-add_large_entry(a,b,c,d,e,#f)
-else
-add_entry(a.log,c,d,e,f)
-end
-end
 local function log_length(a,b)
 local c=redis.call('XLEN',a.log)
-return b.moved==0 and c or c+redis.call('XLEN',a.early)
-end
-local function body_of(a,b)
-return b.body or redis.call('HGET',a,exact(b.id))or''
-end` }
+return b.moved==0 and c or c+redis.call('XLEN',a.early)` }
 const readingModule: LuaText = { file: 'lua/shared/feed/reading', taken: [53, 22, -67, 14, -19, 3, 152, 18, -36, 8, 1, 7, -132, 12, 1, 11, 48, 5, -21, 11, 10, 1, 1, 25, 1, 9], text: `local function look_up(a,b,c)
 local d,e,f,g={},{},{},{}
 for h=c,#b,1 do
@@ -1409,21 +1464,21 @@ local e,f,g,h=
 c.limit,c.left,c.except_origin,c.hides_claimed
 local i,j=c.messages,b.now_ms
 local k,l=0,0
-local function find_changes(a,b,c)
-local d,e={},{}
-if b.token>0 then
-for f=1,#c do
-d[f]={place=string.sub(c[f][1],1,-3)}
+local function find_changes(a,b,c,d,e)
+local f,g={},{}
+if d.token>0 then
+for h=1,#e do
+f[h]={place=string.sub(e[h][1],1,-3)}
 end
-complete_entries(a.work,d)
-e=find_claimed(a,b,d)
+complete_entries(c,f)
+g=find_claimed(a,b,d,f)
 end
-return d,e
+return f,g
 end
 while k<e and l<e+1000 and f>0 do
 local m=math.min(200,e-k+l)
-local n=raws_between(a,b,d+1,'+',m)
-local o,p=find_changes(a,b,n)
+local n=raws_between(a.early,a.log,b,d+1,'+',m)
+local o,p=find_changes(a.claimed,a.leases,a.work,b,n)
 for q=1,#n do
 if k==e or f<=0 then
 return d,k,true,f
@@ -1455,7 +1510,7 @@ end
 end
 return d,k,d<b.last,f
 end` }
-const reapModule: LuaText = { file: 'lua/shared/feed/reap', taken: [65, 8, -21, 1, 1, 2, -53, 16, 37, 1, -36, 17, 19, 1, -18, 10, 8, 1, 1, 2, 11, 4], text: `local function do_due(a,b,c,d)
+const reapModule: LuaText = { file: 'lua/shared/feed/reap', taken: [65, 8, -21, 1, 1, 2, -53, 16, 37, 1, -36, 17, 19, 1, -18, 10, 8, 1, 1, 2, 11, 4, -70, 1, 18, 1, 13, 7, 1, 1, 9, 1], text: `local function do_due(a,b,c,d)
 local e,f=has_come(b.visible_at_us,b.now_us),has_come(b.due_at,b.now_ms)
 if c or e or f then
 refuse_when_full(a.meta,b)
@@ -1470,7 +1525,7 @@ local function sweep_lane(a,b,c)
 local d=math.min((b.now_ms-b.lane_ms)*1000+999,b.lane_last)
 while b.lane_swept<d and is_left(c)do
 local e,f=at_once(c),{}
-local g=entries_between(a,b,b.lane_swept+1,exact(d),e)
+local g=entries_between(a.early,a.log,b,b.lane_swept+1,exact(d),e)
 for h,i in ipairs(g)do
 spend(c,1,read_of(i))
 local j=i.expires_at_ms==math.floor(i.position/1000)+b.lane_ms
@@ -1488,7 +1543,7 @@ repeat
 local d,e=at_once(c),{}
 local f=redis.call('ZRANGEBYSCORE',a.expiry,'-inf',b.now_ms,'LIMIT','0',d)
 for g,h in ipairs(f)do
-local i=entry_at(a,b,h)
+local i=entry_at(a.early,a.log,b,h)
 if i then
 spend(c,1,read_of(i))
 e[#e+1]=i
@@ -1501,6 +1556,25 @@ remove_entries(a,b,e)
 until#f<d or not is_left(c)
 end
 sweep_index(a,b,budget_of(c))
+local function next_due(a,b,c,d)
+local e=redis.call('ZRANGE',b,'0','0','WITHSCORES')
+local f=tonumber(e[2]or 0)
+local g=entries_between(a,c,d,d.lane_swept+1,exact(d.lane_last),1)[1]
+if g then
+local h=math.floor(g.position/1000)+d.lane_ms
+f=f==0 and h or math.min(f,h)
+end
+return f
+end
+b.due_at=next_due(a.early,a.expiry,a.log,b)
+save_feed(a.meta,b)
+end
+reap_expired(a,b,50+d)
+end
+return g
+end
+local g=entries_between(a,b,b.lane_swept+1,exact(d),e)
+local i=entry_at(a,b,h)
 local function next_due(a,b)
 local c=redis.call('ZRANGE',a.expiry,'0','0','WITHSCORES')
 local d=tonumber(c[2]or 0)
@@ -1508,26 +1582,18 @@ local e=entries_between(a,b,b.lane_swept+1,exact(b.lane_last),1)[1]
 if e then
 local f=math.floor(e.position/1000)+b.lane_ms
 d=d==0 and f or math.min(d,f)
-end
 return d
-end
-b.due_at=next_due(a,b)
-save_feed(a.meta,b)
-end
-reap_expired(a,b,50+d)
-end
-return g
-end` }
-const retentionModule: LuaText = { file: 'lua/shared/feed/retention', taken: [100, 4, -16, 5, 11, 14, -50, 17, 33, 1, 1, 14, 1, 3, 6, 8, 24, 1, -82, 4, 78, 5, -28, 14, 1, 5, -134, 14, 1, 4, -56, 3, 2, 15, 2, 4, 1, 8, 21, 5, 120, 14], text: `local function remove_entries(a,b,c)
+b.due_at=next_due(a,b)` }
+const retentionModule: LuaText = { file: 'lua/shared/feed/retention', taken: [100, 4, -16, 5, 11, 14, -50, 17, 33, 1, 1, 14, 1, 3, 6, 8, 24, 1, -82, 4, 78, 5, -28, 14, 1, 5, -134, 14, 1, 4, -56, 3, 2, 15, 2, 4, 1, 8, 21, 5, 24, 4, 3, 3, -30, 3, 2, 4, 1, 2, 1, 2, 21, 1, 13, 1, 65, 14], text: `local function remove_entries(a,b,c)
 if#c==0 then
 return
 end
-local function try_removal(a)
-redis.call('HDEL',a.work,'')
-redis.call('ZREM',a.expiry,'')
-return redis.call('EXISTS',a.work)==1
+local function try_removal(a,b)
+redis.call('HDEL',b,'')
+redis.call('ZREM',a,'')
+return redis.call('EXISTS',b)==1
 end
-local d=try_removal(a)
+local d=try_removal(a.expiry,a.work)
 local e,f,g={},{},{}
 for h,i in ipairs(c)do
 e[h]=i.place
@@ -1541,24 +1607,24 @@ g[#g+1]=j
 b.large=math.max(0,b.large-i.bytes)
 end
 end
-local function delete_entries(a,b,c)
-if b.moved==0 then
-redis.call('XDEL',a.log,unpack(c))
+local function delete_entries(a,b,c,d)
+if c.moved==0 then
+redis.call('XDEL',b,unpack(d))
 return
 end
-local d,e={},{}
-for f,g in ipairs(c)do
-local h=tonumber(g)<=b.moved and d or e
-h[#h+1]=g
-end
-if#d>0 then
-redis.call('XDEL',a.early,unpack(d))
+local e,f={},{}
+for g,h in ipairs(d)do
+local i=tonumber(h)<=c.moved and e or f
+i[#i+1]=h
 end
 if#e>0 then
-redis.call('XDEL',a.log,unpack(e))
+redis.call('XDEL',a,unpack(e))
+end
+if#f>0 then
+redis.call('XDEL',b,unpack(f))
 end
 end
-delete_entries(a,b,e)
+delete_entries(a.early,a.log,b,e)
 b.look=b.look or tonumber(string.sub(e[1],-3))<#e
 redis.call('ZREM',a.expiry,unpack(e))
 if d then
@@ -1585,11 +1651,11 @@ a.lives_until=math.max(a.lives_until,b)
 end
 end
 local function try_retention(a)
-local function try_whole_removal(a)
-try_removal(a)
-redis.call('XDEL',a.log,'0-1')
+local function try_whole_removal(a,b,c)
+try_removal(a,c)
+redis.call('XDEL',b,'0-1')
 end
-try_whole_removal(a)
+try_whole_removal(a.expiry,a.log,a.work)
 redis.call('XLEN',a.early)
 redis.call('XRANGE',a.early,'-','-','COUNT','1')
 redis.call('ZRANGE',a.guards,'0','0')
@@ -1615,7 +1681,7 @@ end
 end
 local function apply_retention(a,b,c,d,e)
 local f={
-count=c.count==0 and 0 or log_length(a,b)-c.count,
+count=c.count==0 and 0 or log_length(a.early,a.log,b)-c.count,
 bytes=c.bytes==0 and 0 or b.bytes-c.bytes,
 before=c.ms==0 and 0 or b.now_us-c.ms*1000,
 guard=math.huge,
@@ -1652,7 +1718,7 @@ end
 local function remove_surplus(a,b,c,d,e)
 repeat
 local f=at_once(d)
-local g=entries_between(a,b,1,c.upto,f)
+local g=entries_between(a.early,a.log,b,1,c.upto,f)
 complete_entries(a.work,g)
 local h=pick_surplus(b,c,g)
 for i,j in ipairs(h)do
@@ -1666,6 +1732,26 @@ if not is_left(k)and f.bytes>math.max(0,j)then
 remove_surplus(a,b,f,budget_of(2000,e),j)
 end
 end
+local function try_removal(a)
+redis.call('HDEL',a.work,'')
+redis.call('ZREM',a.expiry,'')
+return redis.call('EXISTS',a.work)==1
+local function try_whole_removal(a)
+try_removal(a)
+redis.call('XDEL',a.log,'0-1')
+local function delete_entries(a,b,c)
+if b.moved==0 then
+redis.call('XDEL',a.log,unpack(c))
+local d,e={},{}
+for f,g in ipairs(c)do
+local h=tonumber(g)<=b.moved and d or e
+h[#h+1]=g
+if#d>0 then
+redis.call('XDEL',a.early,unpack(d))
+if#e>0 then
+redis.call('XDEL',a.log,unpack(e))
+local d=try_removal(a)
+delete_entries(a,b,e)
 local function uncount(a,b)
 local c={}
 for d,e in ipairs(redis.call('HMGET',a,unpack(b)))do
@@ -1680,16 +1766,15 @@ if#c>0 then
 redis.call('HSET',a,unpack(c))
 end
 end` }
-const stateModule: LuaText = { file: 'lua/shared/feed/state', taken: [21, 1, 58, 1, -55, 7, 1, 8, 1, 24, 14, 1, -13, 10, 3, 2, 46, 6, 69, 5, -53, 3, 20, 1, -15, 12, 3, 8, 1, 9, -61, 1, -33, 22, 11, 6, 94, 6, 1, 9, 2, 9, 1, 8, -128, 8, -66, 11, 2, 3, 108, 12, 2, 9], text: `local FEED_LAYOUT,APART_LAYOUT='1','2'
-local function open_feed(a,b,c,d)
+const stateModule: LuaText = { file: 'lua/shared/feed/state', taken: [80, 1, -55, 7, 1, 8, 1, 24, 14, 1, -13, 10, 3, 2, 46, 6, 69, 5, -53, 3, 20, 1, -15, 12, 3, 8, 1, 9, -61, 1, -33, 22, 11, 6, 94, 6, 1, 9, 2, 9, 1, 8, -128, 8, -66, 11, 2, 3, 108, 12, 2, 9], text: `local function open_feed(a,b,c,d)
 local function read_feed(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','state',c or'','partitions')
-local e,f=d[1]or FEED_LAYOUT,d[3]or string.rep('\\0',(13*8))
-local g=e==APART_LAYOUT
+local e,f=d[1]or'1',d[3]or string.rep('\\0',(13*8))
+local g=e=='2'
 if g then
-e=FEED_LAYOUT
+e='1'
 end
-local h=e==FEED_LAYOUT and f or string.rep('\\0',(13*8))
+local h=e=='1'and f or string.rep('\\0',(13*8))
 local i,j,k,l,m,n,o=struct.unpack('>dddddd',h)
 local p,q,r,s,t,u,v,w=
 struct.unpack('>ddddddd',h,o)
@@ -1723,7 +1808,7 @@ moved=y,
 end
 local e=read_feed(a,c or'',b)
 local function refusal_of_feed(a,b,c)
-if a.layout~=FEED_LAYOUT then
+if a.layout~='1'then
 return redis.error_reply('LAYOUT '..a.layout)
 elseif b and a.codec~=b then
 return redis.error_reply('CODEC '..a.codec)
@@ -1737,7 +1822,7 @@ end
 local function stand_apart(a,b)
 if not b.is_apart then
 b.is_apart=true
-redis.call('HSET',a,'layout',APART_LAYOUT)
+redis.call('HSET',a,'layout','2')
 end
 end
 local function keep_with_feed(a,b)
@@ -1749,19 +1834,19 @@ local function may_rest(a)
 return a.bytes==0 and a.kept_until==-1 and a.visible_at_us==0 and a.epoch~=0
 end
 local function rest_when_empty(a,b)
-local function is_empty(a,b)
-local c={redis.pcall('EXISTS',a.subscribers),redis.pcall('XLEN',a.log)}
-if b.moved~=0 then
-c[3]=redis.pcall('XLEN',a.early)
+local function is_empty(a,b,c,d)
+local e={redis.pcall('EXISTS',c),redis.pcall('XLEN',b)}
+if d.moved~=0 then
+e[3]=redis.pcall('XLEN',a)
 end
-for d,e in ipairs(c)do
-if e~=0 then
+for f,g in ipairs(e)do
+if g~=0 then
 return false
 end
 end
 return true
 end
-if not is_empty(a,b)then
+if not is_empty(a.early,a.log,a.subscribers,b)then
 return
 end
 redis.pcall('UNLINK',a.log)
@@ -1839,13 +1924,13 @@ if a.lives_until~=-1 then
 a.lives_until=math.max(a.lives_until,math.floor(c/1000)+d)
 end
 end
-local function save_feed_and_call(a,b,c,d)
-if c.caller==''then
+local function save_feed_and_call(a,b,c,d,e)
+if d==''then
 return save_feed(a,b)
 end
-local e=call_record(c,b.now_ms,d)
-local f=redis.call('HSET',a,'state',packed_state(b),c.caller,e)
-forget_old_calls(a,c,f,b.now_ms)
+local f=call_record(c,b.now_ms,e)
+local g=redis.call('HSET',a,'state',packed_state(b),d,f)
+forget_old_calls(a,c,g,b.now_ms)
 end
 local function begin_feed(a,b)
 if b.epoch~=0 then
@@ -1985,7 +2070,7 @@ export type AckAnswer =
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: /* @__PURE__ */ linked('feed/ack', 'aef1a987224c24dc33e86fb14feaaba017c0a939', {}, ackParts, [{ locals: [1, 5, 8, 10] }, ackLua, 0, 3, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, ackLua, 3, 1, sharedCalls, 0, 15, ackLua, 4, 9, sharedClock, 0, 4, ackLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, ackLua, 14, 4, deadModule, 0, 9, ackLua, 18, 1, deadModule, 9, 11, ackLua, 19, 2, readingModule, 0, 22, ackLua, 21, 12, claimsModule, 4, 2, entriesModule, 1, 48, claimsModule, 6, 13, ackLua, 33, 4, sharedNumbers, 0, 7, retentionModule, 0, 55, ackLua, 37, 2, claimsModule, 19, 7, ackLua, 39, 3, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 60, 5, compactModule, 47, 8, ackLua, 42, 2, stateModule, 65, 3, ackLua, 44, 1, stateModule, 68, 24, 60, 5, 92, 6, ackLua, 45, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, ackLua, 47, 1, stateModule, 98, 29, ackLua, 48, 3]),
+  script: /* @__PURE__ */ linked('feed/ack', 'ce1ae732c939af9131203c0aaf5650d2568759db', {}, ackParts, [{ locals: [1, 5, 8, 10] }, ackLua, 0, 3, entriesModule, 0, 1, stateModule, 0, 53, ackLua, 3, 1, sharedCalls, 0, 15, ackLua, 4, 9, sharedClock, 0, 4, ackLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, ackLua, 14, 4, deadModule, 0, 9, ackLua, 18, 1, deadModule, 9, 11, ackLua, 19, 2, readingModule, 0, 22, ackLua, 21, 12, claimsModule, 4, 2, entriesModule, 1, 48, claimsModule, 6, 13, ackLua, 33, 4, sharedNumbers, 0, 7, retentionModule, 0, 55, ackLua, 37, 2, claimsModule, 19, 7, ackLua, 39, 3, compactModule, 0, 27, stateModule, 53, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 59, 5, compactModule, 47, 8, ackLua, 42, 2, stateModule, 64, 3, ackLua, 44, 1, stateModule, 67, 24, 59, 5, 91, 6, ackLua, 45, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, ackLua, 47, 1, stateModule, 97, 29, ackLua, 48, 3]),
   parts: ackParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -2034,7 +2119,7 @@ export type AdvanceAnswer =
  * Cost: O(log subscribers).
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('feed/advance', '529313a3419c0392799f5dec15694bd667bfea08', {}, advanceParts, [{ locals: [1, 2, 3] }, advanceLua, 0, 3, stateModule, 0, 54, advanceLua, 3, 1, readingModule, 22, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 36, 3, advanceLua, 20, 1]),
+  script: /* @__PURE__ */ linked('feed/advance', '7989bc2b2ab2ab3efcc13cfc599c4057300e4e9c', {}, advanceParts, [{ locals: [1, 2, 3] }, advanceLua, 0, 3, stateModule, 0, 53, advanceLua, 3, 1, readingModule, 22, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 36, 3, advanceLua, 20, 1]),
   parts: advanceParts,
   encode(args) {
     return withoutDefaults([
@@ -2137,7 +2222,7 @@ export type AppendAlikeAnswer =
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append-alike', '3ff8e5ab3580db56947e111a9ea0f6d1af2be5e7', {}, appendAlikeParts, [{ locals: [1, 2] }, appendAlikeLua, 0, 8, stateModule, 0, 54, appendAlikeLua, 8, 1, sharedCalls, 0, 15, appendAlikeLua, 9, 4, sharedClock, 0, 4, appendAlikeLua, 13, 4, stateModule, 127, 15, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 49, 7, appendAlikeLua, 27, 5, stateModule, 142, 17, appendAlikeLua, 32, 2, stateModule, 159, 1, 99, 22, 160, 1, 98, 1, 121, 6, 161, 2, sharedCalls, 17, 3, stateModule, 163, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 165, 2, appendAlikeLua, 34, 1, sharedMessages, 39, 10, appendAlikeLua, 35, 2]),
+  script: /* @__PURE__ */ linked('feed/append-alike', 'e7521fc57d6a70d9952410f49c7ae7246e2aadcb', {}, appendAlikeParts, [{ locals: [1, 2] }, appendAlikeLua, 0, 8, stateModule, 0, 53, appendAlikeLua, 8, 1, sharedCalls, 0, 15, appendAlikeLua, 9, 4, sharedClock, 0, 4, appendAlikeLua, 13, 4, stateModule, 126, 15, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 49, 7, appendAlikeLua, 27, 5, stateModule, 141, 17, appendAlikeLua, 32, 2, stateModule, 158, 1, 98, 22, 159, 1, 97, 1, 120, 6, 160, 2, sharedCalls, 17, 3, stateModule, 162, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 164, 2, appendAlikeLua, 34, 1, sharedMessages, 39, 10, appendAlikeLua, 35, 2]),
   parts: appendAlikeParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -2209,7 +2294,7 @@ export type AppendAnswer =
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append', 'f582abe35e1324c6931d5238897044ba04b96ebb', {}, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 10, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, appendLua, 10, 1, sharedAgreement, 12, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 0, 15, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 167, 11, appendLua, 33, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, stateModule, 99, 22, 98, 1, 121, 6, reapModule, 0, 1, entriesModule, 67, 3, reapModule, 1, 2, stateModule, 178, 3, reapModule, 3, 1, retentionModule, 66, 2, 4, 5, 68, 8, reapModule, 4, 2, delayedModule, 0, 33, entriesModule, 70, 25, delayedModule, 33, 18, reapModule, 6, 5, retentionModule, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 34, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 90, 5, appendLua, 69, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, deadModule, 0, 9, 20, 16, retentionModule, 113, 35, appendLua, 72, 3, compactModule, 0, 30, sharedBudget, 0, 3, compactModule, 30, 17, stateModule, 60, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 181, 12, appendLua, 84, 1, readingModule, 39, 16, stateModule, 193, 1, 60, 5, 194, 8, readingModule, 55, 2, appendLua, 85, 4, stateModule, 60, 5, appendLua, 89, 4, stateModule, 159, 4, sharedCalls, 17, 3, stateModule, 163, 2, sharedCalls, 21, 11, stateModule, 165, 2, appendLua, 93, 1, sharedMessages, 39, 10, appendLua, 94, 2]),
+  script: /* @__PURE__ */ linked('feed/append', '3d5616d09b46c8cd95ee7d4a60cbb574b756bdc8', {}, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 10, entriesModule, 0, 1, stateModule, 0, 53, appendLua, 10, 1, sharedAgreement, 12, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 0, 15, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 166, 11, appendLua, 33, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, stateModule, 98, 22, 97, 1, 120, 6, reapModule, 0, 1, entriesModule, 67, 3, reapModule, 1, 2, stateModule, 177, 3, reapModule, 3, 1, retentionModule, 66, 2, 4, 5, 68, 8, reapModule, 4, 2, delayedModule, 0, 33, entriesModule, 70, 25, delayedModule, 33, 18, reapModule, 6, 5, retentionModule, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 34, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 90, 5, appendLua, 69, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, deadModule, 0, 9, 20, 16, retentionModule, 113, 35, appendLua, 72, 3, compactModule, 0, 30, sharedBudget, 0, 3, compactModule, 30, 17, stateModule, 59, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 180, 12, appendLua, 84, 1, readingModule, 39, 16, stateModule, 192, 1, 59, 5, 193, 8, readingModule, 55, 2, appendLua, 85, 4, stateModule, 59, 5, appendLua, 89, 4, stateModule, 158, 4, sharedCalls, 17, 3, stateModule, 162, 2, sharedCalls, 21, 11, stateModule, 164, 2, appendLua, 93, 1, sharedMessages, 39, 10, appendLua, 94, 2]),
   parts: appendParts,
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2282,7 +2367,7 @@ export type BuryAnswer =
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('feed/bury', 'b7ff8478963aa7eeba90c59ab7b93d32b4e43dbf', {}, buryParts, [{ locals: [1, 4, 5, 8, 10, 12] }, buryLua, 0, 7, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 2, 39, 42, 10, 1, 1, 41, 1, 52, 2, buryLua, 7, 3, sharedCalls, 0, 15, buryLua, 10, 4, sharedClock, 0, 4, buryLua, 14, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, buryLua, 16, 3, readingModule, 0, 22, entriesModule, 1, 48, buryLua, 19, 7, deadModule, 20, 8, 0, 9, 28, 8, buryLua, 26, 4, stateModule, 178, 3, buryLua, 30, 1, retentionModule, 4, 5, 67, 4, buryLua, 31, 1, sharedNumbers, 0, 7, stateModule, 54, 6, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, stateModule, 99, 22, 98, 1, 121, 6, deadModule, 36, 1, stateModule, 167, 11, deadModule, 37, 3, entriesModule, 126, 3, 59, 8, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, deadModule, 40, 9, entriesModule, 67, 3, deadModule, 49, 1, reapModule, 8, 3, sharedBudget, 7, 3, 0, 3, entriesModule, 95, 19, sharedBudget, 3, 4, entriesModule, 56, 3, reapModule, 11, 16, sharedBudget, 10, 3, reapModule, 27, 32, deadModule, 50, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 29, 18, stateModule, 60, 5, compactModule, 0, 29, 47, 8, deadModule, 53, 2, stateModule, 181, 12, deadModule, 55, 13, stateModule, 193, 1, 60, 5, 194, 8, deadModule, 68, 4, buryLua, 32, 13, sharedMessages, 39, 10, buryLua, 45, 3, claimsModule, 19, 7, buryLua, 48, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 29, 18, stateModule, 60, 5, compactModule, 0, 29, 47, 8, buryLua, 51, 2, stateModule, 65, 3, buryLua, 53, 1, stateModule, 68, 24, 60, 5, 92, 6, buryLua, 54, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, buryLua, 56, 4]),
+  script: /* @__PURE__ */ linked('feed/bury', '4cc01804718f13eb796ecdfa1695160786f89248', {}, buryParts, [{ locals: [1, 4, 5, 8, 10, 12] }, buryLua, 0, 7, entriesModule, 0, 1, stateModule, 1, 39, 41, 10, 0, 1, 40, 1, 51, 2, buryLua, 7, 3, sharedCalls, 0, 15, buryLua, 10, 4, sharedClock, 0, 4, buryLua, 14, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, buryLua, 16, 3, readingModule, 0, 22, entriesModule, 1, 39, 126, 4, 44, 1, 130, 1, 46, 1, 131, 1, 48, 1, buryLua, 19, 7, deadModule, 20, 8, 0, 9, 28, 8, buryLua, 26, 4, stateModule, 177, 3, buryLua, 30, 1, retentionModule, 148, 4, 8, 1, 152, 3, 70, 1, buryLua, 31, 1, sharedNumbers, 0, 7, stateModule, 53, 6, retentionModule, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, stateModule, 98, 22, 97, 1, 120, 6, deadModule, 36, 1, stateModule, 166, 11, deadModule, 37, 3, entriesModule, 132, 3, 59, 3, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, deadModule, 40, 9, entriesModule, 67, 3, deadModule, 49, 1, reapModule, 8, 3, sharedBudget, 7, 3, 0, 3, entriesModule, 140, 3, 98, 1, 143, 4, 103, 2, 147, 1, 106, 1, 148, 4, 111, 1, 152, 1, 113, 1, sharedBudget, 3, 4, entriesModule, 56, 3, reapModule, 11, 4, 63, 1, 16, 11, sharedBudget, 10, 3, reapModule, 27, 6, 64, 1, 34, 12, 65, 7, 53, 1, 72, 1, 55, 1, 73, 1, 57, 2, deadModule, 50, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, stateModule, 59, 5, compactModule, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadModule, 53, 2, stateModule, 180, 12, deadModule, 55, 13, stateModule, 192, 1, 59, 5, 193, 8, deadModule, 68, 4, buryLua, 32, 13, sharedMessages, 39, 10, buryLua, 45, 3, claimsModule, 19, 7, buryLua, 48, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, stateModule, 59, 5, compactModule, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, buryLua, 51, 2, stateModule, 64, 3, buryLua, 53, 1, stateModule, 67, 24, 59, 5, 91, 6, buryLua, 54, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, buryLua, 56, 4]),
   parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -2350,7 +2435,7 @@ export type ClaimAnswer =
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claim', '90a976ab55736b66de27363a032a2e7e9f44c960', { bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 9, stateModule, 0, 1, entriesModule, 0, 1, claimLua, 9, 1, stateModule, 2, 39, 42, 10, 1, 1, 41, 1, 52, 2, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 0, 15, claimLua, 15, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 26, 3, entriesModule, 1, 48, deadModule, 0, 9, 20, 16, claimLua, 16, 2, entriesModule, 126, 3, readingModule, 57, 15, claimsModule, 29, 8, claimLua, 18, 6, claimsModule, 20, 3, 37, 13, 19, 1, 23, 3, 50, 13, claimLua, 24, 2, entriesModule, 67, 3, sharedBudget, 10, 3, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, stateModule, 99, 22, 98, 1, 121, 6, 60, 5, claimLua, 26, 1, delayedModule, 0, 33, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, claimLua, 27, 3, claimsModule, 63, 4, claimLua, 30, 1, claimsModule, 67, 3, sharedBudget, 0, 3, claimsModule, 70, 32, claimLua, 31, 1, entriesModule, 95, 19, claimsModule, 102, 16, claimLua, 32, 2, stateModule, 178, 3, claimLua, 34, 3, stateModule, 181, 12, claimLua, 37, 14, retentionModule, 4, 5, 67, 4, claimLua, 51, 1, deadModule, 36, 1, stateModule, 167, 11, deadModule, 37, 1, stateModule, 54, 6, deadModule, 38, 2, entriesModule, 126, 3, 59, 8, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, deadModule, 40, 10, reapModule, 8, 3, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 48, deadModule, 50, 3, compactModule, 29, 18, 0, 27, stateModule, 54, 6, compactModule, 27, 2, 47, 8, deadModule, 53, 15, stateModule, 193, 9, deadModule, 68, 4, claimLua, 52, 1, sharedMessages, 39, 10, claimLua, 53, 3, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, claimLua, 56, 3, compactModule, 29, 18, 0, 27, stateModule, 54, 6, compactModule, 27, 2, 47, 8, claimLua, 59, 2, stateModule, 65, 3, claimLua, 61, 1, stateModule, 68, 30, claimLua, 62, 6, claimsModule, 118, 18, claimLua, 68, 1, claimsModule, 136, 3, deadModule, 72, 3, claimsModule, 139, 14, claimLua, 69, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 70, 9, readingModule, 39, 16, stateModule, 193, 9, readingModule, 55, 2, claimLua, 79, 4, entriesModule, 126, 3, readingModule, 57, 15, claimLua, 83, 6, delayedModule, 71, 9, claimLua, 89, 1]),
+  script: /* @__PURE__ */ linked('feed/claim', 'be6829add708c3d0ff2b645faa6c820f956bea98', { bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 10, entriesModule, 0, 1, stateModule, 1, 39, 41, 10, 0, 1, 40, 1, 51, 2, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 0, 15, claimLua, 15, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 26, 3, entriesModule, 1, 39, 126, 4, 44, 1, 130, 1, 46, 1, 131, 1, 48, 1, deadModule, 0, 9, 20, 16, claimLua, 16, 2, entriesModule, 132, 3, readingModule, 57, 15, claimsModule, 29, 8, claimLua, 18, 6, claimsModule, 20, 3, 37, 13, 19, 1, 23, 3, 50, 13, claimLua, 24, 2, entriesModule, 67, 3, sharedBudget, 10, 3, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, stateModule, 98, 22, 97, 1, 120, 6, 59, 5, claimLua, 26, 1, delayedModule, 0, 33, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, delayedModule, 33, 18, claimLua, 27, 3, claimsModule, 63, 4, claimLua, 30, 1, claimsModule, 67, 3, sharedBudget, 0, 3, claimsModule, 70, 32, claimLua, 31, 1, entriesModule, 140, 3, 98, 1, 143, 4, 103, 2, 147, 1, 106, 1, 148, 4, 111, 1, 152, 1, 113, 1, claimsModule, 102, 16, claimLua, 32, 2, stateModule, 177, 3, claimLua, 34, 3, stateModule, 180, 12, claimLua, 37, 14, retentionModule, 148, 4, 8, 1, 152, 3, 70, 1, claimLua, 51, 1, deadModule, 36, 1, stateModule, 166, 11, deadModule, 37, 1, stateModule, 53, 6, deadModule, 38, 2, entriesModule, 132, 3, 59, 3, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, deadModule, 40, 10, reapModule, 8, 3, retentionModule, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, reapModule, 11, 4, 63, 1, 16, 17, 64, 1, 34, 12, 65, 7, 53, 1, 72, 1, 55, 1, 73, 1, 57, 2, deadModule, 50, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadModule, 53, 15, stateModule, 192, 9, deadModule, 68, 4, claimLua, 52, 1, sharedMessages, 39, 10, claimLua, 53, 3, retentionModule, 148, 4, 8, 1, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, claimLua, 56, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, claimLua, 59, 2, stateModule, 64, 3, claimLua, 61, 1, stateModule, 67, 30, claimLua, 62, 6, claimsModule, 118, 18, claimLua, 68, 1, claimsModule, 136, 3, deadModule, 72, 3, claimsModule, 139, 14, claimLua, 69, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 70, 9, readingModule, 39, 16, stateModule, 192, 9, readingModule, 55, 2, claimLua, 79, 4, entriesModule, 132, 3, readingModule, 57, 15, claimLua, 83, 6, delayedModule, 71, 9, claimLua, 89, 1]),
   parts: claimParts,
   encode(args) {
     return withoutDefaults([
@@ -2409,7 +2494,7 @@ export type ClaimedAnswer =
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claimed', '4281549528721049a3a45b37bee0d01f14d66f6a', { reads: true, bytes: true }, claimedParts, [{ locals: [1, 4, 6, 7] }, claimedLua, 0, 2, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, { table: [2, 3, 5, 6, 7] }, claimsModule, 0, 4, claimedLua, 4, 3, claimsModule, 20, 3, claimedLua, 7, 2, readingModule, 65, 2, sharedNumbers, 0, 7, entriesModule, 126, 3, readingModule, 57, 8, 67, 5, claimsModule, 29, 2, 26, 3, entriesModule, 1, 48, claimsModule, 31, 3, deadModule, 20, 8, 0, 9, 28, 8, claimsModule, 34, 3, claimedLua, 9, 8]),
+  script: /* @__PURE__ */ linked('feed/claimed', '74f75d957996471e9e376bf11ecbce5a0cbcc0e8', { reads: true, bytes: true }, claimedParts, [{ locals: [1, 4, 6, 7] }, claimedLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, { table: [2, 3, 5, 6, 7] }, claimsModule, 0, 4, claimedLua, 4, 3, claimsModule, 20, 3, claimedLua, 7, 2, readingModule, 65, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 57, 8, 67, 5, claimsModule, 29, 2, 26, 3, entriesModule, 1, 48, claimsModule, 31, 1, 153, 1, 33, 1, deadModule, 20, 8, 0, 9, 28, 8, claimsModule, 34, 3, claimedLua, 9, 8]),
   parts: claimedParts,
   encode(args) {
     return [
@@ -2529,7 +2614,7 @@ export type ExtendAnswer =
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/extend', '2bdc846ecd227d69a429e3cab2a288a7a8e38c49', {}, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 0, 54, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 6, claimsModule, 20, 3, extendLua, 11, 1, claimsModule, 118, 18, deadModule, 9, 4, 0, 9, 13, 7, extendLua, 12, 1, deadModule, 72, 3, extendLua, 13, 5, stateModule, 60, 5, extendLua, 18, 4, stateModule, 181, 12, extendLua, 22, 1, readingModule, 39, 16, stateModule, 193, 9, readingModule, 55, 2, extendLua, 23, 2, stateModule, 98, 29, extendLua, 25, 2]),
+  script: /* @__PURE__ */ linked('feed/extend', 'df3d8ccfe8665b041b96fc31aa06cb3f6d4f8624', {}, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 0, 53, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 6, claimsModule, 20, 3, extendLua, 11, 1, claimsModule, 118, 18, deadModule, 9, 4, 0, 9, 13, 7, extendLua, 12, 1, deadModule, 72, 3, extendLua, 13, 5, stateModule, 59, 5, extendLua, 18, 4, stateModule, 180, 12, extendLua, 22, 1, readingModule, 39, 16, stateModule, 192, 9, readingModule, 55, 2, extendLua, 23, 2, stateModule, 97, 29, extendLua, 25, 2]),
   parts: extendParts,
   encode(args) {
     return [
@@ -2569,7 +2654,7 @@ export type ForgetAnswer =
  * Cost: O(log subscribers).
  */
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/forget', 'ff939fadb65e9b8fb52d7662474eccabb0488a30', {}, forgetParts, [{ locals: [1, 6, 7] }, forgetLua, 0, 1, stateModule, 0, 54, forgetLua, 1, 5, stateModule, 65, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, { table: [1, 2, 3, 4, 5, 6] }, stateModule, 68, 24, 60, 5, 92, 6, forgetLua, 8, 1, stateModule, 98, 29, forgetLua, 9, 3]),
+  script: /* @__PURE__ */ linked('feed/forget', '724ab5496934d3bc97a9d4cdf70d8faa7c10511e', {}, forgetParts, [{ locals: [1, 6, 7] }, forgetLua, 0, 1, stateModule, 0, 53, forgetLua, 1, 5, stateModule, 64, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, { table: [1, 2, 3, 4, 5, 6] }, stateModule, 67, 24, 59, 5, 91, 6, forgetLua, 8, 1, stateModule, 97, 29, forgetLua, 9, 3]),
   parts: forgetParts,
   encode(args) {
     return [
@@ -2605,7 +2690,7 @@ export type GetAnswer =
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/get', '61e7b66024a68fbcfd576b8901d25db75bc85332', { reads: true, bytes: true }, getParts, [{ locals: [1, 4, 7, 8] }, getLua, 0, 2, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 10, 3, getLua, 5, 1, { table: [2, 3, 5, 6] }, readingModule, 0, 22, sharedBudget, 7, 3, delayedModule, 12, 14, entriesModule, 1, 48, sharedBudget, 3, 4, getLua, 6, 13, deadModule, 20, 8, 0, 9, 28, 8, getLua, 19, 1, claimsModule, 153, 10, 0, 4, 163, 10, getLua, 20, 1, retentionModule, 55, 3, claimsModule, 173, 6, getLua, 21, 6, readingModule, 65, 2, sharedNumbers, 0, 7, entriesModule, 126, 3, readingModule, 57, 8, 67, 5, getLua, 27, 1]),
+  script: /* @__PURE__ */ linked('feed/get', '07f1cb6f677a22239134a644ca915f4502c236dd', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, getLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 10, 3, getLua, 5, 1, readingModule, 0, 22, sharedBudget, 7, 3, delayedModule, 12, 14, entriesModule, 1, 48, sharedBudget, 3, 4, getLua, 6, 13, deadModule, 20, 8, 0, 9, 28, 8, getLua, 19, 1, claimsModule, 154, 10, 0, 4, 164, 10, getLua, 20, 1, retentionModule, 55, 3, claimsModule, 174, 6, getLua, 21, 6, readingModule, 65, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 57, 8, 67, 5, getLua, 27, 1]),
   parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -2648,7 +2733,7 @@ export type InspectAnswer =
  * Cost: O(log n), and the bodies of two messages.
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('feed/inspect', 'ba591fe224778b0af3438bc7fac44ce8e8bc315a', { reads: true, bytes: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14] }, inspectLua, 0, 1, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 2, 39, 1, 1, 41, 13, inspectLua, 1, 2, sharedClock, 0, 4, inspectLua, 3, 4, { table: [2, 3, 6] }, entriesModule, 1, 39, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, sharedNumbers, 0, 7, entriesModule, 126, 3, 95, 12, inspectLua, 7, 23, entriesModule, 122, 4, inspectLua, 30, 1, entriesModule, 67, 3, delayedModule, 80, 5, inspectLua, 31, 19]),
+  script: /* @__PURE__ */ linked('feed/inspect', '89d41547439450a9da68ae454a6b0b9f5ffb6fcf', { reads: true, bytes: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14] }, inspectLua, 0, 1, entriesModule, 0, 1, stateModule, 1, 39, 0, 1, 40, 13, inspectLua, 1, 2, sharedClock, 0, 4, inspectLua, 3, 4, { table: [2, 3, 6] }, entriesModule, 1, 39, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, sharedNumbers, 0, 7, entriesModule, 132, 3, 95, 12, inspectLua, 7, 23, entriesModule, 153, 3, 125, 1, inspectLua, 30, 1, entriesModule, 67, 3, delayedModule, 80, 5, inspectLua, 31, 19]),
   parts: inspectParts,
   encode(args) {
     return [
@@ -2697,7 +2782,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/propose', '2d70c3228a644409af2efabc75d43f6c0256d6aa', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 54, proposeLua, 1, 4, sharedAgreement, 32, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  script: /* @__PURE__ */ linked('feed/propose', 'ffc359e65647c37a4ed3a2e62345b4504f9c45fd', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 53, proposeLua, 1, 4, sharedAgreement, 32, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: agreeParts,
   encode(args) {
     return [
@@ -2748,7 +2833,7 @@ export type ReadAnswer =
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('feed/read', '11048ccfb81ecf8b3dc1c611f3b75a90e25821c4', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, readLua, 8, 1, readingModule, 72, 6, 22, 14, 78, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 95, 5, entriesModule, 95, 12, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, 153, 20, readingModule, 100, 11, entriesModule, 1, 26, claimsModule, 173, 6, readingModule, 111, 35, readLua, 23, 1, readingModule, 36, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 7, 3, delayedModule, 12, 14, retentionModule, 55, 3, sharedBudget, 3, 4, entriesModule, 56, 3, 126, 3, readingModule, 57, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 67, 3, readLua, 33, 18]),
+  script: /* @__PURE__ */ linked('feed/read', '0b8a6f94b9bba9b59dc53b6437fcb6e999d7fea0', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, entriesModule, 0, 1, stateModule, 0, 53, readLua, 8, 1, readingModule, 72, 6, 22, 14, 78, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 95, 5, entriesModule, 95, 12, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, 154, 20, readingModule, 100, 11, entriesModule, 1, 26, claimsModule, 174, 6, readingModule, 111, 35, readLua, 23, 1, readingModule, 36, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 7, 3, delayedModule, 12, 14, retentionModule, 55, 3, sharedBudget, 3, 4, entriesModule, 56, 3, 132, 3, readingModule, 57, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 67, 3, readLua, 33, 18]),
   parts: readParts,
   encode(args) {
     return withoutDefaults([
@@ -2812,7 +2897,7 @@ export type ReleaseAnswer =
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('feed/release', 'f960e81a5fa7dd8b7aa3710ef196e7fa1eb2f9d1', {}, releaseParts, [{ locals: [1, 2, 4, 5, 6] }, releaseLua, 0, 6, stateModule, 0, 54, releaseLua, 6, 1, sharedCalls, 0, 15, releaseLua, 7, 4, sharedClock, 0, 4, releaseLua, 11, 1, { table: [2, 3, 4, 5] }, claimsModule, 0, 4, releaseLua, 12, 3, claimsModule, 26, 3, releaseLua, 15, 3, readingModule, 0, 22, releaseLua, 18, 8, claimsModule, 39, 11, releaseLua, 26, 2, retentionModule, 148, 2, deadModule, 0, 9, 72, 3, retentionModule, 150, 12, releaseLua, 28, 4, claimsModule, 19, 7, releaseLua, 32, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, releaseLua, 35, 2, stateModule, 60, 5, releaseLua, 37, 1, sharedMessages, 39, 10, releaseLua, 38, 2]),
+  script: /* @__PURE__ */ linked('feed/release', 'ba037cee116d5a5617a6ff303363fefe77c17ec1', {}, releaseParts, [{ locals: [1, 2, 3, 4, 5, 6] }, releaseLua, 0, 6, stateModule, 0, 53, releaseLua, 6, 1, sharedCalls, 0, 15, releaseLua, 7, 4, sharedClock, 0, 4, releaseLua, 11, 1, claimsModule, 0, 4, releaseLua, 12, 3, claimsModule, 26, 3, releaseLua, 15, 3, readingModule, 0, 22, releaseLua, 18, 8, claimsModule, 39, 11, releaseLua, 26, 2, retentionModule, 168, 2, deadModule, 0, 9, 72, 3, retentionModule, 170, 12, releaseLua, 28, 4, claimsModule, 19, 7, releaseLua, 32, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, releaseLua, 35, 2, stateModule, 59, 5, releaseLua, 37, 1, sharedMessages, 39, 10, releaseLua, 38, 2]),
   parts: releaseParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -2864,7 +2949,7 @@ export type RemoveAnswer =
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('feed/remove', '98d156b3d810c328de570e33f2290ea15d8e7d0b', {}, removeParts, [{ locals: [1, 5, 10, 11] }, removeLua, 0, 3, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, removeLua, 3, 1, sharedCalls, 0, 15, removeLua, 4, 8, sharedClock, 0, 4, removeLua, 12, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, readingModule, 0, 22, entriesModule, 59, 3, delayedModule, 12, 14, entriesModule, 1, 48, claimsModule, 0, 4, removeLua, 15, 17, retentionModule, 4, 5, 67, 4, removeLua, 32, 2, delayedModule, 26, 7, removeLua, 34, 3, sharedNumbers, 0, 7, retentionModule, 0, 4, 9, 46, removeLua, 37, 2, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 60, 5, compactModule, 47, 8, removeLua, 39, 2, stateModule, 65, 3, removeLua, 41, 1, stateModule, 68, 24, 60, 5, 92, 6, removeLua, 42, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 44, 1, stateModule, 98, 29, removeLua, 45, 3]),
+  script: /* @__PURE__ */ linked('feed/remove', '9e6f2904408a562fdf41a763bf7d7a9dcf97b9a1', {}, removeParts, [{ locals: [1, 5, 10, 11] }, removeLua, 0, 3, entriesModule, 0, 1, stateModule, 0, 53, removeLua, 3, 1, sharedCalls, 0, 15, removeLua, 4, 8, sharedClock, 0, 4, removeLua, 12, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, readingModule, 0, 22, entriesModule, 59, 3, delayedModule, 12, 14, entriesModule, 1, 48, claimsModule, 0, 4, removeLua, 15, 17, retentionModule, 4, 5, 67, 4, removeLua, 32, 2, delayedModule, 26, 7, removeLua, 34, 3, sharedNumbers, 0, 7, retentionModule, 0, 4, 9, 46, removeLua, 37, 2, compactModule, 0, 27, stateModule, 53, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 59, 5, compactModule, 47, 8, removeLua, 39, 2, stateModule, 64, 3, removeLua, 41, 1, stateModule, 67, 24, 59, 5, 91, 6, removeLua, 42, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 44, 1, stateModule, 97, 29, removeLua, 45, 3]),
   parts: removeParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -2908,7 +2993,7 @@ export type SettleAnswer =
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
-  script: /* @__PURE__ */ linked('feed/settle', '6b17d7b8bef750395fa0a0049241ede26c3960a7', {}, removeParts, [{ locals: [1, 2, 4, 6, 7, 9, 11] }, settleLua, 0, 2, stateModule, 0, 1, entriesModule, 0, 1, stateModule, 1, 53, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, entriesModule, 67, 3, stateModule, 99, 22, 98, 1, 121, 6, settleLua, 6, 1, delayedModule, 0, 1, sharedBudget, 10, 3, delayedModule, 1, 10, sharedNumbers, 0, 7, delayedModule, 11, 1, sharedBudget, 7, 3, delayedModule, 12, 14, sharedBudget, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, delayedModule, 26, 7, entriesModule, 59, 3, stateModule, 54, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, settleLua, 7, 2, claimsModule, 37, 2, 26, 3, 39, 11, 20, 3, 19, 1, 23, 3, 50, 13, settleLua, 9, 2, reapModule, 8, 3, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 30, settleLua, 11, 2, stateModule, 60, 5, settleLua, 13, 1, compactModule, 0, 27, stateModule, 54, 6, compactModule, 27, 2, sharedBudget, 10, 3, compactModule, 29, 1, sharedBudget, 7, 3, 3, 4, 0, 3, compactModule, 30, 25, settleLua, 14, 6, stateModule, 65, 3, settleLua, 20, 1, stateModule, 68, 30, settleLua, 21, 4, sharedMessages, 39, 10, settleLua, 25, 2, delayedModule, 80, 5, settleLua, 27, 1]),
+  script: /* @__PURE__ */ linked('feed/settle', 'a6f7d01e216a0ddf708d64b023fd400a2587adf7', {}, removeParts, [{ locals: [1, 2, 4, 6, 7, 9, 11] }, settleLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, entriesModule, 67, 3, stateModule, 98, 22, 97, 1, 120, 6, settleLua, 6, 1, delayedModule, 0, 1, sharedBudget, 10, 3, delayedModule, 1, 10, sharedNumbers, 0, 7, delayedModule, 11, 1, sharedBudget, 7, 3, delayedModule, 12, 14, sharedBudget, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, delayedModule, 26, 7, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, settleLua, 7, 2, claimsModule, 37, 2, 26, 3, 39, 11, 20, 3, 19, 1, 23, 3, 50, 13, settleLua, 9, 2, reapModule, 8, 3, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 30, settleLua, 11, 2, stateModule, 59, 5, settleLua, 13, 1, compactModule, 0, 27, stateModule, 53, 6, compactModule, 27, 2, sharedBudget, 10, 3, compactModule, 29, 1, sharedBudget, 7, 3, 3, 4, 0, 3, compactModule, 30, 25, settleLua, 14, 6, stateModule, 64, 3, settleLua, 20, 1, stateModule, 67, 30, settleLua, 21, 4, sharedMessages, 39, 10, settleLua, 25, 2, delayedModule, 80, 5, settleLua, 27, 1]),
   parts: removeParts,
   encode(args) {
     return withoutDefaults([
@@ -2955,7 +3040,7 @@ export type SubscribeAnswer =
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/subscribe', '874b0e372bdb292b58893027f73a89b28c94d4b5', {}, extendParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 5, stateModule, 0, 54, subscribeLua, 5, 1, sharedAgreement, 12, 13, subscribeLua, 6, 3, readingModule, 72, 6, 22, 14, 78, 17, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 167, 11, subscribeLua, 23, 2, stateModule, 181, 12, subscribeLua, 25, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 39, 16, stateModule, 193, 1, 60, 5, 194, 8, readingModule, 55, 2, subscribeLua, 26, 2, stateModule, 98, 29, subscribeLua, 28, 1, readingModule, 36, 3, subscribeLua, 29, 1]),
+  script: /* @__PURE__ */ linked('feed/subscribe', 'b14381fca5f973020ffac017798baa223c04fa5e', {}, extendParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 5, stateModule, 0, 53, subscribeLua, 5, 1, sharedAgreement, 12, 13, subscribeLua, 6, 3, readingModule, 72, 6, 22, 14, 78, 17, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 166, 11, subscribeLua, 23, 2, stateModule, 180, 12, subscribeLua, 25, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 39, 16, stateModule, 192, 1, 59, 5, 193, 8, readingModule, 55, 2, subscribeLua, 26, 2, stateModule, 97, 29, subscribeLua, 28, 1, readingModule, 36, 3, subscribeLua, 29, 1]),
   parts: extendParts,
   encode(args) {
     return withoutDefaults([

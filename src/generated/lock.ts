@@ -8,35 +8,35 @@ import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedNumbers, sharedOpening, sharedTickets, sharedTokens } from './shared.ts'
 
-const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared', taken: [7, 8, 1, 21], text: `local d=ARGV[1]
-local e=ARGV[2]
-local f=tonumber(ARGV[3])
-local g=ARGV[4]
-local h=ARGV[5]=='1'
-local i=tonumber(ARGV[6]or 1000)
-local j=ARGV[7]=='1'
-local k=ARGV[8]~='0'
-local l,m=open_lock(redis.call('GET',a),clock_us())if l then return l end
-local n=lock_text(m)
-m.claim_ms,m.how=i,{channel=g,sharded=j,counted=k}
-local o=new_ticket(d,'s',f,h,1,e)
-redis.call('ZREM',b,format_ticket(o),other_text(o))
-local p=redis.call('HGET',c,'i'..d)
-if p then
-forget_reader(K,p)
+const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared', taken: [7, 8, 1, 21], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g=tonumber(ARGV[3])
+local h=ARGV[4]
+local i=ARGV[5]=='1'
+local j=tonumber(ARGV[6]or 1000)
+local k=ARGV[7]=='1'
+local l=ARGV[8]~='0'
+local m,n=open_lock(redis.call('GET',a),clock_us())if m then return m end
+local o=lock_text(n)
+n.claim_ms,n.how=j,{channel=h,sharded=k,counted=l}
+local p=new_ticket(e,'s',g,i,1,f)
+redis.call('ZREM',b,format_ticket(p),other_text(p))
+local q=redis.call('HGET',d,'i'..e)
+if q then
+forget_reader(d,c,q)
 end
-count_readers(K,m)
-lapse(m)
-local q
-if m.last_ticket>0 and m.mode~='x'then
-q=serve_shared(K,m,'')
-elseif m.last_ticket>0 and not call_first(K,m,m.expires_at_ms-m.now_ms)then
-m.last_ticket=0
+count_readers(d,c,n)
+lapse(n)
+local r
+if n.last_ticket>0 and n.mode~='x'then
+r=serve_shared(b,d,c,n,'')
+elseif n.last_ticket>0 and not call_first(b,n,n.expires_at_ms-n.now_ms)then
+n.last_ticket=0
 end
-if lock_text(m)~=n then
-save_freed_lock(a,m)
+if lock_text(n)~=o then
+save_freed_lock(a,n)
 end
-return{'abandoned',q=='more'and 1 or 0}` }
+return{'abandoned',r=='more'and 1 or 0}` }
 const abandonLua: LuaText = { file: 'lua/lock/abandon', taken: [7, 9, 1, 20, 1, 6], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
@@ -61,11 +61,11 @@ local q=called_id(m.called)==c
 m.called=q and'0'or m.called
 local r
 if is_free(m)and m.last_ticket>0 then
-r=serve(K,m,'')
-elseif o and not call_first(K,m,m.expires_at_ms-m.now_ms)then
+r=serve(b,m,'')
+elseif o and not call_first(b,m,m.expires_at_ms-m.now_ms)then
 m.last_ticket=0
 elseif o and m.mode=='s'then
-local s=first_ticket(K)
+local s=first_ticket(b)
 r=s and s.kind=='s'and'more'
 end
 if o or p or r or q then
@@ -109,72 +109,72 @@ j[2*k-1]=tonumber(l.token)
 j[2*k]=l.expires_at_ms
 end
 return{'granted',g,j}` }
-const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared', taken: [10, 10, 1, 12, 1, 7, 1, 18, 1, 6, 1, 4, 1, 9], text: `local d=ARGV[1]
-local e=ARGV[2]
-local f=tonumber(ARGV[3])
-local g=ARGV[4]
-local h=ARGV[5]=='1'
-local i=ARGV[6]=='1'
-local j=tonumber(ARGV[7]or 1000)
-local k=ARGV[8]=='1'
-local l=ARGV[9]~='0'
-local m=ARGV[10]=='1'
-local n,o=open_lock(redis.call('GET',a),clock_us())if n then return n end
-local p=o.now_ms
-local q,r,s=reading_of(K,o,d)
-if q then
-if m then
-r=confirm_reader(K,o,string.format('%.0f',q),r,f)
-save_freed_lock(a,o)
+const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared', taken: [10, 10, 1, 12, 1, 7, 1, 18, 1, 6, 1, 4, 1, 9], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g=tonumber(ARGV[3])
+local h=ARGV[4]
+local i=ARGV[5]=='1'
+local j=ARGV[6]=='1'
+local k=tonumber(ARGV[7]or 1000)
+local l=ARGV[8]=='1'
+local m=ARGV[9]~='0'
+local n=ARGV[10]=='1'
+local o,p=open_lock(redis.call('GET',a),clock_us())if o then return o end
+local q=p.now_ms
+local r,s,t=reading_of(d,c,p,e)
+if r then
+if n then
+s=confirm_reader(d,c,p,string.format('%.0f',r),s,g)
+save_freed_lock(a,p)
 end
-return{'granted',q,r,p}
+return{'granted',r,s,q}
 end
-count_readers(K,o)
-lapse(o)
-o.claim_ms,o.how=j,{channel=g,sharded=k,counted=l}
-local t=new_ticket(d,'s',f,i,1,e)
-local u=m and keep_place(K,t)or format_ticket(t)
-local v='nobody'
-if o.last_ticket>0 and o.mode~='x'then
-v=serve_shared(K,o,u)
+count_readers(d,c,p)
+lapse(p)
+p.claim_ms,p.how=k,{channel=h,sharded=l,counted=m}
+local u=new_ticket(e,'s',g,j,1,f)
+local v=n and keep_place(b,u)or format_ticket(u)
+local w='nobody'
+if p.last_ticket>0 and p.mode~='x'then
+w=serve_shared(b,d,c,p,v)
 end
-local w=is_free(o)and is_called(o.called,p)
-local x=o.mode~='x'and not w and(v=='own'or o.last_ticket==0)
-if x then
-if not is_called(o.called,p)then
-o.called='0'
+local x=is_free(p)and is_called(p.called,q)
+local y=p.mode~='x'and not x and(w=='own'or p.last_ticket==0)
+if y then
+if not is_called(p.called,q)then
+p.called='0'
 end
-local y=add_reader(K,o,t,f)
-if v=='own'then
-redis.call('ZREM',b,u)
-serve_shared(K,o,'')
+local z=add_reader(d,c,p,u,g)
+if w=='own'then
+redis.call('ZREM',b,v)
+serve_shared(b,d,c,p,'')
 end
-local z=tonumber(redis.call('HGET',c,'i'..d))
-if s then
-forget_reader(K,s)
+local A=tonumber(redis.call('HGET',d,'i'..e))
+if t then
+forget_reader(d,c,t)
 end
-save_lock(a,o)
-return{'granted',z,y,p}
+save_lock(a,p)
+return{'granted',A,z,q}
 end
-q,r=reading_of(K,o,d)
-if q then
-save_lock(a,o)
-return{'granted',q,r,p}
+r,s=reading_of(d,c,p,e)
+if r then
+save_lock(a,p)
+return{'granted',r,s,q}
 end
-local y=v=='more'and 1 or 0
-local z=is_free(o)and j or o.expires_at_ms-p
-local A=0
-if h then
-o.last_ticket,A=stand_in_line(K,o,u)
-if s then
-forget_reader(K,s)
+local z=w=='more'and 1 or 0
+local A=is_free(p)and k or p.expires_at_ms-q
+local B=0
+if i then
+p.last_ticket,B=stand_in_line(b,p,v)
+if t then
+forget_reader(d,c,t)
 end
 end
-save_lock(a,o)
-if h then
-return{'queued',A,A==0 and z or 0,y,p}
+save_lock(a,p)
+if i then
+return{'queued',B,B==0 and A or 0,z,q}
 end
-return{'held',z,y}` }
+return{'held',A,z}` }
 const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [12, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
@@ -223,18 +223,18 @@ grant_to(t,v)
 save_lock(a,t)
 return{'granted',tonumber(t.token),t.expires_at_ms,o}
 end
-local w=m and keep_place(K,v)or format_ticket(v)
+local w=m and keep_place(b,v)or format_ticket(v)
 local x
 if is_free(t)then
 t.claim_ms,t.how=j,{channel=f,sharded=k,counted=l}
 if not i then
-x=serve(K,t,w)
+x=serve(b,t,w)
 end
 if i or x=='own'or x=='nobody'then
 grant_to(t,v)
 save_lock(a,t)
 redis.call('ZREM',b,w)
-if t.last_ticket>0 and not call_first(K,t,e)then
+if t.last_ticket>0 and not call_first(b,t,e)then
 t.last_ticket=0
 save_lock(a,t)
 end
@@ -252,9 +252,9 @@ end
 if g then
 if A then
 t.called='0'
-stand_before_all(K,t,w)
+stand_before_all(b,t,w)
 end
-local B,C=stand_in_line(K,t,w)
+local B,C=stand_in_line(b,t,w)
 if B~=t.last_ticket or x or A then
 t.last_ticket=B
 save_lock(a,t)
@@ -412,76 +412,76 @@ i[#i+1]=l.kind
 i[#i+1]=l.holder
 end
 return{'inspection',f.mode,tonumber(f.token),g,h,redis.call('ZCARD',b),i}` }
-const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared', taken: [8, 5, 1, 17], text: `local c=ARGV[1]
+const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared', taken: [8, 5, 1, 17], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g=tonumber(ARGV[3]or 1000)
+local h=ARGV[4]=='1'
+local i=ARGV[5]~='0'
+local j,k=open_lock(redis.call('GET',a),clock_us())if j then return j end
+local l=tonumber(redis.call('ZSCORE',c,e)or 0)
+if k.mode~='s'or l<=k.now_ms then
+return{'lost'}
+end
+forget_reader(d,c,e)
+count_readers(d,c,k)
+if k.mode~='s'then
+k.mode='-'
+end
+local m
+if is_free(k)and k.last_ticket>0 then
+k.claim_ms,k.how=g,{channel=f,sharded=h,counted=i}
+m=serve_shared(b,d,c,k,'')
+end
+save_freed_lock(a,k)
+return{'released',m=='more'and 1 or 0}` }
+const releaseLua: LuaText = { file: 'lua/lock/release', taken: [9, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
 local f=ARGV[4]=='1'
 local g=ARGV[5]~='0'
-local h,i=open_lock(redis.call('GET',a),clock_us())if h then return h end
-local j=tonumber(redis.call('ZSCORE',b,c)or 0)
-if i.mode~='s'or j<=i.now_ms then
-return{'lost'}
-end
-forget_reader(K,c)
-count_readers(K,i)
-if i.mode~='s'then
-i.mode='-'
-end
-local k
-if is_free(i)and i.last_ticket>0 then
-i.claim_ms,i.how=e,{channel=d,sharded=f,counted=g}
-k=serve_shared(K,i,'')
-end
-save_freed_lock(a,i)
-return{'released',k=='more'and 1 or 0}` }
-const releaseLua: LuaText = { file: 'lua/lock/release', taken: [9, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local b=ARGV[1]
-local c=ARGV[2]
-local d=tonumber(ARGV[3]or 1000)
-local e=ARGV[4]=='1'
-local f=ARGV[5]~='0'
-local g=clock_us()
-local h=math.floor(g/1000)
-local i=redis.call('GET',a)
-if is_quickly_given_back(i,b,h)then
-local j=redis.pcall('SETRANGE',a,'2','-')
-if type(j)=='number'then
+local h=clock_us()
+local i=math.floor(h/1000)
+local j=redis.call('GET',a)
+if is_quickly_given_back(j,c,i)then
+local k=redis.pcall('SETRANGE',a,'2','-')
+if type(k)=='number'then
 return{'released',0}
 end
 end
-local j,k=open_lock(i,g)if j then return j end
-if k.token~=b or k.mode=='s'then
+local k,l=open_lock(j,h)if k then return k end
+if l.token~=c or l.mode=='s'then
 return{'lost'}
 end
-if k.mode=='-'then
-return{'released',k.last_ticket>0 and 1 or 0}
+if l.mode=='-'then
+return{'released',l.last_ticket>0 and 1 or 0}
 end
-if not is_held(k)then
+if not is_held(l)then
 return{'lost'}
 end
-k.mode='-'
-k.expires_at_ms=0
-if k.last_ticket==0 then
-save_freed_lock(a,k)
+l.mode='-'
+l.expires_at_ms=0
+if l.last_ticket==0 then
+save_freed_lock(a,l)
 return{'released',0}
 end
-k.claim_ms,k.how=d,{channel=c,sharded=e,counted=f}
-local l=serve(K,k,'')
-save_freed_lock(a,k)
-return{'released',l=='more'and 1 or 0}` }
-const serveLua: LuaText = { file: 'lua/lock/serve', taken: [6, 4, 1, 10], text: `local b=ARGV[1]
-local c=tonumber(ARGV[2]or 1000)
-local d=ARGV[3]=='1'
-local e=ARGV[4]~='0'
-local f,g=open_lock(redis.call('GET',a),clock_us())if f then return f end
-count_readers(K,g)
-lapse(g)
-if g.mode=='x'or g.last_ticket==0 then
+l.claim_ms,l.how=e,{channel=d,sharded=f,counted=g}
+local m=serve(b,l,'')
+save_freed_lock(a,l)
+return{'released',m=='more'and 1 or 0}` }
+const serveLua: LuaText = { file: 'lua/lock/serve', taken: [6, 4, 1, 10], text: `local e=ARGV[1]
+local f=tonumber(ARGV[2]or 1000)
+local g=ARGV[3]=='1'
+local h=ARGV[4]~='0'
+local i,j=open_lock(redis.call('GET',a),clock_us())if i then return i end
+count_readers(d,c,j)
+lapse(j)
+if j.mode=='x'or j.last_ticket==0 then
 return{'served',0}
 end
-g.claim_ms,g.how=c,{channel=b,sharded=d,counted=e}
-local h=serve_shared(K,g,'')
-save_freed_lock(a,g)
-return{'served',h=='more'and 1 or 0}` }
+j.claim_ms,j.how=f,{channel=e,sharded=g,counted=h}
+local k=serve_shared(b,d,c,j,'')
+save_freed_lock(a,j)
+return{'served',k=='more'and 1 or 0}` }
 const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 92, 3, 2, 3, -99, 3, 96, 5, 1, 6, -107, 3, 66, 16, -47, 28, 45, 33, -126, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
 if a=='0'then
 return false
@@ -513,7 +513,7 @@ local function call_until(a,b)
 return a..'/'..b
 end
 local function call_up(a,b,c,d)
-redis.call('ZREM',a.queue,c.text)
+redis.call('ZREM',a,c.text)
 if not tell_process(c,'come '..c.id,b.how)then
 return false
 end
@@ -531,7 +531,7 @@ end
 local function hand_over(a,b,c,d)
 local e=listens_here(c,b.how)
 if e==false then
-redis.call('ZREM',a.queue,c.text)
+redis.call('ZREM',a,c.text)
 return false
 end
 local f,g=b.now_ms,offered_ms(b,c,e)
@@ -546,7 +546,7 @@ end
 if not tell_granted(a,b,c,j)then
 return'untold'
 end
-redis.call('ZREM',a.queue,c.text)
+redis.call('ZREM',a,c.text)
 grant(b,c.id,c.holder,h,i)
 if l and k and process_of(k)==process_of(c)then
 call_other(a,b,process_of(c),g)
@@ -561,7 +561,7 @@ if b.mode=='l'or b.late or is_overdue(b)then
 send_back_late(a,b,c)
 end
 for d=1,500 do
-local e=redis.call('ZRANGE',a.queue,'0','1')
+local e=redis.call('ZRANGE',a,'0','1')
 if not e[1]then
 b.last_ticket=0
 return'nobody'
@@ -601,135 +601,135 @@ local function stand_before_all(a,b,c)
 if b.last_ticket==0 then
 return
 end
-local d=redis.call('ZRANGE',a.queue,'0','0','WITHSCORES')
+local d=redis.call('ZRANGE',a,'0','0','WITHSCORES')
 if d[1]then
-redis.call('ZADD',a.queue,'NX',math.floor(d[2])-1,c)
+redis.call('ZADD',a,'NX',math.floor(d[2])-1,c)
 end
 end` }
-const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [16, 3, 1, 6, 3, 20, 57, 2, 1, 4, -53, 20, 6, 16, 11, 9, 1, 51, -168, 8, 37, 8], text: `local function forget_reader(a,b)
-local c=string.match(redis.call('HGET',a.reader_ids,b)or'','^%S*')
-redis.call('ZREM',a.readers,b)
-if redis.call('HGET',a.reader_ids,'i'..c)==b then
-redis.call('HDEL',a.reader_ids,'i'..c)
+const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [16, 3, 1, 6, 3, 20, 57, 2, 1, 4, -53, 20, 6, 16, 11, 9, 1, 51, -168, 8, 37, 8], text: `local function forget_reader(a,b,c)
+local d=string.match(redis.call('HGET',a,c)or'','^%S*')
+redis.call('ZREM',b,c)
+if redis.call('HGET',a,'i'..d)==c then
+redis.call('HDEL',a,'i'..d)
 end
-redis.call('HDEL',a.reader_ids,b)
-return c
+redis.call('HDEL',a,c)
+return d
 end
-local function count_readers(a,b)
-if b.mode=='x'then
+local function count_readers(a,b,c)
+if c.mode=='x'then
 return
 end
-local c=b.mode=='s'and b.now_ms or'+inf'
-local d=
-redis.call('ZRANGEBYSCORE',a.readers,'-inf',c,'WITHSCORES','LIMIT','0','1000')
-for e=1,#d,2 do
-local f=forget_reader(a,d[e])
-note_late(b,f,d[e],d[e+1])
+local d=c.mode=='s'and c.now_ms or'+inf'
+local e=
+redis.call('ZRANGEBYSCORE',b,'-inf',d,'WITHSCORES','LIMIT','0','1000')
+for f=1,#e,2 do
+local g=forget_reader(a,b,e[f])
+note_late(c,g,e[f],e[f+1])
 end
-if b.mode~='s'then
+if c.mode~='s'then
 return
 end
-local e=redis.call('ZRANGE',a.readers,'-1','-1','WITHSCORES')
-b.expires_at_ms=tonumber(e[2]or 0)
-if not e[1]then
-b.mode='l'
+local f=redis.call('ZRANGE',b,'-1','-1','WITHSCORES')
+c.expires_at_ms=tonumber(f[2]or 0)
+if not f[1]then
+c.mode='l'
 end
 end
-local function serve_shared(a,b,c)
-local d=0
-local e
-if b.mode=='l'or b.late or is_overdue(b)then
-send_back_late(a,b,c)
+local function serve_shared(a,b,c,d,e)
+local f=0
+local g
+if d.mode=='l'or d.late or is_overdue(d)then
+send_back_late(a,d,e)
 end
-local function add_reader(a,b,c,d)
-local e=b.now_ms+d
-b.token=new_token(b)
-b.expires_at_ms=b.mode=='s'and math.max(b.expires_at_ms,e)or e
-b.mode='s'
-b.id=''
-b.holder=''
+local function add_reader(a,b,c,d,e)
+local f=c.now_ms+e
+c.token=new_token(c)
+c.expires_at_ms=c.mode=='s'and math.max(c.expires_at_ms,f)or f
+c.mode='s'
+c.id=''
+c.holder=''
 redis.call(
 'HSET',
-a.reader_ids,
-'i'..c.id,
-b.token,
-b.token,
-c.id..' '..c.holder
+a,
+'i'..d.id,
+c.token,
+c.token,
+d.id..' '..d.holder
 )
-redis.call('ZADD',a.readers,e,b.token)
-redis.call('PEXPIRE',a.readers,b.expires_at_ms-b.now_ms+600000)
-redis.call('PEXPIRE',a.reader_ids,b.expires_at_ms-b.now_ms+600000)
-return e
+redis.call('ZADD',b,f,c.token)
+redis.call('PEXPIRE',b,c.expires_at_ms-c.now_ms+600000)
+redis.call('PEXPIRE',a,c.expires_at_ms-c.now_ms+600000)
+return f
 end
-local function let_in(a,b,c)
-local d=listens_here(c,b.how)
-if d==false then
-redis.call('ZREM',a.queue,c.text)
+local function let_in(a,b,c,d,e)
+local f=listens_here(e,d.how)
+if f==false then
+redis.call('ZREM',a,e.text)
 return false
 end
-local e,f=b.now_ms,offered_ms(b,c,d)
-local g=
-string.format('granted %s %s %.0f %.0f',c.id,new_token(b),e+f,e)
-if not tell_granted(a,b,c,g)then
+local g,h=d.now_ms,offered_ms(d,e,f)
+local i=
+string.format('granted %s %s %.0f %.0f',e.id,new_token(d),g+h,g)
+if not tell_granted(a,d,e,i)then
 return'untold'
 end
-redis.call('ZREM',a.queue,c.text)
-add_reader(a,b,c,f)
+redis.call('ZREM',a,e.text)
+add_reader(b,c,d,e,h)
 return'granted'
 end
-for f=1,500 do
-local g=redis.call('ZRANGE',a.queue,'0','1')
-if not g[1]then
-b.last_ticket=0
+for h=1,500 do
+local i=redis.call('ZRANGE',a,'0','1')
+if not i[1]then
+d.last_ticket=0
 return'nobody'
 end
-local h=parse_ticket(g[1])
-local i=is_free(b)or(b.mode=='s'and h.kind=='s')
-if h.kind~='x'and is_free(b)and is_called(b.called,b.now_ms)then
+local j=parse_ticket(i[1])
+local k=is_free(d)or(d.mode=='s'and j.kind=='s')
+if j.kind~='x'and is_free(d)and is_called(d.called,d.now_ms)then
 return'served'
-elseif h.text==c and i then
+elseif j.text==e and k then
 return'own'
-elseif not i then
-local j,k=b.expires_at_ms-b.now_ms,c~=''
-local l=k and math.min(j,2000)or j
-if not tell_process(h,first_message(h,l),b.how)then
-redis.call('ZREM',a.queue,h.text)
+elseif not k then
+local l,m=d.expires_at_ms-d.now_ms,e~=''
+local n=m and math.min(l,2000)or l
+if not tell_process(j,first_message(j,n),d.how)then
+redis.call('ZREM',a,j.text)
 else
-local m=false
-if k then
-m=pass_silent(a,b,h,c)
+local o=false
+if m then
+o=pass_silent(a,d,j,e)
 end
-if not m then
-if process_of(h)==e then
-call_other(a,b,e,j)
+if not o then
+if process_of(j)==g then
+call_other(a,d,g,l)
 end
 return'served'
 end
 end
-elseif d==100 then
-if tell_process(h,'come '..h.id,b.how)then
+elseif f==100 then
+if tell_process(j,'come '..j.id,d.how)then
 return'served'
 end
-redis.call('ZREM',a.queue,h.text)
-elseif h.kind=='b'then
-if call_up(a,b,h,g[2])then
+redis.call('ZREM',a,j.text)
+elseif j.kind=='b'then
+if call_up(a,d,j,i[2])then
 return'served'
 end
 else
-local j=h.kind=='s'
-local k
-if j then
-k=let_in(a,b,h)
+local l=j.kind=='s'
+local m
+if l then
+m=let_in(a,b,c,d,j)
 else
-k=hand_over(a,b,h,g[2])
+m=hand_over(a,d,j,i[2])
 end
-if k=='granted'then
-if not j then
+if m=='granted'then
+if not l then
 return'served'
 end
-d,e=d+1,process_of(h)
-elseif k=='untold'then
-if not pass_silent(a,b,h,c)then
+f,g=f+1,process_of(j)
+elseif m=='untold'then
+if not pass_silent(a,d,j,e)then
 return'served'
 end
 end
@@ -737,21 +737,21 @@ end
 end
 return'more'
 end
-local function reading_of(a,b,c)
-local d=redis.call('HGET',a.reader_ids,'i'..c)
-local e=d and tonumber(redis.call('ZSCORE',a.readers,d)or 0)
-if b.mode=='s'and e and e>b.now_ms then
-return tonumber(d),e
+local function reading_of(a,b,c,d)
+local e=redis.call('HGET',a,'i'..d)
+local f=e and tonumber(redis.call('ZSCORE',b,e)or 0)
+if c.mode=='s'and f and f>c.now_ms then
+return tonumber(e),f
 end
-return nil,nil,d
+return nil,nil,e
 end
-local function confirm_reader(a,b,c,d,e)
-local f=math.max(d,b.now_ms+e)
-b.expires_at_ms=math.max(b.expires_at_ms,f)
-redis.call('PEXPIRE',a.readers,b.expires_at_ms-b.now_ms+600000)
-redis.call('PEXPIRE',a.reader_ids,b.expires_at_ms-b.now_ms+600000)
-redis.call('ZADD',a.readers,'XX',f,c)
-return f
+local function confirm_reader(a,b,c,d,e,f)
+local g=math.max(e,c.now_ms+f)
+c.expires_at_ms=math.max(c.expires_at_ms,g)
+redis.call('PEXPIRE',b,c.expires_at_ms-c.now_ms+600000)
+redis.call('PEXPIRE',a,c.expires_at_ms-c.now_ms+600000)
+redis.call('ZADD',b,'XX',g,d)
+return g
 end` }
 const stateModule: LuaText = { file: 'lua/shared/lock/state', taken: [34, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, 2, 7, -22, 1, -17, 2, 1, 4, -33, 7, 26, 2, 8, 7, -14, 3, 32, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
 local function read_lock(a,b)
@@ -962,7 +962,7 @@ export type AbandonSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon-shared', 'a14a868b1e2d823218ff2e88f20ab38fba3d5c12', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 1, sharedTickets, 10, 18, abandonSharedLua, 12, 2, { table: [2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 0, 6, readersModule, 9, 20, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 29, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 13, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, abandonSharedLua, 21, 5, stateModule, 62, 23, abandonSharedLua, 26, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon-shared', '03167d0200981d6edb657051005bc49ad3bbdbd2', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 1, sharedTickets, 10, 18, abandonSharedLua, 12, 2, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 0, 6, readersModule, 9, 20, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 29, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 13, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, abandonSharedLua, 21, 5, stateModule, 62, 23, abandonSharedLua, 26, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1020,7 +1020,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon', 'ab675233f3b3c410466efd4a59a6f98a16ed417d', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, sharedTickets, 10, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, { table: [2] }, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 6, 17, abandonLua, 23, 1, lineModule, 74, 1, 0, 10, sharedLine, 23, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 88, 4, 78, 10, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, abandonLua, 24, 8, stateModule, 62, 1, 27, 14, 63, 22, abandonLua, 32, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon', 'bee46897696eebb1293f8708138ecea0706cab0e', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, sharedTickets, 10, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonLua, 23, 1, lineModule, 74, 1, 0, 10, sharedLine, 23, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 88, 4, 78, 10, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, abandonLua, 24, 8, stateModule, 62, 1, 27, 14, 63, 22, abandonLua, 32, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1137,7 +1137,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-shared', 'eb9f0e0ee86732b4f99a603f2dfb47a60643ac40', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [2, 3, 4] }, readersModule, 131, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, acquireSharedLua, 13, 2, readersModule, 139, 8, acquireSharedLua, 15, 1, stateModule, 62, 1, 78, 7, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 20, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, acquireSharedLua, 26, 1, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, sharedMessages, 49, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 27, 4, stateModule, 85, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 35, 20, acquireSharedLua, 35, 3, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, sharedMessages, 49, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 13, readersModule, 55, 16, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 38, 18, sharedLine, 123, 18, acquireSharedLua, 56, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-shared', '5cb22a2dee1ec2982814c4f53fd92033f42d26ba', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, readersModule, 131, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, acquireSharedLua, 13, 2, readersModule, 139, 8, acquireSharedLua, 15, 1, stateModule, 62, 1, 78, 7, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 20, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, acquireSharedLua, 26, 1, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 27, 4, stateModule, 85, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 35, 20, acquireSharedLua, 35, 3, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 13, readersModule, 55, 16, stateModule, 55, 7, lineModule, 46, 28, readersModule, 29, 4, lineModule, 10, 17, readersModule, 33, 2, 71, 60, acquireSharedLua, 38, 18, sharedLine, 123, 18, acquireSharedLua, 56, 10]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1219,7 +1219,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', '366fd263fc7aac5d57c165b3f1c46ec3733a7ecc', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 69, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 63, 6, 76, 2, acquireLua, 30, 3, stateModule, 62, 1, 78, 7, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 85, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 44, 4, { table: [2] }, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 48, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 27, 3, sharedLine, 88, 4, sharedMessages, 49, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 13, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, 49, 3, sharedLine, 6, 17, acquireLua, 59, 9, lineModule, 112, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 115, 9, acquireLua, 77, 2, sharedLine, 123, 18, acquireLua, 79, 21]),
+  script: /* @__PURE__ */ linked('lock/acquire', '4be6596b4529085d543429e702ee368d9090de80', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 69, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 63, 6, 76, 2, acquireLua, 30, 3, stateModule, 62, 1, 78, 7, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 85, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 48, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 27, 3, sharedLine, 88, 4, sharedMessages, 68, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 13, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, acquireLua, 59, 9, lineModule, 112, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 115, 9, acquireLua, 77, 2, sharedLine, 123, 18, acquireLua, 79, 21]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1282,7 +1282,7 @@ export type ClearAnswer =
  * Cost: O(waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('lock/clear', 'e42872777b8be3f2e16b2d0bf26d25dd85c19db7', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
+  script: /* @__PURE__ */ linked('lock/clear', 'e42872777b8be3f2e16b2d0bf26d25dd85c19db7', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1532,7 +1532,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', '2569c18218b60d80f51be360e1c5a053432a95bf', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 20, releaseSharedLua, 11, 5, stateModule, 49, 3, releaseSharedLua, 16, 2, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, sharedMessages, 49, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, releaseSharedLua, 18, 2, stateModule, 62, 1, 27, 14, 63, 22, releaseSharedLua, 20, 2]),
+  script: /* @__PURE__ */ linked('lock/release-shared', '80fafbce677414bae556e557a0ecf4245bcad4e3', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 20, releaseSharedLua, 11, 5, stateModule, 49, 3, releaseSharedLua, 16, 2, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, releaseSharedLua, 18, 2, stateModule, 62, 1, 27, 14, 63, 22, releaseSharedLua, 20, 2]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1582,7 +1582,7 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release', 'b41be43b037604be3648a27cc96fd22147c0df99', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, releaseLua, 26, 5, { table: [2] }, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, lineModule, 75, 1, 10, 10, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 88, 4, sharedMessages, 49, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, releaseLua, 31, 3]),
+  script: /* @__PURE__ */ linked('lock/release', 'c38acbf59ed30b5f880149cff2338717abe48e0b', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, releaseLua, 26, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 75, 1, 10, 10, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 88, 4, sharedMessages, 68, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, releaseLua, 31, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1629,7 +1629,7 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('lock/serve', 'fcf65f4611ff8a26aad900b4143c99b607b80649', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [2, 3, 4] }, sharedLine, 0, 6, readersModule, 9, 7, 0, 9, 16, 13, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedMessages, 49, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, serveLua, 11, 1, stateModule, 62, 1, 27, 14, 63, 22, serveLua, 12, 2]),
+  script: /* @__PURE__ */ linked('lock/serve', '2e50baf87471d5100268326d930b862f2aca78de', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, sharedLine, 0, 6, readersModule, 9, 7, 0, 9, 16, 13, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, readersModule, 29, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 32, 1, lineModule, 10, 17, readersModule, 33, 2, stateModule, 49, 3, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 35, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 71, 60, serveLua, 11, 1, stateModule, 62, 1, 27, 14, 63, 22, serveLua, 12, 2]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([

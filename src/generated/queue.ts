@@ -8,236 +8,236 @@ import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedMessages, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain', taken: [14, 8, 1, 12, 1, 3, 1, 15, 1, 8, 1, 49], text: `local g=ARGV[1]
-local h=tonumber(ARGV[2])
-local i={caller=ARGV[3],call=ARGV[4]}
-local j=tonumber(ARGV[5])
-local k=tonumber(ARGV[6])
-local l=ARGV[7]
-local m={channel=ARGV[8],sharded=ARGV[9]=='1',counted=ARGV[10]=='1'}
-local n,o=ARGV,11
-local p=read_queue(a,g,i.caller)
-begin_call(p)
-local q,r=p.now_us,p.now_ms
-if p.codec~=g or p.partitions~=h or not is_quiet(p,i)then
+const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain', taken: [14, 6, 1, 1, 1, 12, 1, 3, 1, 15, 1, 8, -44, 1, 44, 49], text: `local i=ARGV[1]
+local j=tonumber(ARGV[2])
+local k,l=ARGV[3],ARGV[4]
+local m=tonumber(ARGV[5])
+local n=tonumber(ARGV[6])
+local o=ARGV[7]
+local q,r=ARGV,11
+local s=read_queue(a,i,k)
+begin_call(s)
+local t,u=s.now_us,s.now_ms
+if s.codec~=i or s.partitions~=j or not is_quiet(s,l)then
 return{'declined'}
 end
-local s=judge_plain(b,n,o)
-local t,u=look_at_listed(K,j)
-if not s or not t then
+local v=judge_plain(b,q,r)
+local w,x=look_at_listed(b,c,m)
+if not v or not w then
 return{'declined'}
 end
-local v=s.numbers
-local w,x,y,z,A=#t,0,0,{},{}
-local B=w==0
-if#v>0 then
+local y=v.numbers
+local z,A,B,C,D=#w,0,0,{},{}
+local E=z==0
+if#y>0 then
 redis.call('HDEL',b,'')
-if B then
+if E then
 redis.call('ZREM',d,'')
 end
-p.claimed,p.acked=p.claimed-s.bytes,p.acked+#v
-note_ran(p,s)
+s.claimed,s.acked=s.claimed-v.bytes,s.acked+#y
+note_ran(s,v)
 end
-if p.watch_ms<=r then
-p.watch_ms=0
+if s.watch_ms<=u then
+s.watch_ms=0
 end
-if w>0 then
-p.token=next_token(p.token,q)-1
-x,y=p.token,r+k
-z,A=lease_plain(K,p,v,t,u,y)
-if not z then
-if#v==0 then
+if z>0 then
+s.token=next_token(s.token,t)-1
+A,B=s.token,u+n
+C,D=lease_plain(b,d,c,s,y,w,x,B)
+if not C then
+if#y==0 then
 redis.call('ZADD',d,'XX','0','')
 end
-t,w,x,y,z,A={},0,0,0,{},{}
+w,z,A,B,C,D={},0,0,0,{},{}
 end
 end
-local C,D=l~=''and w<j,0
-if p.idle>0 or C then
-p.how=m
-local E=leave_idle(e,p,l)
-if w>0 and w==j and redis.pcall('EXISTS',c)==1 then
-call_idle(e,p,1)
-elseif w>0 and not C then
-see_to(e,p,y)
-elseif j==0 then
-see_to_watch(e,p,E)
+local F,G=o~=''and z<m,0
+if s.idle>0 or F then
+local p={channel=ARGV[8],sharded=ARGV[9]=='1',counted=ARGV[10]=='1'}
+s.how=p
+local H=leave_idle(e,s,o)
+if z>0 and z==m and redis.pcall('EXISTS',c)==1 then
+call_idle(e,s,1)
+elseif z>0 and not F then
+see_to(e,s,B)
+elseif m==0 then
+see_to_watch(e,s,H)
 end
-if C then
-note_time(p)
-local F=p.due_ms<9007199254740991 and p.due_ms or nil
-D=wait_idle(e,p,l,F,E)
+if F then
+note_time(s)
+local I=s.due_ms<9007199254740991 and s.due_ms or nil
+G=wait_idle(e,s,o,I,H)
 end
 end
-if p.noted then
-leave_notes(K,p,p.noted)
+if s.noted then
+leave_notes(g,h,s,s.noted)
 end
-local E=table.concat(t,' ')
-local F=string.format('%s %d %s ;',exact(x),w,exact(y))
-save_queue_and_call(a,p,i,F)
-if#v>0 then
-if B then
-redis.call('ZREM',d,unpack(v))
+local H=table.concat(w,' ')
+local I=string.format('%s %d %s ;',exact(A),z,exact(B))
+save_queue_and_call(a,s,l,k,I)
+if#y>0 then
+if E then
+redis.call('ZREM',d,unpack(y))
 end
-redis.call('HDEL',b,unpack(s.fields))
+redis.call('HDEL',b,unpack(v.fields))
 end
-if p.listened_ms>r then
-local G={''}
-if#v>0 then
-add_acked_line(G,s,n,o)
+if s.listened_ms>u then
+local J={''}
+if#y>0 then
+add_acked_line(J,v,q,r)
 end
-if w>0 then
-plain_line(G,'\\n*claimed\\t',E,exact(x+1),z)
+if z>0 then
+plain_line(J,'\\n*claimed\\t',H,exact(A+1),C)
 end
-publish_pieces(f,G,r)
+publish_pieces(f,J,u)
 end
 return{
 'claimed',
-r,
-y,
-C and 1 or 0,
+u,
+B,
+F and 1 or 0,
+G,
+s.chores,
+z>0 and A+1 or 0,
+H,
+C,
 D,
-p.chores,
-w>0 and x+1 or 0,
-E,
-z,
-A,
 }` }
-const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim', taken: [14, 8, 1, 12, 1, 2, 1, 10, 1, 15, 1, 8, 1, 11, 1, 15, 1, 9], text: `local f=ARGV[1]
+const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim', taken: [14, 6, 1, 1, -2, 1, 2, 12, 1, 2, 1, 10, 1, 15, 1, 8, 1, 11, 1, 15, 1, 9], text: `local f=ARGV[1]
 local g=tonumber(ARGV[2])
-local h={caller=ARGV[3],call=ARGV[4]}
-local i=tonumber(ARGV[5])
-local j=tonumber(ARGV[6])
-local k=ARGV[7]
-local l={channel=ARGV[8],sharded=ARGV[9]=='1',counted=ARGV[10]=='1'}
-local m,n=ARGV,11
-local o,p,q=open_call(a,l,h,f,g)if o then return o end
-local r=parse_settings(p.settings)
-if r.rate_limit>0 then
-r.rate_burst=read_burst(a,'burst',r)
+local h,i=ARGV[3],ARGV[4]
+local j=tonumber(ARGV[5])
+local k=tonumber(ARGV[6])
+local l=ARGV[7]
+local n,o=ARGV,11
+local m={channel=ARGV[8],sharded=ARGV[9]=='1',counted=ARGV[10]=='1'}
+local p,q,r=open_call(a,m,i,h,f,g)if p then return p end
+local s=parse_settings(q.settings)
+if s.rate_limit>0 then
+s.rate_burst=read_burst(a,'burst',s)
 end
-local s=r.paused and 1 or 0
-if q then
-local t,u,v,w=string.match(q,'^(%d+) (%d+) (%d+) (.*)$')
-local x=claimed_before(K,tonumber(t),tonumber(u),v)
-local y,z=tell_again(b,x,tonumber(u),p.usual)
-return{'claimed',p.now_ms,tonumber(v),0,0,s,0,parse_refused(w),y,z}
+local t=s.paused and 1 or 0
+if r then
+local u,v,w,x=string.match(r,'^(%d+) (%d+) (%d+) (.*)$')
+local y=claimed_before(K.jobs,K.leases,tonumber(u),tonumber(v),w)
+local z,A=tell_again(b,y,tonumber(v),q.usual)
+return{'claimed',q.now_ms,tonumber(w),0,0,t,0,parse_refused(x),z,A}
 end
-local t=false
-if i>0 and p.marks%4>0 then
-t=try_taking(K,p,#m>=n)
+local u=false
+if j>0 and q.marks%4>0 then
+u=try_taking(K.groups,K.leases,K.turns,q,#n>=o)
 end
-local u
+local v
 do
-u,p.over=carry_out_acks(K,p,r,m,n,t)
+v,q.over=carry_out_acks(K,q,s,n,o,u)
 end
-if i>0 and p.watch_ms<=p.now_ms then
-p.watch_ms=0
+if j>0 and q.watch_ms<=q.now_ms then
+q.watch_ms=0
 end
-if p.marks>1 then
-p.is_behind=is_behind(p)
+if q.marks>1 then
+q.is_behind=is_behind(q)
 end
 if
-i>0 and(p.due_ms<=p.now_ms or(p.is_behind and p.due_ms>p.now_ms+1000))
+j>0 and(q.due_ms<=q.now_ms or(q.is_behind and q.due_ms>q.now_ms+1000))
 then
-bring_due(K,p,r,i)
+bring_due(K,q,s,j)
 end
-local v=0
-if p.settling then
-v=settle_children(K,p,100)
-p.due_ms=math.min(p.due_ms,next_due_ms(K,p,r)or 9007199254740991)
+local w=0
+if q.settling then
+w=settle_children(K,q,100)
+q.due_ms=math.min(q.due_ms,next_due_ms(K,q,s)or 9007199254740991)
 end
-local w=leave_idle(e,p,k)
-if i==0 then
-local x=v>0 or(p.over>0 and may_free_others(p,r))
-if(x or(k~=''and not r.paused))and has_more(K,p)then
-call_idle(e,p,1)
+local x=leave_idle(e,q,l)
+if j==0 then
+local y=w>0 or(q.over>0 and may_free_others(q,s))
+if(y or(l~=''and not s.paused))and has_more(K.prioritized,K.ready,K.turns,q)then
+call_idle(e,q,1)
 end
-see_to_watch(e,p,w)
-tell_others(K,p)
-save_queue_and_call(a,p,h,format_claimed(0,0,0,u))
-return{'claimed',p.now_ms,0,w and 1 or 0,0,s,p.chores,u,{},{}}
+see_to_watch(e,q,x)
+tell_others(K,q)
+save_queue_and_call(a,q,i,h,format_claimed(0,0,0,v))
+return{'claimed',q.now_ms,0,x and 1 or 0,0,t,q.chores,v,{},{}}
 end
-if is_marked(p,2)then
-release_held(K,p.now_us,100)
+if is_marked(q,2)then
+release_held(K.groups,K.held,K.turns,q.now_us,100)
 end
-local x=room_of(c,p,r,i)
-local y,z,A,B,C={},{},0,0,0
-if x>0 then
-local D
-y,z,A,B,C,D=claim_jobs(K,p,r,x,j)
-if not y then
-y,z,A,B,C,x={},{},0,0,0,0
-elseif D then
-x,i=A,A
-end
-end
-local D=k~=''and A<i
-local E=0
-if p.idle>0 then
-if A==x and A>0 and has_more(K,p)then
-call_idle(e,p,1)
-elseif A>0 and not D then
-see_to(e,p,next_change_ms(d,p,r,C))
+local y=room_of(c,q,s,j)
+local z,A,B,C,D={},{},0,0,0
+if y>0 then
+local E
+z,A,B,C,D,E=claim_jobs(K,q,s,y,k)
+if not z then
+z,A,B,C,D,y={},{},0,0,0,0
+elseif E then
+y,j=B,B
 end
 end
-if D then
-E=wait_for_work(K,p,r,k,w,x>A)
-elseif A==0 and x>0 and p.ready>0 and not p.is_refused and has_more(K,p)then
-E=1
+local E=l~=''and B<j
+local F=0
+if q.idle>0 then
+if B==y and B>0 and has_more(K.prioritized,K.ready,K.turns,q)then
+call_idle(e,q,1)
+elseif B>0 and not E then
+see_to(e,q,next_change_ms(d,q,s,D))
 end
-if p.is_refused and E>0 then
-E=math.max(E,1000)
 end
-tell_others(K,p)
-save_queue_and_call(a,p,h,format_claimed(B,A,C,u))
-D=D and 1 or 0
-return{'claimed',p.now_ms,C,D,E,s,p.chores,u,y,z}` }
+if E then
+F=wait_for_work(K,q,s,l,x,y>B)
+elseif B==0 and y>0 and q.ready>0 and not q.is_refused and has_more(K.prioritized,K.ready,K.turns,q)then
+F=1
+end
+if q.is_refused and F>0 then
+F=math.max(F,1000)
+end
+tell_others(K,q)
+save_queue_and_call(a,q,i,h,format_claimed(C,B,D,v))
+E=E and 1 or 0
+return{'claimed',q.now_ms,D,E,F,t,q.chores,v,z,A}` }
 const advanceLua: LuaText = { file: 'lua/queue/advance', taken: [10, 4, 1, 41], text: `local c=ARGV[1]
-local d={caller=ARGV[2],call=ARGV[3]}
-local e={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
-local f,g=ARGV,7
-local h,i,j=open_call(a,e,d,c)if h then return h end
-if j then
-local k,l=string.match(j,'^(.*)|(.*)$')
-return{'advanced',first_of(l),0,parse_refused(k),duplicates_of(l)}
+local d,e=ARGV[2],ARGV[3]
+local f={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local g,h=ARGV,7
+local i,j,k=open_call(a,f,e,d,c)if i then return i end
+if k then
+local l,m=string.match(k,'^(.*)|(.*)$')
+return{'advanced',first_of(m),0,parse_refused(l),duplicates_of(m)}
 end
-local k=parse_settings(i.settings)
-try_rights(K,i)
-local l=number_jobs(i,(#f-g+1)/26)
-local m,n=new_spec_tally(f),{}
-for o=g,#f,26 do
-local p,q,r=(o-g)/26,f[o],f[o+3]
-local s,t,u=judge_job(b,q,tonumber(f[o+1]))
-if u then
-n[#n+1]=p
-n[#n+1]=u
-if u=='cancelled'then
-stop_job(K,i,q)
+local l=parse_settings(j.settings)
+try_rights(K,j)
+local m=number_jobs(j,(#g-h+1)/26)
+local n,o=new_spec_tally(g),{}
+for p=h,#g,26 do
+local q,r,s=(p-h)/26,g[p],g[p+3]
+local t,u,v=judge_job(b,r,tonumber(g[p+1]))
+if v then
+o[#o+1]=q
+o[#o+1]=v
+if v=='cancelled'then
+stop_job(K,j,r)
 end
 else
-finish_jobs(K,i,k,{q,t,f[o+2]})
-if r==''then
-enqueue_spec(K,i,m,o+4,p,exact(l+p))
+finish_jobs(K,j,l,{r,u,g[p+2]})
+if s==''then
+enqueue_spec(K,j,n,p+4,q,exact(m+q))
 else
-put_out(K,i,r,'j'..pack_spec(f,o+4))
+put_out(K.jobs,K.outbox,j,s,'j'..pack_spec(g,p+4))
 end
 end
-if u or r~=''then
-i.enqueued=i.enqueued-1
+if v or s~=''then
+j.enqueued=j.enqueued-1
 end
 end
-if i.settling then
-m.ready=m.ready+settle_children(K,i,100)
+if j.settling then
+n.ready=n.ready+settle_children(K,j,100)
 end
-if frees_others(i)then
-m.ready=math.max(m.ready,1)
+if frees_others(j)then
+n.ready=math.max(n.ready,1)
 end
-see_to_new(K,i,m)
-tell_others(K,i)
-local o=format_places(n,{})..'|'..format_enqueued(l,m.duplicates)
-save_queue_and_call(a,i,d,o)
-return{'advanced',l,i.chores,n,m.duplicates}` }
+see_to_new(K,j,n)
+tell_others(K,j)
+local p=format_places(o,{})..'|'..format_enqueued(m,n.duplicates)
+save_queue_and_call(a,j,e,d,p)
+return{'advanced',m,j.chores,o,n.duplicates}` }
 const agreeLua: LuaText = { file: 'lua/queue/agree', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
 local c=ARGV[2]=='1'
 local d,e=known_number(a)
@@ -251,119 +251,119 @@ elseif not d then
 return{'unknown'}
 end
 return{'agreed',e}` }
-const askLua: LuaText = { file: 'lua/queue/ask', taken: [9, 2, -3, 1, 3, 1, 2, 25], text: `local d=tonumber(ARGV[3])
-local e=tonumber(ARGV[4])
-local c={caller=ARGV[1],call=ARGV[2]}
-local f,g,h=open_call(a,nil,c)if f then return f end
-local i,j='(0',string.format('%.0f',g.now_ms)
+const askLua: LuaText = { file: 'lua/queue/ask', taken: [8, 3, 1, 1, 2, 25], text: `local c,d=ARGV[1],ARGV[2]
+local e=tonumber(ARGV[3])
+local f=tonumber(ARGV[4])
+local g,h,i=open_call(a,nil,d,c)if g then return g end
+local j,k='(0',string.format('%.0f',h.now_ms)
+if i then
+j,k=i,i
+end
+local l=redis.call('ZRANGEBYSCORE',b,j,k,'LIMIT','0',e)
+local m,n={},string.format('%.0f',h.now_ms+f)
+for o,p in ipairs(l)do
+local q,r=string.match(p,'^q(.*)\\1(.*)$')
+m[#m+1]=q
+m[#m+1]=r
+if not i then
+redis.call('ZADD',b,n,p)
+end
+end
+if i then
+return{'asked',m,h.last}
+end
+if#l<e and has_flag(h.chores,4)then
+h.chores=h.chores-4
+end
+if#l>0 then
+note_due(h,h.now_ms+f)
+end
+save_queue_and_call(a,h,d,c,n)
+return{'asked',m,h.last}` }
+const awaitEndLua: LuaText = { file: 'lua/queue/await-end', taken: [12, 7, 1, 23], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g=ARGV[3]
+local h=ARGV[4]=='1'
+local i=tonumber(ARGV[5])
+local j=tonumber(ARGV[6])
+local k=ARGV[7]=='1'
+local l,m=open_queue(a,e)if l then return l end
+local n=math.floor(clock_us()/1000)
+local o,p,q=find_job(c,b,f)
 if h then
-i,j=h,h
-end
-local k=redis.call('ZRANGEBYSCORE',b,i,j,'LIMIT','0',d)
-local l,m={},string.format('%.0f',g.now_ms+e)
-for n,o in ipairs(k)do
-local p,q=string.match(o,'^q(.*)\\1(.*)$')
-l[#l+1]=p
-l[#l+1]=q
-if not h then
-redis.call('ZADD',b,m,o)
-end
-end
-if h then
-return{'asked',l,g.last}
-end
-if#k<d and has_flag(g.chores,4)then
-g.chores=g.chores-4
-end
-if#k>0 then
-note_due(g,g.now_ms+e)
-end
-save_queue_and_call(a,g,c,m)
-return{'asked',l,g.last}` }
-const awaitEndLua: LuaText = { file: 'lua/queue/await-end', taken: [12, 7, 1, 23], text: `local d=ARGV[1]
-local e=ARGV[2]
-local f=ARGV[3]
-local g=ARGV[4]=='1'
-local h=tonumber(ARGV[5])
-local i=tonumber(ARGV[6])
-local j=ARGV[7]=='1'
-local k,l=open_queue(a,d)if k then return k end
-local m=math.floor(clock_us()/1000)
-local n,o,p=find_job(K,e)
-if g then
-leave_waiters(b,n,f)
+leave_waiters(b,o,g)
 return{'left'}
 end
-local q=kept_result(c,e,m)
-local r=q and q.number==h and q.at_ms>=i
-local s=r and q or n and result_of(b,n,p)or not n and q
-if s then
-return{'ended',m,ENDS[s.state],s.at_ms,s.kind,s.message,s.result}
-elseif not n then
+local r=kept_result(d,f,n)
+local s=r and r.number==i and r.at_ms>=j
+local t=s and r or o and result_of(b,o,q)or not o and r
+if t then
+return{'ended',n,ENDS[t.state],t.at_ms,t.kind,t.message,t.result}
+elseif not o then
 return{'absent'}
 end
-if f~=''then
-enter_waiters(b,n,f)
+if g~=''then
+enter_waiters(b,o,g)
 end
-if f~=''or j then
-flag_job(b,l,n,o,p,4)
+if g~=''or k then
+flag_job(b,m,o,p,q,4)
 end
-local t=read_job(o).id
-return{'waits',m,tonumber(n),t==''and n or t}` }
-const buryLua: LuaText = { file: 'lua/queue/bury', taken: [9, 4, 1, 37], text: `local e=ARGV[1]
-local f={caller=ARGV[2],call=ARGV[3]}
-local g={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
-local h,i=ARGV,7
-local j,k,l=open_call(a,g,f,e)if j then return j end
-if l then
-return{'buried',0,parse_refused(l)}
+local u=read_job(p).id
+return{'waits',n,tonumber(o),u==''and o or u}` }
+const buryLua: LuaText = { file: 'lua/queue/bury', taken: [9, 2, 1, 1, -2, 1, 2, 37], text: `local e=ARGV[1]
+local f,g=ARGV[2],ARGV[3]
+local i,j=ARGV,7
+local h={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local k,l,m=open_call(a,h,g,f,e)if k then return k end
+if m then
+return{'buried',0,parse_refused(m)}
 end
-try_rights(K,k)
-local m,n={},{}
-for o=i,#h,4 do
-local p=h[o]
-local q,r,s=judge_job(b,p,tonumber(h[o+1]))
-if s then
-m[#m+1]=(o-i)/4
-m[#m+1]=s
-if s=='cancelled'then
-stop_job(K,k,p)
+try_rights(K,l)
+local n,o={},{}
+for p=j,#i,4 do
+local q=i[p]
+local r,s,t=judge_job(b,q,tonumber(i[p+1]))
+if t then
+n[#n+1]=(p-j)/4
+n[#n+1]=t
+if t=='cancelled'then
+stop_job(K,l,q)
 end
 else
-local t=read_job(q,k.usual)
-redis.call('ZREM',c,p)
-end_claim(K,k,t,r)
-local u={kind=h[o+2],message=h[o+3]}
-bury_claimed(K,k,p,t,r,u)
-n[#n+1]=r.at_ms
-n[#n+1]=r.name
+local u=read_job(r,l.usual)
+redis.call('ZREM',c,q)
+end_claim(K.groups,K.held,K.turns,l,u,s)
+local v={kind=i[p+2],message=i[p+3]}
+bury_claimed(K,l,q,u,s,v)
+o[#o+1]=s.at_ms
+o[#o+1]=s.name
 end
 end
-note_spans(k,'b',n,k.now_ms,1)
-local o=frees_others(k)and 1 or 0
-if k.settling then
-o=math.max(o,settle_children(K,k,100))
-see_to_rest(d,k)
+note_spans(l,'b',o,l.now_ms,1)
+local p=frees_others(l)and 1 or 0
+if l.settling then
+p=math.max(p,settle_children(K,l,100))
+see_to_rest(d,l)
 end
-if k.idle>0 and o>0 then
-call_idle(d,k,math.min(o,8))
+if l.idle>0 and p>0 then
+call_idle(d,l,math.min(p,8))
 end
-tell_others(K,k)
-save_queue_and_call(a,k,f,format_places(m,{}))
-return{'buried',k.chores,m}` }
-const cancelLua: LuaText = { file: 'lua/queue/cancel', taken: [12, 2, 1, 51], text: `local d={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
-local e,f=ARGV,4
-local g,h=open_call(a,d)if g then return g end
+tell_others(K,l)
+save_queue_and_call(a,l,g,f,format_places(n,{}))
+return{'buried',l.chores,n}` }
+const cancelLua: LuaText = { file: 'lua/queue/cancel', taken: [13, 1, -2, 1, 2, 51], text: `local e,f=ARGV,4
+local d={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+local g,h=open_to_change(a,d)if g then return g end
 local i,j={},false
 for k=f,#e,1 do
 if not may_do_more(h)then
 break
 end
-local l,m,n=find_job(K,e[k])
+local l,m,n=find_job(K.ids,K.jobs,e[k])
 local o=n and(n.state=='c'or n.state=='x')
 if l and not j then
 if o then
-refuse_when_full(K)
+refuse_when_full(K.parents)
 end
 try_rights(K,h)
 j=true
@@ -399,35 +399,35 @@ call_idle(c,h,math.min(k,8))
 end
 end
 if h.left then
-sweep_ready(K,h,h.left)
+sweep_ready(K.jobs,K.ready,h,h.left)
 end
 tell_others(K,h)
 save_queue(a,h)
 return{'cancelled',h.chores,i}` }
-const changeParentsLua: LuaText = { file: 'lua/queue/change-parents', taken: [11, 3, 1, 1, 1, 33], text: `local c={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
-local d=ARGV[4]
+const changeParentsLua: LuaText = { file: 'lua/queue/change-parents', taken: [12, 2, -3, 1, 3, 1, 1, 33], text: `local d=ARGV[4]
 local e,f=ARGV,5
-local g,h=open_call(a,c)if g then return g end
-local i,j,k=find_job(K,d)
+local c={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+local g,h=open_to_change(a,c)if g then return g end
+local i,j,k=find_job(K.ids,K.jobs,d)
 local l=i and state_of(k)or'absent'
 if l~='blocked'then
 return{'refused',l}
 end
 for m=f,#e,2 do
-if e[m]=='1'and not is_older(K,e[m+1],i)then
+if e[m]=='1'and not is_older(K.ids,K.jobs,e[m+1],i)then
 return{'refused','newer'}
 end
 end
 if e[f]=='1'then
-refuse_when_full(K)
+refuse_when_full(K.parents)
 end
 try_rights(K,h)
-local m=read_wants(K,i)
+local m=read_wants(K.jobs,i)
 for n=f,#e,2 do
 change_parent(K,h,i,m,e[n]=='1',e[n+1])
 end
 local n=0
-local o=save_wants(K,i,m)
+local o=save_wants(K.children,K.jobs,i,m)
 if o==0 and unblock_child(K,h,i,read_job(j,h.usual),k,m.delay_ms)then
 n=1
 end
@@ -441,22 +441,22 @@ end
 tell_others(K,h)
 save_queue(a,h)
 return{'changed',o,h.chores}` }
-const clearLua: LuaText = { file: 'lua/queue/clear', taken: [6, 1, 1, 1, 2, 9, 30, 4, -34, 29, 5, 3, 1, 13], text: `local D={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
-local E=refusal_of_spread(a)if E then return E end
-local F={idle=redis.call('ZCARD',p)}
-local G=math.min(F.idle,1)
-for H=1,100 do
-local I=pop_idle(p,F)
-if not I then
+const clearLua: LuaText = { file: 'lua/queue/clear', taken: [6, 1, 1, 1, 2, 9, 30, 4, -34, 29, 5, 3, 1, 13], text: `local D,E,F=ARGV[1],ARGV[2]=='1',ARGV[3]=='1'
+local G=refusal_of_spread(a)if G then return G end
+local H={idle=redis.call('ZCARD',p)}
+local I=math.min(H.idle,1)
+for J=1,100 do
+local L=pop_idle(p,H)
+if not L then
 break
 end
-tell_idle(I,D)
+tell_idle(L,D,F,E)
 end
 if redis.call('HEXISTS',a,'codec')==1 or redis.call('HEXISTS',a,'state')==0 then
-G=math.max(G,redis.call('EXISTS',a))
+I=math.max(I,redis.call('EXISTS',a))
 end
 redis.call('UNLINK',a)
-local H={
+local J={
 b,
 c,
 d,
@@ -485,111 +485,111 @@ A,
 B,
 C,
 }
-if redis.call('UNLINK',unpack(H))>0 then
-G=1
+if redis.call('UNLINK',unpack(J))>0 then
+I=1
 end
 if redis.call('EXISTS',z)==1 then
-local I=math.floor(clock_us()/1000)
-local J,L=look_at_listeners(z,'',I)
-if L>I then
-publish(z,{{'cleared','0','','',0,0,0,''}},I)
-local M=read_queue(a,'','')
-M.listened_ms=L
-save_queue(a,M)
+local L=math.floor(clock_us()/1000)
+local M,N=look_at_listeners(z,'',L)
+if N>L then
+publish(z,{{'cleared','0','','',0,0,0,''}},L)
+local O=read_queue(a,'','')
+O.listened_ms=N
+save_queue(a,O)
 else
 redis.call('UNLINK',z)
 end
 end
-return{'cleared',G}` }
-const configureGroupLua: LuaText = { file: 'lua/queue/configure-group', taken: [8, 6, 1, 7, 1, 32], text: `local f=ARGV[1]
-local g={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
-local h={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
-local i=ARGV[7]
-local j={paused=tonumber(ARGV[8]),concurrency=tonumber(ARGV[9]),rate_limit=tonumber(ARGV[10]),rate_window_ms=tonumber(ARGV[11])}
-local k=tonumber(ARGV[12]or 0)
-local l,m=open_call(a,h,nil,f,g.partitions)if l then return l end
-if not take_up(a,m,g)then
+return{'cleared',I}` }
+const configureGroupLua: LuaText = { file: 'lua/queue/configure-group', taken: [8, 2, 1, 1, 1, 1, -4, 1, 4, 6, -9, 1, 8, 1, 1, 32], text: `local f=ARGV[1]
+local g,h=tonumber(ARGV[2]),ARGV[3]
+local j=ARGV[7]
+local l=tonumber(ARGV[12]or 0)
+local i={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local m,n=open_to_change(a,i,f,g)if m then return m end
+if not take_up(a,n,g,h)then
 return{'unagreed'}
 end
-local n=open_group(b,m,i)
-local o=rate_of(n)
-set_limits(n,j)
-if m.began_us>0 or n.paused or n.concurrency>0 or n.rate_limit>0 then
-try_group(K,m,m.began_us==0 or k>0)
-begin_queue(a,m)
-if j.rate_limit>=0 then
-n.rate_burst=j.rate_limit>0 and k or 0
-local p=keep_burst(b,'\\255'..i,n)
-if p~=0 and redis.call('HINCRBY',b,'\\255',p)==0 then
+local o=open_group(b,n,j)
+local p=rate_of(o)
+local k={paused=tonumber(ARGV[8]),concurrency=tonumber(ARGV[9]),rate_limit=tonumber(ARGV[10]),rate_window_ms=tonumber(ARGV[11])}
+set_limits(o,k)
+if n.began_us>0 or o.paused or o.concurrency>0 or o.rate_limit>0 then
+try_group(K,n,n.began_us==0 or l>0)
+begin_queue(a,n)
+if k.rate_limit>=0 then
+o.rate_burst=k.rate_limit>0 and l or 0
+local q=keep_burst(b,'\\255'..j,o)
+if q~=0 and redis.call('HINCRBY',b,'\\255',q)==0 then
 redis.call('HDEL',b,'\\255')
 end
 end
-n.arrival_us=arrival_by(n,n.arrival_us,o,m.now_us)
-if n.in_ring then
-redis.call('LREM',c,'0',i)
-n.in_ring=false
+o.arrival_us=arrival_by(o,o.arrival_us,p,n.now_us)
+if o.in_ring then
+redis.call('LREM',c,'0',j)
+o.in_ring=false
 end
-redis.call('ZREM',d,i)
-place_group(K,i,n,m.now_us)
-if n.in_ring and m.idle>0 then
-call_idle(e,m,1)
+redis.call('ZREM',d,j)
+place_group(K.groups,K.held,K.turns,j,o,n.now_us)
+if o.in_ring and n.idle>0 then
+call_idle(e,n,1)
 end
-save_queue(a,m)
+save_queue(a,n)
 end
 return{
 'configured',
-n.paused and 1 or 0,
-n.concurrency,
-n.rate_limit,
-n.rate_window_ms,
-n.ready,
-n.claimed,
-n.rate_burst,
+o.paused and 1 or 0,
+o.concurrency,
+o.rate_limit,
+o.rate_window_ms,
+o.ready,
+o.claimed,
+o.rate_burst,
 }` }
-const configureLua: LuaText = { file: 'lua/queue/configure', taken: [9, 7, 1, 14, 1, 3, 1, 21], text: `local c=ARGV[1]
-local d={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
-local e={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
-local f={paused=tonumber(ARGV[7]),concurrency=tonumber(ARGV[8]),rate_limit=tonumber(ARGV[9]),rate_window_ms=tonumber(ARGV[10])}
-local g=tonumber(ARGV[11])
-local h=tonumber(ARGV[12])
-local i=tonumber(ARGV[13]or 0)
-local j,k=open_call(a,e,nil,c,d.partitions)if j then return j end
-if not take_up(a,k,d)then
+const configureLua: LuaText = { file: 'lua/queue/configure', taken: [9, 2, 2, 3, -5, 1, 5, 6, -11, 1, 10, 8, 1, 3, 1, 21], text: `local c=ARGV[1]
+local d,e=tonumber(ARGV[2]),ARGV[3]
+local h=tonumber(ARGV[11])
+local i=tonumber(ARGV[12])
+local j=tonumber(ARGV[13]or 0)
+local f={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local k,l=open_to_change(a,f,c,d)if k then return k end
+if not take_up(a,l,d,e)then
 return{'unagreed'}
 end
-local l=parse_settings(k.settings)
-l.rate_burst=read_burst(a,'burst',l)
-local m,n=rate_of(l),f.paused==0 and l.paused
-set_limits(l,f)
-if f.rate_limit>=0 then
-l.rate_burst=f.rate_limit>0 and i or 0
+local m=parse_settings(l.settings)
+m.rate_burst=read_burst(a,'burst',m)
+local g={paused=tonumber(ARGV[7]),concurrency=tonumber(ARGV[8]),rate_limit=tonumber(ARGV[9]),rate_window_ms=tonumber(ARGV[10])}
+local n,o=rate_of(m),g.paused==0 and m.paused
+set_limits(m,g)
+if g.rate_limit>=0 then
+m.rate_burst=g.rate_limit>0 and j or 0
 end
-l.keep_count=pick(g,l.keep_count)
-l.keep_ms=pick(h,l.keep_ms)
-local o=format_settings(l)
-if k.began_us>0 or o~=format_settings(parse_settings())then
-begin_queue(a,k)
-if n then
-note_due(k,k.now_ms)
+m.keep_count=pick(h,m.keep_count)
+m.keep_ms=pick(i,m.keep_ms)
+local p=format_settings(m)
+if l.began_us>0 or p~=format_settings(parse_settings())then
+begin_queue(a,l)
+if o then
+note_due(l,l.now_ms)
 end
 redis.call('HSET',a,'codec',c)
-keep_burst(a,'burst',l)
-redis.call('HSET',a,'settings',o)
-k.arrival_us=arrival_by(l,k.arrival_us,m,k.now_us)
-if not l.paused and k.idle>0 then
-call_idle(b,k,1)
+keep_burst(a,'burst',m)
+redis.call('HSET',a,'settings',p)
+l.arrival_us=arrival_by(m,l.arrival_us,n,l.now_us)
+if not m.paused and l.idle>0 then
+call_idle(b,l,1)
 end
-save_queue(a,k)
+save_queue(a,l)
 end
 return{
 'configured',
-l.paused and 1 or 0,
-l.concurrency,
-l.rate_limit,
-l.rate_window_ms,
-l.keep_count,
-l.keep_ms,
-l.rate_burst,
+m.paused and 1 or 0,
+m.concurrency,
+m.rate_limit,
+m.rate_window_ms,
+m.keep_count,
+m.keep_ms,
+m.rate_burst,
 }` }
 const deliveredLua: LuaText = { file: 'lua/queue/delivered', taken: [9, 4, 1, 1, 1, 1, 1, 23], text: `local d=ARGV[1]
 local e=tonumber(ARGV[2])
@@ -626,129 +626,123 @@ return{'kept'}
 end
 redis.call('UNLINK',a)
 return{'forgotten'}` }
-const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike', taken: [11, 6, 1, 22, 1, 10, 1, 51], text: `local f=ARGV[1]
-local g={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
-local h={caller=ARGV[4],call=ARGV[5]}
-local i={channel=ARGV[6],sharded=ARGV[7]=='1',counted=ARGV[8]=='1'}
-local j=ARGV[9]
-local k,l=ARGV,10
-local m,n,o=open_call(a,nil,h,f,g.partitions)if m then return m end
-if not take_up(a,n,g)then
+const enqueueAlikeLua: LuaText = { file: 'lua/queue/enqueue-alike', taken: [11, 3, 1, 2, 1, 21, -25, 1, 25, 11, 1, 45], text: `local i=ARGV[1]
+local j,k=tonumber(ARGV[2]),ARGV[3]
+local l,m=ARGV[4],ARGV[5]
+local o=ARGV[9]
+local p,q=ARGV,10
+local r,s,t=open_call(a,nil,m,l,i,j)if r then return r end
+if not take_up(a,s,j,k)then
 return{'unagreed'}
 end
-if o then
-return{'enqueued',tonumber(o)}
+if t then
+return{'enqueued',tonumber(t)}
 end
-if j==''or#j>254 then
+if o==''or#o>254 then
 return redis.error_reply('INVALID name: 1 to 254 bytes')
 end
-local p=#k-l+1
-local q=number_jobs(n,p)
-local r,s=exact_range(q,n.last)
-local t=string.format(r,q-s)
-if n.usual==''then
-n.usual=j
+local u=#p-q+1
+local v=number_jobs(s,u)
+local w,x=exact_range(v,s.last)
+local y=string.format(w,v-x)
+if s.usual==''then
+s.usual=o
 end
-local u=plain_head(j,n.usual)
-local v=n.now_ms
-begin_queue(a,n)
-local w,x
-if n.idle>0 then
-n.how=i
-local y,z=k[l],false
-if p==1 and may_hand(c,n,f,j,y)then
-w,z=hand_over(K,n,t,j,y,u..y)
+local z=plain_head(o,s.usual)
+local A=s.now_ms
+local B,C
+if s.idle>0 then
+local n={channel=ARGV[6],sharded=ARGV[7]=='1',counted=ARGV[8]=='1'}
+s.how=n
+local D,E=p[q],false
+if u==1 and may_hand(c,s,i,o,D)then
+begin_queue(a,s)
+B,E=hand_over(e,b,d,s,y,o,D,z..D)
 end
-x=not z and function()
-call_idle(d,n,math.min(p,8))
-end
-end
-if not w then
-local y,z=string.format,q-s-l
-local A,B,C,D={},{},0,0
-widen(n,16,A,'~')
-local E=#A
-for F=l,#k,1 do
-local G,H=y(r,z+F),k[F]
-C=C+1
-B[C]=G
-if#H<=16384 then
-local I=u..H
-E,D=E+2,D+#I
-A[E-1],A[E]=G,I
-else
-local I=full_head(read_job(u,n.usual))
-local J,L,M=record_fields(n,G,I,H)
-add_run(J,G,pack_new_run('r',v,L,M,j))
-for N,O in ipairs(J)do
-E=E+1
-A[E]=O
-end
-D=D+L
-end
-if C==1000 or F==#k then
-redis.call('HSET',b,unpack(A))
-if type(redis.pcall('RPUSH',c,unpack(B)))=='table'then
-take_back_records(b,A)
-redis.call('RPUSH',c,unpack(B))
-end
-A,B,E,C={},{},0,0
+C=not E and function()
+call_idle(e,s,math.min(u,8))
 end
 end
-n.ready=n.ready+D
-if x then
-x()
+if not B then
+local D,E=string.format,v-x-q
+local F,G,H={},{},0
+widen(s,16,F,'~')
+local I=#F
+for J=q,#p,1 do
+local L,M=D(w,E+J),p[J]
+if#M>16384 then
+return redis.error_reply('INVALID payloads: 16384 bytes at most, larger ones with enqueue')
+end
+local N=z..M
+I,H=I+2,H+#N
+F[I-1],F[I]=L,N
+G[J-q+1]=L
+end
+begin_queue(a,s)
+for J=1,I,2000 do
+redis.call('HSET',b,unpack(F,J,math.min(J+1999,I)))
+end
+for J=1,u,1000 do
+local L=math.min(J+999,u)
+if type(redis.pcall('RPUSH',c,unpack(G,J,L)))=='table'then
+take_back_records(b,F)
+redis.call('RPUSH',c,unpack(G,J,L))
 end
 end
-if n.listened_ms>v then
-local y,z={},{j}
-for A=1,p do
-y[A]=string.format(r,q-s+A-1)
+s.ready=s.ready+H
+if C then
+C()
 end
-local A={''}
-plain_line(A,'\\n*enqueued\\t',table.concat(y,' '),'',z)
-if w then
-plain_line(A,'\\n*claimed\\t',t,exact(n.token),z)
 end
-publish_pieces(e,A,v)
+if s.listened_ms>A then
+local D,E={},{o}
+for F=1,u do
+D[F]=string.format(w,v-x+F-1)
 end
-leave_notes(K,n,count_note('e',j,p)..(n.noted or''))
-save_queue_and_call(a,n,h,t)
-return{'enqueued',q}` }
+local F={''}
+plain_line(F,'\\n*enqueued\\t',table.concat(D,' '),'',E)
+if B then
+plain_line(F,'\\n*claimed\\t',y,exact(s.token),E)
+end
+publish_pieces(f,F,A)
+end
+leave_notes(g,h,s,count_note('e'..o,u)..(s.noted or''))
+save_queue_and_call(a,s,m,l,y)
+return{'enqueued',v}` }
 const enqueueLua: LuaText = { file: 'lua/queue/enqueue', taken: [12, 5, 1, 29], text: `local b=ARGV[1]
-local c={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
-local d={caller=ARGV[4],call=ARGV[5]}
-local e={channel=ARGV[6],sharded=ARGV[7]=='1',counted=ARGV[8]=='1'}
-local f,g=ARGV,9
-local h,i,j=open_call(a,e,d,b,c.partitions)if h then return h end
-if not take_up(a,i,c)then
+local c,d=tonumber(ARGV[2]),ARGV[3]
+local e,f=ARGV[4],ARGV[5]
+local g={channel=ARGV[6],sharded=ARGV[7]=='1',counted=ARGV[8]=='1'}
+local h,i=ARGV,9
+local j,k,l=open_call(a,g,f,e,b,c)if j then return j end
+if not take_up(a,k,c,d)then
 return{'unagreed'}
 end
-if j then
-return{'enqueued',first_of(j),0,duplicates_of(j)}
+if l then
+return{'enqueued',first_of(l),0,duplicates_of(l)}
 end
-if meets_others(i,f,g)then
-refuse_when_full(K)
-try_rights(K,i)
+if meets_others(k,h,i)then
+refuse_when_full(K.parents)
+try_rights(K,k)
 else
-try_places(K,f,g)
+try_places(K.ids,K.scheduled,h,i)
 end
-local k=number_jobs(i,(#f-g+1)/22)
-local l,m=exact_range(k,i.last)
-local n=new_spec_tally(f)
-begin_queue(a,i)
-begin_jobs(K,i)
-for o=g,#f,22 do
-local p=(o-g)/22
-enqueue_spec(K,i,n,o,p,string.format(l,k-m+p))
+local m=number_jobs(k,(#h-i+1)/22)
+local n,o=exact_range(m,k.last)
+local p=new_spec_tally(h)
+begin_queue(a,k)
+begin_jobs(K.jobs,k)
+for q=i,#h,22 do
+local r=(q-i)/22
+enqueue_spec(K,k,p,q,r,string.format(n,m-o+r))
 end
-if i.settling then
-n.ready=n.ready+settle_children(K,i,100)
+if k.settling then
+p.ready=p.ready+settle_children(K,k,100)
 end
-see_to_new(K,i,n)
-tell_others(K,i)
-save_queue_and_call(a,i,d,format_enqueued(k,n.duplicates))
-return{'enqueued',k,i.chores,n.duplicates}` }
+see_to_new(K,k,p)
+tell_others(K,k)
+save_queue_and_call(a,k,f,e,format_enqueued(m,p.duplicates))
+return{'enqueued',m,k.chores,p.duplicates}` }
 const extendLua: LuaText = { file: 'lua/queue/extend', taken: [8, 3, 1, 15, 1, 6], text: `local d=ARGV[1]
 local e=tonumber(ARGV[2])
 local f,g=ARGV,3
@@ -785,31 +779,31 @@ e[#e+1]=o
 end
 end
 return{'failures',e}` }
-const findLua: LuaText = { file: 'lua/queue/find', taken: [9, 2, 1, 15], text: `local c=ARGV[1]
-local d,e=ARGV,2
-local f,g=open_queue(a,c)if f then return f end
-local h,i,j={},{},0
-local k,l=0,budget_of(#d)
-for m=e,#d,1 do
-if is_left(l)then
-local n,o,p=find_job(K,d[m])
-if n then
-spend(l,1,tell_job(h,b,n,o,p,g.usual))
-spend(l,0,tell_log(i,b,n,j))
-j=j+1
-end
+const findLua: LuaText = { file: 'lua/queue/find', taken: [9, 2, 1, 15], text: `local d=ARGV[1]
+local e,f=ARGV,2
+local g,h=open_queue(a,d)if g then return g end
+local i,j,k={},{},0
+local l,m=0,budget_of(#e)
+for n=f,#e,1 do
+if is_left(m)then
+local o,p,q=find_job(c,b,e[n])
+if o then
+spend(m,1,tell_job(i,b,o,p,q,h.usual))
+spend(m,0,tell_log(j,b,o,k))
 k=k+1
 end
+l=l+1
 end
-return{'found',math.floor(clock_us()/1000),k,h,i}` }
-const historyLua: LuaText = { file: 'lua/queue/history', taken: [10, 1, 1, 7], text: `local c=ARGV[1]
-local d=open_queue(a)if d then return d end
-local e,f,g=find_job(K,c)
-if not e then
+end
+return{'found',math.floor(clock_us()/1000),l,i,j}` }
+const historyLua: LuaText = { file: 'lua/queue/history', taken: [10, 1, 1, 7], text: `local d=ARGV[1]
+local e=open_queue(a)if e then return e end
+local f,g,h=find_job(c,b,d)
+if not f then
 return{'absent'}
 end
-local h,i=tell_history(b,e,g)
-return{'history',math.floor(clock_us()/1000),tonumber(e),i,h}` }
+local i,j=tell_history(b,f,h)
+return{'history',math.floor(clock_us()/1000),tonumber(f),j,i}` }
 const inspectLua: LuaText = { file: 'lua/queue/inspect', taken: [8, 1, 1, 44], text: `local l=ARGV[1]
 local m,n=open_queue(a,l)if m then return m end
 local o=parse_settings(n.settings)
@@ -855,70 +849,70 @@ n.blocked,
 redis.call('ZCARD',k),
 read_burst(a,'burst',o),
 }` }
-const listFailedLua: LuaText = { file: 'lua/queue/list-failed', taken: [8, 4, 1, 8], text: `local c=ARGV[1]
-local d=ARGV[2]
-local e=tonumber(ARGV[3])
-local f=tonumber(ARGV[4])
-local g,h=open_queue(a,c)if g then return g end
-local i,j=page_of_kind(K,d,e,f)
-local k={}
-local l=tell_page(k,b,i,h.usual,function()
+const listFailedLua: LuaText = { file: 'lua/queue/list-failed', taken: [8, 4, 1, 8], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g=tonumber(ARGV[3])
+local h=tonumber(ARGV[4])
+local i,j=open_queue(a,e)if i then return i end
+local k,l=page_of_kind(c,d,f,g,h)
+local m={}
+local n=tell_page(m,b,k,j.usual,function()
 return true
 end)
-local m=j and l==#i and-1 or tonumber(i[l])
-return{'page',math.floor(clock_us()/1000),m,k}` }
-const listLua: LuaText = { file: 'lua/queue/list', taken: [9, 4, 1, 32, 1, 16], text: `local j=ARGV[1]
-local k=ARGV[2]
-local l=tonumber(ARGV[3])
-local m=tonumber(ARGV[4])
-local n,o=open_queue(a,j)if n then return n end
-local p,q=string.format('%.0f',l),string.format('%.0f',l+m-1)
-local r
-local s=0
-if k=='ready'then
-r,s=ready_page(K,l,m)
-elseif k=='prioritized'then
-r=redis.call('ZRANGE',c,p,q)
-elseif k=='grouped'then
-r=redis.call('ZRANGE',f,p,q)
-for t,u in ipairs(r)do
-r[t]=string.sub(u,11)
+local o=l and n==#k and-1 or tonumber(k[n])
+return{'page',math.floor(clock_us()/1000),o,m}` }
+const listLua: LuaText = { file: 'lua/queue/list', taken: [9, 4, 1, 32, 1, 16], text: `local k=ARGV[1]
+local l=ARGV[2]
+local m=tonumber(ARGV[3])
+local n=tonumber(ARGV[4])
+local o,p=open_queue(a,k)if o then return o end
+local q,r=string.format('%.0f',m),string.format('%.0f',m+n-1)
+local s
+local t=0
+if l=='ready'then
+s,t=ready_page(d,c,m,n)
+elseif l=='prioritized'then
+s=redis.call('ZRANGE',d,q,r)
+elseif l=='grouped'then
+s=redis.call('ZRANGE',g,q,r)
+for u,v in ipairs(s)do
+s[u]=string.sub(v,11)
 end
-elseif k=='scheduled'then
-r=redis.call('ZRANGE',d,p,q)
-elseif k=='blocked'then
-r=redis.call('ZRANGE',i,p,q)
-elseif k=='claimed'then
-r=redis.call('ZRANGE',e,p,q)
-elseif k=='dead'then
-r=redis.call('ZRANGE',g,p,q)
-elseif k=='done'then
-r=redis.call('ZRANGE',h,p,q)
+elseif l=='scheduled'then
+s=redis.call('ZRANGE',e,q,r)
+elseif l=='blocked'then
+s=redis.call('ZRANGE',j,q,r)
+elseif l=='claimed'then
+s=redis.call('ZRANGE',f,q,r)
+elseif l=='dead'then
+s=redis.call('ZRANGE',h,q,r)
+elseif l=='done'then
+s=redis.call('ZRANGE',i,q,r)
 else
 return redis.error_reply(
 'INVALID state: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done'
 )
 end
-local t,u,v={},{},{}
-for w=1,s do
-v[r[w]]=true
+local u,v,w={},{},{}
+for x=1,t do
+w[s[x]]=true
 end
-local w=tell_page(t,b,r,o.usual,function(w,x,y)
-if k~='ready'and k~='prioritized'then
+local x=tell_page(u,b,s,p.usual,function(x,y,z)
+if l~='ready'and l~='prioritized'then
 return true
 end
-local z=read_job(x,o.usual)
-if(z.priority==0)~=(k=='ready')or u[w]then
+local A=read_job(y,p.usual)
+if(A.priority==0)~=(l=='ready')or v[x]then
 return false
-elseif k=='ready'and not(v[w]or stands_listed(c,z,y,w))then
+elseif l=='ready'and not(w[x]or stands_listed(d,A,z,x))then
 return false
 end
-u[w]=true
+v[x]=true
 return true
 end)
-local x=w==#r and#r<m
-local y=x and-1 or l+w
-return{'page',math.floor(clock_us()/1000),y,t}` }
+local y=x==#s and#s<n
+local z=y and-1 or m+x
+return{'page',math.floor(clock_us()/1000),z,u}` }
 const listenLua: LuaText = { file: 'lua/queue/listen', taken: [9, 5, 1, 24], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
@@ -948,43 +942,43 @@ end
 i.listened_ms=l
 save_queue(a,i)
 return{'listening',j,tonumber(redis.call('HGET',b,'number')or 0)}` }
-const noteLua: LuaText = { file: 'lua/queue/note', taken: [9, 3, 1, 34], text: `local d=ARGV[1]
-local e={caller=ARGV[2],call=ARGV[3]}
-local f,g=ARGV,4
-local h,i,j=open_call(a,nil,e,d)if h then return h end
-if j then
-return{'noted',parse_refused(j)}
+const noteLua: LuaText = { file: 'lua/queue/note', taken: [9, 3, 1, 34], text: `local e=ARGV[1]
+local f,g=ARGV[2],ARGV[3]
+local h,i=ARGV,4
+local j,k,l=open_call(a,nil,g,f,e)if j then return j end
+if l then
+return{'noted',parse_refused(l)}
 end
-local k,l={},{}
-for m=g,#f,4 do
-local n,o,p=
-tonumber(f[m+1]),f[m+2],f[m+3]
-local q,r,s=find_job(K,f[m])
-local t=not q and'absent'or n>0 and why_not(s,n)
-if t then
-k[#k+1]=(m-g)/4
-k[#k+1]=t
+local m,n={},{}
+for o=i,#h,4 do
+local p,q,r=
+tonumber(h[o+1]),h[o+2],h[o+3]
+local s,t,u=find_job(c,b,h[o])
+local v=not s and'absent'or p>0 and why_not(u,p)
+if v then
+m[#m+1]=(o-i)/4
+m[#m+1]=v
 else
-flag_job(b,i,q,r,s,8)
-if o=='progress'then
-redis.call('HSET',b,'p'..q,p)
-happened(i,'progress',q,read_job(r,i.usual),s,'')
+flag_job(b,k,s,t,u,8)
+if q=='progress'then
+redis.call('HSET',b,'p'..s,r)
+happened(k,'progress',s,read_job(t,k.usual),u,'')
 else
-l[q]=add_line(l[q]or redis.call('HGET',b,'l'..q),p,i.now_ms)
-happened(i,'logged',q,read_job(r,i.usual),s,p)
+n[s]=add_line(n[s]or redis.call('HGET',b,'l'..s),r,k.now_ms)
+happened(k,'logged',s,read_job(t,k.usual),u,r)
 end
 end
 end
-for m,n in pairs(l)do
-redis.call('HSET',b,'l'..m,n)
+for o,p in pairs(n)do
+redis.call('HSET',b,'l'..o,p)
 end
-if i.events then
-publish(c,i.events,i.now_ms)
+if k.events then
+publish(d,k.events,k.now_ms)
 end
-if i.began_us>0 then
-remember_answer(a,e,i.now_ms,format_places(k,{}))
+if k.began_us>0 then
+remember_answer(a,g,f,k.now_ms,format_places(m,{}))
 end
-return{'noted',k}` }
+return{'noted',m}` }
 const outboxLua: LuaText = { file: 'lua/queue/outbox', taken: [9, 2, 1, 16], text: `local d=ARGV[1]
 local e=tonumber(ARGV[2])
 local f=redis.call('ZRANGEBYSCORE',c,'('..d,'+inf','LIMIT','0',e)
@@ -1003,88 +997,88 @@ g[#g+1]=string.sub(l,n)
 end
 end
 return{'outbox',g}` }
-const parentsLua: LuaText = { file: 'lua/queue/parents', taken: [9, 3, 1, 1, 1, 9, 1, 8], text: `local e=ARGV[1]
-local f=ARGV[2]
-local g=tonumber(ARGV[3]or 0)
-local h=open_queue(a,e)if h then return h end
-local i=find_job(K,f)
-local j=i and redis.call('HGET',b,'d'..i)
-local k,l,m={},0,budget_of(math.huge)
-if j then
-for n in each_ref(j)do
-l=l+1
-if not is_left(m)then
+const parentsLua: LuaText = { file: 'lua/queue/parents', taken: [9, 3, 1, 1, 1, 9, 1, 8], text: `local f=ARGV[1]
+local g=ARGV[2]
+local h=tonumber(ARGV[3]or 0)
+local i=open_queue(a,f)if i then return i end
+local j=find_job(c,b,g)
+local k=j and redis.call('HGET',b,'d'..j)
+local l,m,n={},0,budget_of(math.huge)
+if k then
+for o in each_ref(k)do
+m=m+1
+if not is_left(n)then
 break
 end
-local o=redis.call('ZSCORE',c,n..'\\0'..i)
-and tonumber(redis.call('ZSCORE',d,n)or 1)>0
-if l>g then
-spend(m,1,tell_parent(k,b,n,o))
+local p=redis.call('ZSCORE',d,o..'\\0'..j)
+and tonumber(redis.call('ZSCORE',e,o)or 1)>0
+if m>h then
+spend(n,1,tell_parent(l,b,o,p))
 end
 end
 end
-return{'parents',k}` }
+return{'parents',l}` }
 const proposeLua: LuaText = { file: 'lua/queue/propose', taken: [9, 1, 1, 5], text: `local b=tonumber(ARGV[1])
 local c,d=open_queue(a,nil,b)if c then return c end
 if d.partitions>0 then
 return{'agreed'}
 end
-return{'proposed',propose(a,QUEUE_LAYOUT,exact(clock_us()))}` }
-const receiveLua: LuaText = { file: 'lua/queue/receive', taken: [11, 5, 1, 8, 1, 16], text: `local c=ARGV[1]
-local d={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
-local e=ARGV[4]
-local f={channel=ARGV[5],sharded=ARGV[6]=='1',counted=ARGV[7]=='1'}
-local g,h=ARGV,8
-local i=read_queue(a,c,'')
-if is_stale_news(i,d.partitions)and not brings_jobs(g,h)then
-return{'received',0,0,(#g-h+1)/2}
+return{'proposed',propose(a,'1',exact(clock_us()))}` }
+const receiveLua: LuaText = { file: 'lua/queue/receive', taken: [11, 3, 1, 1, 1, 8, -11, 1, 11, 16], text: `local c=ARGV[1]
+local d,e=tonumber(ARGV[2]),ARGV[3]
+local f=ARGV[4]
+local h,i=ARGV,8
+local j=read_queue(a,c,'')
+if is_stale_news(j,d)and not brings_jobs(h,i)then
+return{'received',0,0,(#h-i+1)/2}
 end
-local j=refusal_of_queue(i,c,d.partitions)if j then return j end
-if not take_up(a,i,d)then
+local k=refusal_of_queue(j,c,d)if k then return k end
+if not take_up(a,j,d,e)then
 return{'unagreed'}
 end
-begin_call(i,f)
-refuse_when_full(K)
-try_rights(K,i)
-local k,l=tonumber(redis.call('HGET',b,e)or 0),new_spec_tally()
-local m={source=e,newest=k}
-local n=take_entries(K,i,l,m,g,h)
-if m.newest>k then
-redis.call('HSET',b,e,exact(m.newest))
+local g={channel=ARGV[5],sharded=ARGV[6]=='1',counted=ARGV[7]=='1'}
+begin_call(j,g)
+refuse_when_full(K.parents)
+try_rights(K,j)
+local l,m=tonumber(redis.call('HGET',b,f)or 0),new_spec_tally()
+local n={source=f,newest=l}
+local o=take_entries(K,j,m,n,h,i)
+if n.newest>l then
+redis.call('HSET',b,f,exact(n.newest))
 end
-if i.settling then
-l.ready=l.ready+settle_news(K,i,100)
+if j.settling then
+m.ready=m.ready+settle_news(K,j,100)
 end
-see_to_new(K,i,l)
-tell_others(K,i)
-save_queue(a,i)
-return{'received',i.chores,k,n}` }
-const recurLua: LuaText = { file: 'lua/queue/recur', taken: [11, 7, 1, 19], text: `local d=ARGV[1]
-local e={partitions=tonumber(ARGV[2]),proof=ARGV[3]}
-local f={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
-local g=ARGV[7]
-local h={every_ms=tonumber(ARGV[8]),offset_ms=tonumber(ARGV[9]),cron=ARGV[10],time_zone=ARGV[11]}
-local i={missed=tonumber(ARGV[12]),limit=tonumber(ARGV[13]),until_ms=tonumber(ARGV[14]),name=ARGV[15],payload=ARGV[16],priority=tonumber(ARGV[17]),max_attempts=tonumber(ARGV[18]),max_run_ms=tonumber(ARGV[19]),backoff=tonumber(ARGV[20]),backoff_ms=tonumber(ARGV[21]),backoff_max_ms=tonumber(ARGV[22]),jitter=tonumber(ARGV[23]),group=ARGV[24],unique=ARGV[25],till=ARGV[26],window_ms=tonumber(ARGV[27]),trace=ARGV[28],tags=ARGV[29]}
-local j=tonumber(ARGV[30]or 0)
-local k,l=open_call(a,f,nil,d,e.partitions)if k then return k end
-if not take_up(a,l,e)then
+see_to_new(K,j,m)
+tell_others(K,j)
+save_queue(a,j)
+return{'received',j.chores,l,o}` }
+const recurLua: LuaText = { file: 'lua/queue/recur', taken: [11, 2, 1, 1, 2, 1, -5, 1, 5, 4, -8, 2, 6, 15], text: `local f=ARGV[1]
+local g,h=tonumber(ARGV[2]),ARGV[3]
+local j=ARGV[7]
+local m=tonumber(ARGV[30]or 0)
+local i={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local n,o=open_to_change(a,i,f,g)if n then return n end
+if not take_up(a,o,g,h)then
 return{'unagreed'}
 end
-local m,n=pack_rule(h),pack_template(i)
-local o,p=read_recurrence(c,g),j>moves_of(c,g)
-if not o or o.rule~=m or o.template~=n then
-try_progress(K)
-begin_queue(a,l)
-redis.call('HSET',c,'d'..g,m,'j'..g,n)
-o=begin_recurrence(K,l,g,o,m)
-note_time(l)
-note_run(b,l,o)
-save_queue(a,l)
+local k={every_ms=tonumber(ARGV[8]),offset_ms=tonumber(ARGV[9]),cron=ARGV[10],time_zone=ARGV[11]}
+local l={missed=tonumber(ARGV[12]),limit=tonumber(ARGV[13]),until_ms=tonumber(ARGV[14]),name=ARGV[15],payload=ARGV[16],priority=tonumber(ARGV[17]),max_attempts=tonumber(ARGV[18]),max_run_ms=tonumber(ARGV[19]),backoff=tonumber(ARGV[20]),backoff_ms=tonumber(ARGV[21]),backoff_max_ms=tonumber(ARGV[22]),jitter=tonumber(ARGV[23]),group=ARGV[24],unique=ARGV[25],till=ARGV[26],window_ms=tonumber(ARGV[27]),trace=ARGV[28],tags=ARGV[29]}
+local p,q=pack_rule(k),pack_template(l)
+local r,s=read_recurrence(c,j),m>moves_of(c,j)
+if not r or r.rule~=p or r.template~=q then
+try_progress(d,e)
+begin_queue(a,o)
+redis.call('HSET',c,'d'..j,p,'j'..j,q)
+r=begin_recurrence(c,d,e,o,j,r,p)
+note_time(o)
+note_run(b,o,r)
+save_queue(a,o)
 end
-if p then
-redis.call('HSET',c,'m'..g,j)
+if s then
+redis.call('HSET',c,'m'..j,m)
 end
-return{'set',l.now_ms,o.next_ms,o.known_ms,is_short(o)and 1 or 0}` }
+return{'set',o.now_ms,r.next_ms,r.known_ms,is_short(r)and 1 or 0}` }
 const recurrencesLua: LuaText = { file: 'lua/queue/recurrences', taken: [11, 5, 1, 21], text: `local e=ARGV[1]
 local f=tonumber(ARGV[2])
 local g=tonumber(ARGV[3])
@@ -1111,82 +1105,82 @@ break
 end
 end
 return{'page',math.floor(clock_us()/1000),o,p}` }
-const refillLua: LuaText = { file: 'lua/queue/refill', taken: [11, 7, 1, 29], text: `local d=ARGV[1]
-local e={channel=ARGV[2],sharded=ARGV[3]=='1',counted=ARGV[4]=='1'}
-local f=ARGV[5]
-local g=ARGV[6]
-local h=ARGV[7]
-local i=tonumber(ARGV[8])
-local j,k=ARGV,9
-local l,m=open_call(a,e,nil,d)if l then return l end
-local n=read_recurrence(c,f)
-if not n then
+const refillLua: LuaText = { file: 'lua/queue/refill', taken: [11, 1, 1, 5, -6, 1, 6, 29], text: `local f=ARGV[1]
+local h=ARGV[5]
+local i=ARGV[6]
+local j=ARGV[7]
+local k=tonumber(ARGV[8])
+local l,m=ARGV,9
+local g={channel=ARGV[2],sharded=ARGV[3]=='1',counted=ARGV[4]=='1'}
+local n,o=open_to_change(a,g,f)if n then return n end
+local p=read_recurrence(c,h)
+if not p then
 return{'absent'}
 end
-local o=n.every_ms==0 and n.cron==g and n.time_zone==h
-if not o or i>n.known_ms then
+local q=p.every_ms==0 and p.cron==i and p.time_zone==j
+if not q or k>p.known_ms then
 return{'changed'}
 end
-if not n.complete then
-n.complete=#j<k
-if is_to_be_replaced(n)then
-n.times={}
+if not p.complete then
+p.complete=#l<m
+if is_to_be_replaced(p)then
+p.times={}
 end
-for p=k,#j,1 do
-local q=tonumber(j[p])
-if n.until_ms>0 and q>n.until_ms then
-n.complete=true
-elseif q>n.known_ms and#n.times<2000 then
-n.times[#n.times+1]=q
-n.known_ms=q
+for r=m,#l,1 do
+local s=tonumber(l[r])
+if p.until_ms>0 and s>p.until_ms then
+p.complete=true
+elseif s>p.known_ms and#p.times<2000 then
+p.times[#p.times+1]=s
+p.known_ms=s
 end
 end
-try_progress(K)
-save_progress(K,m,f,n)
-note_run(b,m,n)
-save_queue(a,m)
+try_progress(d,e)
+save_progress(c,d,e,o,h,p)
+note_run(b,o,p)
+save_queue(a,o)
 end
-return{'refilled',n.next_ms,n.known_ms,is_short(n)and 1 or 0}` }
-const releaseLua: LuaText = { file: 'lua/queue/release', taken: [10, 4, 1, 6, 1, 27], text: `local d=ARGV[1]
-local e={caller=ARGV[2],call=ARGV[3]}
-local f={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
-local g,h=ARGV,7
-local i,j,k=open_call(a,f,e,d)if i then return i end
-if k then
-return{'released',0,parse_refused(k)}
+return{'refilled',p.next_ms,p.known_ms,is_short(p)and 1 or 0}` }
+const releaseLua: LuaText = { file: 'lua/queue/release', taken: [10, 2, 1, 1, -2, 1, 2, 6, 1, 27], text: `local d=ARGV[1]
+local e,f=ARGV[2],ARGV[3]
+local h,i=ARGV,7
+local g={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local j,k,l=open_call(a,g,f,e,d)if j then return j end
+if l then
+return{'released',0,parse_refused(l)}
 end
-try_rights(K,j)
-local l,m,n={},math.huge,0
-for o=#g-2,h,-3 do
-local p=g[o]
-local q,r,s=judge_job(b,p,tonumber(g[o+1]))
-if s then
-table.insert(l,1,s)
-table.insert(l,1,(o-h)/3)
-if s=='cancelled'then
-stop_job(K,j,p)
+try_rights(K,k)
+local m,n,o={},math.huge,0
+for p=#h-2,i,-3 do
+local q=h[p]
+local r,s,t=judge_job(b,q,tonumber(h[p+1]))
+if t then
+table.insert(m,1,t)
+table.insert(m,1,(p-i)/3)
+if t=='cancelled'then
+stop_job(K,k,q)
 end
 else
-local t=j.now_ms+tonumber(g[o+2])
-give_back(K,j,p,read_job(q,j.usual),r,t)
-if t>j.now_ms then
-m=math.min(m,t)
+local u=k.now_ms+tonumber(h[p+2])
+give_back(K,k,q,read_job(r,k.usual),s,u)
+if u>k.now_ms then
+n=math.min(n,u)
 else
-n=n+1
+o=o+1
 end
 end
 end
-if j.settling then
-n=n+settle_children(K,j,100)
-see_to_rest(c,j)
+if k.settling then
+o=o+settle_children(K,k,100)
+see_to_rest(c,k)
 end
-call_for_returned(c,j,n,m)
-tell_others(K,j)
-save_queue_and_call(a,j,e,format_places(l,{}))
-return{'released',j.chores,l}` }
+call_for_returned(c,k,o,n)
+tell_others(K,k)
+save_queue_and_call(a,k,f,e,format_places(m,{}))
+return{'released',k.chores,m}` }
 const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize', taken: [9, 2, 1, 1, 13, 1, -12, 10, 2, 16, 1, 28], text: `local g=tonumber(ARGV[1])
 local h,i=ARGV,2
-local j,k=open_call(a,nil)if j then return j end
+local j,k=open_to_change(a,nil)if j then return j end
 local m,n={},false
 local function l(m)
 if not m then
@@ -1202,7 +1196,7 @@ for o=i,#h,1 do
 if not may_do_more(k)then
 break
 end
-local p,q,r=find_job(K,h[o])
+local p,q,r=find_job(K.ids,K.jobs,h[o])
 local s=not p and'absent'or state_of(r)
 k.moved=(k.moved or 0)+(q and#q or 0)
 if p and s~='claimed'and s~='stopping'then
@@ -1222,7 +1216,7 @@ end
 count_work(k,t)
 happened(k,'reprioritized',p,t,r,'')
 if s=='ready'then
-leave_ready(K,k,t,p)
+leave_ready(K.grouped,K.groups,K.prioritized,k,t,p)
 end
 t.priority=g
 rewrite_job(b,k,p,t,r,q)
@@ -1235,21 +1229,21 @@ end
 m[#m+1]=s=='stopping'and'claimed'or s
 end
 if k.left then
-sweep_ready(K,k,k.left)
+sweep_ready(K.jobs,K.ready,k,k.left)
 end
 if k.events then
 publish(f,k.events,k.now_ms)
 end
 save_queue(a,k)
 return{'changed',m}` }
-const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed', taken: [11, 5, 1, 39], text: `local g={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
-local h=ARGV[4]
+const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed', taken: [12, 4, -5, 1, 5, 39], text: `local h=ARGV[4]
 local i=tonumber(ARGV[5])
 local j=ARGV[6]=='1'
 local k=tonumber(ARGV[7]or 0)
-local l,m=open_call(a,g)if l then return l end
+local g={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+local l,m=open_to_change(a,g)if l then return l end
 try_rights(K,m)
-local n,o=page_of_kind(K,h,k,i)
+local n,o=page_of_kind(K.failed,K.kinds,h,k,i)
 local p=0
 for q,r in ipairs(n)do
 local s=redis.call('HMGET',b,r,'r'..r)
@@ -1277,7 +1271,7 @@ if m.idle>0 then
 call_idle(e,m,math.min(q,8))
 end
 if m.counted then
-leave_notes(K,m,packed_notes(m))
+leave_notes(K.notes,K.stats,m,packed_notes(m))
 end
 if m.events then
 publish(f,m.events,m.now_ms)
@@ -1286,16 +1280,16 @@ save_queue(a,m)
 local r,s=string.match(redis.call('HGET',d,h)or'','^(%d+) (%d+) ')
 local t=o and-1 or tonumber(n[#n])
 return{'requeued',p,tonumber(s or 0),m.chores,t,m.last}` }
-const requeueLua: LuaText = { file: 'lua/queue/requeue', taken: [10, 2, 1, 32], text: `local e={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
-local f,g=ARGV,4
-local h,i=open_call(a,e)if h then return h end
+const requeueLua: LuaText = { file: 'lua/queue/requeue', taken: [11, 1, -2, 1, 2, 32], text: `local f,g=ARGV,4
+local e={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
+local h,i=open_to_change(a,e)if h then return h end
 try_rights(K,i)
 local j,k={},0
 for l=g,#f,1 do
 if not may_do_more(i)then
 break
 end
-local m,n,o=find_job(K,f[l])
+local m,n,o=find_job(K.ids,K.jobs,f[l])
 local p=not m and'absent'or state_of(o)
 if p=='stopping'then
 p='claimed'
@@ -1320,67 +1314,67 @@ publish(d,i.events,i.now_ms)
 end
 save_queue(a,i)
 return{'requeued',j}` }
-const retryLua: LuaText = { file: 'lua/queue/retry', taken: [10, 4, 1, 57], text: `local e=ARGV[1]
-local f={caller=ARGV[2],call=ARGV[3]}
-local g={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
-local h,i=ARGV,7
-local j,k,l=open_call(a,g,f,e)if j then return j end
-if l then
-return{'retried',0,parse_refused(l),parse_places(l)}
+const retryLua: LuaText = { file: 'lua/queue/retry', taken: [10, 2, 1, 1, -2, 1, 2, 57], text: `local e=ARGV[1]
+local f,g=ARGV[2],ARGV[3]
+local i,j=ARGV,7
+local h={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local k,l,m=open_call(a,h,g,f,e)if k then return k end
+if m then
+return{'retried',0,parse_refused(m),parse_places(m)}
 end
-try_rights(K,k)
-local m,n,o,p={},{},math.huge,0
-local q={}
-for r=i,#h,5 do
-local s,t=(r-i)/5,h[r]
-local u,v,w=judge_job(b,t,tonumber(h[r+1]))
-if w then
-m[#m+1]=s
-m[#m+1]=w
-if w=='cancelled'then
-stop_job(K,k,t)
+try_rights(K,l)
+local n,o,p,q={},{},math.huge,0
+local r={}
+for s=j,#i,5 do
+local t,u=(s-j)/5,i[s]
+local v,w,x=judge_job(b,u,tonumber(i[s+1]))
+if x then
+n[#n+1]=t
+n[#n+1]=x
+if x=='cancelled'then
+stop_job(K,l,u)
 end
 else
-local x,y=read_job(u,k.usual),tonumber(h[r+2])
-local z={kind=h[r+3],message=h[r+4]}
-redis.call('ZREM',c,t)
-end_claim(K,k,x,v)
-if v.attempts>=x.max_attempts then
-bury_claimed(K,k,t,x,v,z)
-n[#n+1]=s
-note_spans(k,'b',{v.at_ms,v.name},k.now_ms,1)
+local y,z=read_job(v,l.usual),tonumber(i[s+2])
+local A={kind=i[s+3],message=i[s+4]}
+redis.call('ZREM',c,u)
+end_claim(K.groups,K.held,K.turns,l,y,w)
+if w.attempts>=y.max_attempts then
+bury_claimed(K,l,u,y,w,A)
+o[#o+1]=t
+note_spans(l,'b',{w.at_ms,w.name},l.now_ms,1)
 else
-local A=k.now_ms+(y<0 and backoff_of(x,v)or y)
-local B={what='t',at_ms=k.now_ms,claimed_ms=v.at_ms,kind=z.kind}
-note_history(b,t,v,B)
-happened(k,'retried',t,x,v,z.kind)
-wait_again(K,k,t,x,v,A)
-note_failure(b,t,k.now_ms,z)
-k.retried=k.retried+1
-q[#q+1]=v.at_ms
-q[#q+1]=v.name
-o=math.min(o,A)
-p=p+(A<=k.now_ms and 1 or 0)
+local B=l.now_ms+(z<0 and backoff_of(y,w)or z)
+local C={what='t',at_ms=l.now_ms,claimed_ms=w.at_ms,kind=A.kind}
+note_history(b,u,w,C)
+happened(l,'retried',u,y,w,A.kind)
+wait_again(K,l,u,y,w,B)
+note_failure(b,u,l.now_ms,A)
+l.retried=l.retried+1
+r[#r+1]=w.at_ms
+r[#r+1]=w.name
+p=math.min(p,B)
+q=q+(B<=l.now_ms and 1 or 0)
 end
 end
 end
-note_spans(k,'t',q,k.now_ms,1)
-if k.settling then
-p=p+settle_children(K,k,100)
-see_to_rest(d,k)
+note_spans(l,'t',r,l.now_ms,1)
+if l.settling then
+q=q+settle_children(K,l,100)
+see_to_rest(d,l)
 end
-if k.idle>0 then
-if frees_others(k)then
-p=math.max(p,1)
+if l.idle>0 then
+if frees_others(l)then
+q=math.max(q,1)
 end
-call_idle(d,k,math.min(p,8))
-if o<math.huge then
-see_to(d,k,o)
+call_idle(d,l,math.min(q,8))
+if p<math.huge then
+see_to(d,l,p)
 end
 end
-tell_others(K,k)
-save_queue_and_call(a,k,f,format_places(m,n))
-return{'retried',k.chores,m,n}` }
+tell_others(K,l)
+save_queue_and_call(a,l,g,f,format_places(n,o))
+return{'retried',l.chores,n,o}` }
 const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged', taken: [9, 6, 1, 14], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=ARGV[3]
@@ -1466,34 +1460,34 @@ for s,t in ipairs(q)do
 tell_period(p,o[t]or r[s],n+s-1,k)
 end
 return{'statistics',n*k,m*k,k,parse_names(o.names),p}` }
-const tagLua: LuaText = { file: 'lua/queue/tag', taken: [9, 3, 1, 25], text: `local e=ARGV[1]
-local f=ARGV[2]=='1'
-local g,h=ARGV,3
-local i,j=open_call(a,nil)if i then return i end
-local k,l,m=find_job(K,e)
-if not k then
+const tagLua: LuaText = { file: 'lua/queue/tag', taken: [9, 3, 1, 25], text: `local f=ARGV[1]
+local g=ARGV[2]=='1'
+local h,i=ARGV,3
+local j,k=open_to_change(a,nil)if j then return j end
+local l,m,n=find_job(c,b,f)
+if not l then
 return{'absent'}
 end
-local n=read_job(l,j.usual)
-local o=n.tags
-local p,q=other_tags(o,g,h,f)
-if f and q>20 then
+local o=read_job(m,k.usual)
+local p=o.tags
+local q,r=other_tags(p,h,i,g)
+if g and r>20 then
 return{'full'}
 end
-if p~=o then
-redis.call('ZADD',d,'XX','0','')
-redis.call('ZREM',d,'')
-n.tags=p
-rewrite_job(b,j,k,n,m,l)
-leave_tags(d,k,o,false)
-enter_tags(d,k,p)
-happened(j,'tagged',k,n,m,'')
+if q~=p then
+redis.call('ZADD',e,'XX','0','')
+redis.call('ZREM',e,'')
+o.tags=q
+rewrite_job(b,k,l,o,n,m)
+leave_tags(e,l,p,false)
+enter_tags(e,l,q)
+happened(k,'tagged',l,o,n,'')
 end
-if j.events then
-publish(c,j.events,j.now_ms)
+if k.events then
+publish(d,k.events,k.now_ms)
 end
-save_queue(a,j)
-return{'tagged',p}` }
+save_queue(a,k)
+return{'tagged',q}` }
 const tagsLua: LuaText = { file: 'lua/queue/tags', taken: [8, 2, 1, 12], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=open_queue(a)if e then return e end
@@ -1508,33 +1502,33 @@ f[#f+1]=g
 f[#f+1]=redis.call('ZLEXCOUNT',b,'['..g..'\\0','('..g..'\\1')
 end
 return{'tags',g,f}` }
-const trackLua: LuaText = { file: 'lua/queue/track', taken: [7, 2, 1, 14, 1, 11], text: `local e=ARGV[1]=='1'
-local f,g=ARGV,2
-local h,i=open_call(a,nil)if h then return h end
-local j={}
-for k=g,#f,1 do
-local l,m,n=find_job(K,f[k])
-local o=n~=nil and has_flag(n.flags,16)
-if l and e~=o then
-local p=read_job(m,i.usual)
-if e then
-redis.call('ZADD',d,'XX','0','')
-n=flag_job(b,i,l,m,n,16)
-redis.call('ZADD',d,'0','\\0'..l)
-happened(i,'tracked',l,p,n,'')
+const trackLua: LuaText = { file: 'lua/queue/track', taken: [7, 2, 1, 14, 1, 11], text: `local f=ARGV[1]=='1'
+local g,h=ARGV,2
+local i,j=open_to_change(a,nil)if i then return i end
+local k={}
+for l=h,#g,1 do
+local m,n,o=find_job(c,b,g[l])
+local p=o~=nil and has_flag(o.flags,16)
+if m and f~=p then
+local q=read_job(n,j.usual)
+if f then
+redis.call('ZADD',e,'XX','0','')
+o=flag_job(b,j,m,n,o,16)
+redis.call('ZADD',e,'0','\\0'..m)
+happened(j,'tracked',m,q,o,'')
 else
-redis.call('ZREM',d,'')
-happened(i,'untracked',l,p,n,'')
-unflag_job(b,l,n,16)
-redis.call('ZREM',d,'\\0'..l)
+redis.call('ZREM',e,'')
+happened(j,'untracked',m,q,o,'')
+unflag_job(b,m,o,16)
+redis.call('ZREM',e,'\\0'..m)
 end
 end
-j[#j+1]=not l and'absent'or e and'tracked'or'untracked'
+k[#k+1]=not m and'absent'or f and'tracked'or'untracked'
 end
-if i.events then
-publish(c,i.events,i.now_ms)
+if j.events then
+publish(d,j.events,j.now_ms)
 end
-return{'tracking',j}` }
+return{'tracking',k}` }
 const unrecurLua: LuaText = { file: 'lua/queue/unrecur', taken: [8, 2, 1, 5, 1, 7], text: `local e=ARGV[1]
 local f=tonumber(ARGV[2]or 0)
 local g,h=open_queue(a)if g then return g end
@@ -1549,21 +1543,21 @@ redis.call('ZREM',c,e)
 leave_short(d,h,e)
 save_queue(a,h)
 return{'removed',j>0 and 1 or 0}` }
-const watchLua: LuaText = { file: 'lua/queue/watch', taken: [9, 3, 1, 2, 1, 3, 1, 4, 1, 9, 1, 9, 1, 5], text: `local e=ARGV[1]
-local f={channel=ARGV[2],sharded=ARGV[3]=='1',counted=ARGV[4]=='1'}
+const watchLua: LuaText = { file: 'lua/queue/watch', taken: [9, 1, 1, 1, 1, 2, 1, 3, -9, 1, 9, 4, 1, 9, 1, 9, 1, 5], text: `local e=ARGV[1]
 local g,h=ARGV,5
 local i=read_queue(a,'','')
 if string.find(i.layout,'^in %d+ partitions$')then
 return{'watched',0,{unpack(g,h)}}
 end
 local j=refusal_of_queue(i)if j then return j end
+local f={channel=ARGV[2],sharded=ARGV[3]=='1',counted=ARGV[4]=='1'}
 begin_call(i,f)
-refuse_when_full(K)
+refuse_when_full(K.parents)
 try_rights(K,i)
 local k={}
 i.copied=4194304
 for l=h,#g,1 do
-local m=link_here(K,i,g[l])
+local m=link_here(K.ids,K.jobs,K.parents,i,g[l])
 if m then
 redis.call('ZADD',c,'0',m..'\\0q'..e..'\\1'..g[l])
 else
@@ -1640,17 +1634,17 @@ end
 if#i>0 or change_others(b,c,g)then
 try_rights(a,b)
 elseif#g>0 then
-local function try_acks(a,b,c)
-if not c then
-redis.call('HDEL',a.jobs,'')
-redis.call('HGET',a.jobs,'')
-if is_marked(b,2)then
-redis.call('ZADD',a.leases,'XX','0','')
+local function try_acks(a,b,c,d,e)
+if not e then
+redis.call('HDEL',a,'')
+redis.call('HGET',a,'')
+if is_marked(d,2)then
+redis.call('ZADD',b,'XX','0','')
 end
 end
-redis.call('HSET',a.meta,'codec',b.codec)
+redis.call('HSET',c,'codec',d.codec)
 end
-try_acks(a,b,f)
+try_acks(a.jobs,a.leases,a.meta,b,f)
 end
 for j,k in ipairs(i)do
 stop_job(a,b,k)
@@ -1739,7 +1733,7 @@ return tonumber(g)
 end
 local function bury_job(a,b,c,d,e,f)
 if has_flag(e.flags,2)then
-end_parent(a,b,c,d.id,'d',f.kind..'\\0'..f.message)
+end_parent(a.jobs,a.parents,b,c,d.id,'d',f.kind..'\\0'..f.message)
 e.flags=e.flags-2
 end
 local g=count_dead(a.kinds,b,c,f)
@@ -1778,13 +1772,13 @@ else
 redis.call('HSET',a.kinds,f,g..' '..string.format('%.0f',h-1)..' '..i)
 end
 end
-local function page_of_kind(a,b,c,d)
-local e=string.match(redis.call('HGET',a.kinds,b)or'','^%d+')
-if not e then
+local function page_of_kind(a,b,c,d,e)
+local f=string.match(redis.call('HGET',b,c)or'','^%d+')
+if not f then
 return{},true
 end
-local f=redis.call('ZCOUNT',a.failed,'-inf','('..e)
-local g=f+redis.call('ZCOUNT',a.failed,e,e)
+local g=redis.call('ZCOUNT',a,'-inf','('..f)
+local h=g+redis.call('ZCOUNT',a,f,f)
 local function place_behind(a,b,c,d)
 while b<c do
 local e=math.floor((b+c)/2)
@@ -1797,23 +1791,23 @@ end
 end
 return b
 end
-local h=place_behind(a.failed,f,g,c)
-local i=math.min(h+d,g)
-if h==i then
+local i=place_behind(a,g,h,d)
+local j=math.min(i+e,h)
+if i==j then
 return{},true
 end
-local j=
-redis.call('ZRANGE',a.failed,string.format('%.0f',h),string.format('%.0f',i-1))
-return j,i==g
+local k=
+redis.call('ZRANGE',a,string.format('%.0f',i),string.format('%.0f',j-1))
+return k,j==h
 end` }
 const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies', taken: [14, 3, 7, 6, 1, 3, 7, 10, 2, 2, 1, 5, 2, 17, 12, 13, 210, 2, -298, 3, 13, 4, 236, 9, 70, 5, -73, 26, 5, 35, -165, 10, -88, 15, 11, 11, -20, 7, 15, 13, 3, 21, 16, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11, -150, 8], text: `local function pack_end(a,b,c)
 return struct.pack('>c1Hc0',a,#b,b)..c
 end
-local function end_parent(a,b,c,d,e,f)
-redis.call('HSET',a.jobs,'z'..c,pack_end(e,d==''and c or d,f))
-redis.call('ZADD',a.parents,'0',c)
-b.settling=true
-set_mark(b,4)
+local function end_parent(a,b,c,d,e,f,g)
+redis.call('HSET',a,'z'..d,pack_end(f,e==''and d or e,g))
+redis.call('ZADD',b,'0',d)
+c.settling=true
+set_mark(c,4)
 end
 local function each_ref(a)
 return string.gmatch(string.match(a,'%z(.*)$')or'','[^%z]+')
@@ -1824,46 +1818,46 @@ for f in each_ref(d)do
 e[#e+1]=f..'\\0'..c
 end
 if#e>0 then
-redis.call('ZREM',a.children,unpack(e))
+redis.call('ZREM',a,unpack(e))
 end
 b.work=(b.work or 0)+#e
 end
-local function forget_parent(a,b)
-redis.call('HDEL',a.jobs,'y'..b)
-if redis.call('ZSCORE',a.parents,b)~='0'then
-redis.call('HDEL',a.jobs,'z'..b)
-redis.call('ZREM',a.parents,b)
+local function forget_parent(a,b,c)
+redis.call('HDEL',a,'y'..c)
+if redis.call('ZSCORE',b,c)~='0'then
+redis.call('HDEL',a,'z'..c)
+redis.call('ZREM',b,c)
 end
 end
-local function unname_parents(a,b)
-local c,d={},{}
-for e,f in ipairs(b)do
-c[e]='y'..f
+local function unname_parents(a,b,c)
+local d,e={},{}
+for f,g in ipairs(c)do
+d[f]='y'..g
 end
-for e,f in ipairs(#b>0 and redis.call('HMGET',a.jobs,unpack(c))or{})do
-if f and tonumber(f)>1 then
-d[#d+1]=c[e]
-d[#d+1]=string.format('%d',f-1)
+for f,g in ipairs(#c>0 and redis.call('HMGET',a,unpack(d))or{})do
+if g and tonumber(g)>1 then
+e[#e+1]=d[f]
+e[#e+1]=string.format('%d',g-1)
 else
-forget_parent(a,b[e])
+forget_parent(a,b,c[f])
 end
 end
-if#d>0 then
-redis.call('HSET',a.jobs,unpack(d))
+if#e>0 then
+redis.call('HSET',a,unpack(e))
 end
 end
-local function drop_parents(a,b,c)
-local d=redis.call('HGET',a.jobs,'d'..c)
-if not d then
+local function drop_parents(a,b,c,d,e)
+local f=redis.call('HGET',b,'d'..e)
+if not f then
 return
 end
-leave_parents(a,b,c,d)
-local e={}
-for f in each_ref(d)do
-e[#e+1]=f
+leave_parents(a,d,e,f)
+local g={}
+for h in each_ref(f)do
+g[#g+1]=h
 end
-unname_parents(a,e)
-redis.call('HDEL',a.jobs,'d'..c)
+unname_parents(b,c,g)
+redis.call('HDEL',b,'d'..e)
 end
 local function settle_children(a,b,c)
 local d=0
@@ -1871,7 +1865,7 @@ local function unpack_end(a)
 return struct.unpack('>c1Hc0',a)
 end
 local function unblock(a,b,c,d)
-redis.call('ZREM',a.blocked,c)
+redis.call('ZREM',a,c)
 b.blocked=b.blocked-d.size
 end
 local function bury_child(a,b,c,d,e,f)
@@ -1884,7 +1878,7 @@ note_end(a.jobs,b,c,d,e,h)
 bury_job(a,b,c,d,e,h)
 end
 local function unblock_child(a,b,c,d,e,f)
-unblock(a,b,c,e)
+unblock(a.blocked,b,c,e)
 wait_again(a,b,c,d,e,b.now_ms+f)
 return f==0
 end
@@ -1898,8 +1892,8 @@ local h=read_job(f[1],b.usual)
 local i,j,k=string.match(f[3],'^(%a)(%d+)(.*)$')
 if(d=='d'or d=='x')and i~='r'then
 local l="parent '"..e.."' "..(d=='d'and'is dead'or'was cancelled')
-unblock(a,b,c,g)
-leave_parents(a,b,c,f[3])
+unblock(a.blocked,b,c,g)
+leave_parents(a.children,b,c,f[3])
 if i=='b'then
 bury_child(a,b,c,h,g,l)
 else
@@ -1930,7 +1924,7 @@ local p=string.sub(o,#e+2)
 redis.call('ZREM',a.children,o)
 m=m+1
 if string.sub(p,1,1)=='q'then
-put_out_end(a,b,p,e,j,string.sub(i,l))
+put_out_end(a.jobs,a.outbox,b,p,e,j,string.sub(i,l))
 if b.moved>=4194304 then
 break
 end
@@ -1949,70 +1943,70 @@ end
 note_due(b,b.now_ms)
 return d
 end
-local function link_done(a,b,c,d,e)
-local f,g,h=read_job(d).id,b.copied or 0,''
-if g<4194304 then
-h=redis.call('HGET',a.jobs,'o'..c)or''
-b.copied=g+#h
+local function link_done(a,b,c,d,e,f)
+local g,h,i=read_job(e).id,c.copied or 0,''
+if h<4194304 then
+i=redis.call('HGET',a,'o'..d)or''
+c.copied=h+#i
 else
-flag_job(a.jobs,b,c,d,e,128)
+flag_job(a,c,d,e,f,128)
 end
-end_parent(a,b,c,f,'f',h)
+end_parent(a,b,c,d,g,'f',i)
 end
-local function link_here(a,b,c)
-local d,e,f=find_job(a,c)
-if not d then
+local function link_here(a,b,c,d,e)
+local f,g,h=find_job(a,b,e)
+if not f then
 return nil
 end
-if f and f.state=='f'then
-link_done(a,b,d,e,f)
-elseif f and f.state=='d'then
-local g,h,i=unpack_failure(redis.call('HGET',a.jobs,'e'..d))
-end_parent(a,b,d,read_job(e).id,'d',h..'\\0'..i)
+if h and h.state=='f'then
+link_done(b,c,d,f,g,h)
+elseif h and h.state=='d'then
+local i,j,k=unpack_failure(redis.call('HGET',b,'e'..f))
+end_parent(b,c,d,f,read_job(g).id,'d',j..'\\0'..k)
 else
-flag_job(a.jobs,b,d,e,f,2)
+flag_job(b,d,f,g,h,2)
 end
-return d
+return f
 end
-local function known_here(a,b,c)
-local d=b.linked
-if not d then
-d={}
-b.linked=d
+local function known_here(a,b,c,d,e)
+local f=d.linked
+if not f then
+f={}
+d.linked=f
 end
-if d[c]==nil then
-d[c]=link_here(a,b,c)or false
+if f[e]==nil then
+f[e]=link_here(a,b,c,d,e)or false
 end
-return d[c]or nil
+return f[e]or nil
 end
 local function link_elsewhere(a,b,c)
-if redis.call('ZADD',a.parents,'NX',string.format('%.0f',b.now_ms),c)==1 then
+if redis.call('ZADD',a,'NX',string.format('%.0f',b.now_ms),c)==1 then
 b.chores=with_flag(b.chores,4)
 set_mark(b,4)
 note_due(b,b.now_ms)
 end
 end
-local function store_links(a,b,c)
-local d,e={},{}
-for f,g in ipairs(c)do
-d[f*2-1],d[f*2]='0',g..'\\0'..b
-e[f]='y'..g
+local function store_links(a,b,c,d)
+local e,f={},{}
+for g,h in ipairs(d)do
+e[g*2-1],e[g*2]='0',h..'\\0'..c
+f[g]='y'..h
 end
-redis.call('ZADD',a.children,unpack(d))
-local f={}
-for g,h in ipairs(redis.call('HMGET',a.jobs,unpack(e)))do
-f[g*2-1],f[g*2]=e[g],string.format('%d',(h or 0)+1)
+redis.call('ZADD',a,unpack(e))
+local g={}
+for h,i in ipairs(redis.call('HMGET',b,unpack(f)))do
+g[h*2-1],g[h*2]=f[h],string.format('%d',(i or 0)+1)
 end
-redis.call('HSET',a.jobs,unpack(f))
+redis.call('HSET',b,unpack(g))
 end
 local function link_parents(a,b,c,d,e,f)
 local g,h={},{}
 for i in string.gmatch(d,'[^%z]+')do
 local j=i
 if string.sub(i,1,1)=='l'then
-j=known_here(a,b,string.sub(i,2))
+j=known_here(a.ids,a.jobs,a.parents,b,string.sub(i,2))
 else
-link_elsewhere(a,b,j)
+link_elsewhere(a.parents,b,j)
 end
 if j and not h[j]then
 h[j]=true
@@ -2020,21 +2014,21 @@ g[#g+1]=j
 end
 end
 if#g>0 then
-store_links(a,c,g)
+store_links(a.children,a.jobs,c,g)
 local i=string.format('%s%d %.0f',e,#g,f)
 redis.call('HSET',a.jobs,'d'..c,i..'\\0'..table.concat(g,'\\0'))
 end
 return#g
 end
-local function is_older(a,b,c)
-if string.sub(b,1,1)~='l'then
+local function is_older(a,b,c,d)
+if string.sub(c,1,1)~='l'then
 return false
 end
-local d=find_job(a,string.sub(b,2))
-return not d or tonumber(d)<tonumber(c)
+local e=find_job(a,b,string.sub(c,2))
+return not e or tonumber(e)<tonumber(d)
 end
 local function read_wants(a,b)
-local c=redis.call('HGET',a.jobs,'d'..b)
+local c=redis.call('HGET',a,'d'..b)
 local d,e=string.match(c,'^(%a)%d+ (%d+)')
 local f={}
 for g in each_ref(c)do
@@ -2043,7 +2037,7 @@ end
 return{policy=d,delay_ms=tonumber(e),refs=f}
 end
 local function add_parent(a,b,c,d,e)
-local f=link_here(a,b,string.sub(e,2))
+local f=link_here(a.ids,a.jobs,a.parents,b,string.sub(e,2))
 for g,h in ipairs(d.refs)do
 if h==f then
 return
@@ -2058,13 +2052,13 @@ end
 local function remove_parent(a,b,c,d)
 local e=d
 if string.sub(d,1,1)=='l'then
-e=find_job(a,string.sub(d,2))or''
+e=find_job(a.ids,a.jobs,string.sub(d,2))or''
 end
 for f,g in ipairs(c.refs)do
 if g==e then
 table.remove(c.refs,f)
 redis.call('ZREM',a.children,e..'\\0'..b)
-unname_parents(a,{e})
+unname_parents(a.jobs,a.parents,{e})
 return
 end
 end
@@ -2076,23 +2070,23 @@ else
 remove_parent(a,c,d,f)
 end
 end
-local function save_wants(a,b,c)
-local d=0
-for e,f in ipairs(c.refs)do
-if redis.call('ZSCORE',a.children,f..'\\0'..b)then
-d=d+1
+local function save_wants(a,b,c,d)
+local e=0
+for f,g in ipairs(d.refs)do
+if redis.call('ZSCORE',a,g..'\\0'..c)then
+e=e+1
 end
 end
-local e=string.format('%s%d %.0f',c.policy,d,c.delay_ms)
-redis.call('HSET',a.jobs,'d'..b,e..'\\0'..table.concat(c.refs,'\\0'))
-return d
+local f=string.format('%s%d %.0f',d.policy,e,d.delay_ms)
+redis.call('HSET',b,'d'..c,f..'\\0'..table.concat(d.refs,'\\0'))
+return e
 end
-local function hear_of_parent(a,b,c,d,e)
-local f='q'..c..'\\1'..d
-if redis.call('HEXISTS',a.jobs,'y'..f)==1 then
-redis.call('HSET',a.jobs,'z'..f,e)
-redis.call('ZADD',a.parents,'0',f)
-b.settling=true
+local function hear_of_parent(a,b,c,d,e,f)
+local g='q'..d..'\\1'..e
+if redis.call('HEXISTS',a,'y'..g)==1 then
+redis.call('HSET',a,'z'..g,f)
+redis.call('ZADD',b,'0',g)
+c.settling=true
 end
 end` }
 const dueModule: LuaText = { file: 'lua/shared/queue/due', taken: [25, 5, 222, 9, -155, 1, -35, 32, 3, 5, -111, 7, 1, 12, 91, 2, 119, 2, -45, 5, 40, 3, 1, 1, -43, 5, 1, 5, 5, 1, 1, 17, 8, 8, -134, 3, 44, 8, -52, 5, 4, 4, 2, 8, 1, 18, -37, 2, -91, 25, 1, 3, 1, 4, 105, 11], text: `local function note_due(a,b)
@@ -2175,7 +2169,7 @@ local c=math.ceil(redis.call('ZCARD',a)/100)
 local d=c>0 and math.floor(b/1000)%c*100 or 0
 return redis.call('ZRANGE',a,d,d+100-1)
 end
-look_at_held(a,part_of(a.held,b.now_ms),b.now_us)
+look_at_held(a.groups,a.held,a.turns,part_of(a.held,b.now_ms),b.now_us)
 end
 if is_marked(b,8)and not c.paused then
 local d=0
@@ -2189,26 +2183,26 @@ return math.max(b,c[1]-a.last_ms)
 end
 return b
 end
-local function go_on(a,b,c)
-local d=redis.call('HMGET',a.recurrences,'d'..c,'s'..c,'t'..c)
-local e=unpack_runs(d[1],d[2],d[3])
-local f=longest_gap(e)
-if f==0 or e.next_ms<=b.now_ms+2*f then
+local function go_on(a,b,c,d,e)
+local f=redis.call('HMGET',a,'d'..e,'s'..e,'t'..e)
+local g=unpack_runs(f[1],f[2],f[3])
+local h=longest_gap(g)
+if h==0 or g.next_ms<=d.now_ms+2*h then
 return 0
-elseif e.every_ms==0 and is_to_be_replaced(e)then
+elseif g.every_ms==0 and is_to_be_replaced(g)then
 return 0
 end
-local g=read_recurrence(a.recurrences,c)
-if g.every_ms>0 then
-g.next_ms=next_interval(g,b.now_ms)
+local i=read_recurrence(a,e)
+if i.every_ms>0 then
+i.next_ms=next_interval(i,d.now_ms)
 else
-g.known_ms,g.complete=b.now_ms,false
+i.known_ms,i.complete=d.now_ms,false
 end
-save_progress(a,b,c,g)
-return#g.record
+save_progress(a,b,c,d,e,i)
+return#i.record
 end
 for e,f in ipairs(part_of(a.recurring,b.now_ms))do
-d=d+go_on(a,b,f)
+d=d+go_on(a.recurrences,a.recurring,a.short,b,f)
 if d>=4194304 then
 break
 end
@@ -2219,14 +2213,14 @@ catch_up(a,b,c)
 end
 if is_marked(b,4)then
 local function note_parents_due(a,b)
-local c=redis.call('ZRANGE',a.parents,'0','0','WITHSCORES')[2]
+local c=redis.call('ZRANGE',a,'0','0','WITHSCORES')[2]
 if c=='0'then
 b.settling=true
 elseif c and tonumber(c)<=b.now_ms then
 b.chores=with_flag(b.chores,4)
 end
 end
-note_parents_due(a,b)
+note_parents_due(a.parents,b)
 end
 if is_marked(b,8)and not c.paused then
 spawn_due(a,b,100)
@@ -2263,36 +2257,36 @@ return f<math.huge and f or nil
 end
 b.due_ms=look_again(b,next_due_ms(a,b,c)or 9007199254740991)
 end
-local function bring_returned(a,b,c)
-local d=b.ghosts
-local e=math.min(b.ghosts,1000)+c
-local f=redis.call('LRANGE',a.ready,'0',string.format('%d',e-1))
-local g=#f>0 and redis.call('HMGET',a.jobs,unpack(fields_of(f)))
-local h,i,j={},{},0
-for k,l in ipairs(f)do
-local m,n=g[k*2-1],g[k*2]
-local o=not i[l]and stands_in_list(m,n)
-if o and(#h==c*2 or not n or unpack_run(n).state~='b')then
+local function bring_returned(a,b,c,d,e)
+local f=d.ghosts
+local g=math.min(d.ghosts,1000)+e
+local h=redis.call('LRANGE',c,'0',string.format('%d',g-1))
+local i=#h>0 and redis.call('HMGET',a,unpack(fields_of(h)))
+local j,k,l={},{},0
+for m,n in ipairs(h)do
+local o,p=i[m*2-1],i[m*2]
+local q=not k[n]and stands_in_list(o,p)
+if q and(#j==e*2 or not p or unpack_run(p).state~='b')then
 break
-elseif o then
-h[#h+1]='-4294967296'
-h[#h+1]=l
-i[l]=true
+elseif q then
+j[#j+1]='-4294967296'
+j[#j+1]=n
+k[n]=true
 else
-b.ghosts=math.max(0,b.ghosts-1)
+d.ghosts=math.max(0,d.ghosts-1)
 end
-j=k
+l=m
 end
-if#h>0 then
-set_mark(b,1)
-redis.call('ZADD',a.prioritized,unpack(h))
+if#j>0 then
+set_mark(d,1)
+redis.call('ZADD',b,unpack(j))
 end
-if j>0 and redis.pcall('LTRIM',a.ready,string.format('%d',j),'-1').err then
-b.ghosts=d+#h/2
+if l>0 and redis.pcall('LTRIM',c,string.format('%d',l),'-1').err then
+d.ghosts=f+#j/2
 return
 end
-if#h<c*2 and(j<#f or#f<e)then
-b.marks=b.marks-64
+if#j<e*2 and(l<#h or#h<g)then
+d.marks=d.marks-64
 end
 end
 local function next_change_ms(a,b,c,d)
@@ -2317,10 +2311,10 @@ redis.call('HSET',a,d,e)
 end
 redis.call('PEXPIRE',a,'7200000')
 end
-local function end_claim(a,b,c,d)
-b.claimed=b.claimed-d.size
-if c.group~=''then
-free_in_group(a,c.group,b.now_us)
+local function end_claim(a,b,c,d,e,f)
+d.claimed=d.claimed-f.size
+if e.group~=''then
+free_in_group(a,b,c,e.group,d.now_us)
 end
 end
 local function note_end(a,b,c,d,e,f)
@@ -2348,17 +2342,17 @@ waiters=h,
 }
 end
 local CANCELLED={state='x',kind='',message='',result=''}
-local function keep_end(a,b,c,d,e)
-e.flags=e.flags-128
-if redis.call('HEXISTS',a.jobs,'y'..c)==1 or redis.call('ZSCORE',a.parents,c)=='0'then
-local f=redis.call('HGET',a.jobs,'o'..c)or''
-redis.call('HSET',a.jobs,'z'..c,pack_end('f',d.id==''and c or d.id,f))
-b.moved=(b.moved or 0)+#f
+local function keep_end(a,b,c,d,e,f)
+f.flags=f.flags-128
+if redis.call('HEXISTS',a,'y'..d)==1 or redis.call('ZSCORE',b,d)=='0'then
+local g=redis.call('HGET',a,'o'..d)or''
+redis.call('HSET',a,'z'..d,pack_end('f',e.id==''and d or e.id,g))
+c.moved=(c.moved or 0)+#g
 end
 end
 local function erase_job(a,b,c,d,e)
 if e and e.state=='f'and has_flag(e.flags,128)then
-keep_end(a,b,c,d,e)
+keep_end(a.jobs,a.parents,b,c,d,e)
 end
 redis.call(
 'HDEL',
@@ -2383,10 +2377,10 @@ if d.tags~=''or f then
 leave_tags(a.tagged,c,d.tags,f)
 end
 if e and has_flag(e.flags,2)then
-end_parent(a,b,c,d.id,'x','')
+end_parent(a.jobs,a.parents,b,c,d.id,'x','')
 end
 if e and has_flag(e.flags,32)then
-drop_parents(a,b,c)
+drop_parents(a.children,a.jobs,a.parents,b,c)
 end
 end
 local function cancel_job(a,b,c,d,e)
@@ -2400,7 +2394,7 @@ local function stop_job(a,b,c)
 local d=redis.call('HMGET',a.jobs,c,'r'..c)
 local e,f=read_job(d[1],b.usual),unpack_run(d[2])
 redis.call('ZREM',a.leases,c)
-end_claim(a,b,e,f)
+end_claim(a.groups,a.held,a.turns,b,e,f)
 cancel_job(a,b,c,e,f)
 end
 local function finish_jobs(a,b,c,d)
@@ -2418,11 +2412,11 @@ j[#j+1]=m.at_ms
 j[#j+1]=m.name
 local o=m.flags~=1 and read_job(redis.call('HGET',a.jobs,l),b.usual)or nil
 if has_flag(m.flags,2)then
-end_parent(a,b,l,o.id,'f',n)
+end_parent(a.jobs,a.parents,b,l,o.id,'f',n)
 m.flags=m.flags-2
 end
 if o and o.group~=''then
-free_in_group(a,o.group,b.now_us)
+free_in_group(a.groups,a.held,a.turns,o.group,b.now_us)
 end
 if b.events then
 local p=o and o.id or''
@@ -2452,16 +2446,16 @@ g[#g+1]='e'..l
 end
 end
 end
-local function store_ends(a,b,c,d)
-if#b>0 then
-redis.call('HDEL',a.jobs,unpack(b))
-end
+local function store_ends(a,b,c,d,e)
 if#c>0 then
-redis.call('ZADD',a.done,unpack(c))
-redis.call('HSET',a.jobs,unpack(d))
+redis.call('HDEL',b,unpack(c))
+end
+if#d>0 then
+redis.call('ZADD',a,unpack(d))
+redis.call('HSET',b,unpack(e))
 end
 end
-store_ends(a,g,h,i)
+store_ends(a.done,a.jobs,g,h,i)
 if b.done>0 then
 local function drop_done(a,b,c,d)
 local e={}
@@ -2567,7 +2561,7 @@ end
 tell_ends(a.results,b)
 end
 if b.noted or b.counted then
-leave_notes(a,b,packed_notes(b))
+leave_notes(a.notes,a.stats,b,packed_notes(b))
 end
 if b.events then
 publish(a.listeners,b.events,b.now_ms)
@@ -2681,7 +2675,7 @@ b.scheduled=b.scheduled-f
 elseif e=='w'then
 b.blocked=b.blocked-f
 else
-leave_ready(a,b,d,c)
+leave_ready(a.grouped,a.groups,a.prioritized,b,d,c)
 b.ready=b.ready-f
 end
 end
@@ -2747,25 +2741,25 @@ end
 end
 local function hold_names(a,b,c,d,e,f)
 if e.id~=''then
-redis.call('HSET',a.ids,'i'..e.id,f)
+redis.call('HSET',a,'i'..e.id,f)
 end
 if e.unique~=''then
 local g=c.specs[d+13]
 local h=b.now_ms+c.specs[d+14]
-hold_unique(a.ids,c.specs[d+12],f,g,h)
+hold_unique(a,c.specs[d+12],f,g,h)
 c.windows=c.windows+(g=='w'and 1 or 0)
 end
 end
-local function add_blocked(a,b,c,d,e)
-local f,g,h=record_fields(b,c,full_head(d),e)
-add_run(f,c,pack_new_run('w',b.now_ms,g,with_flag(h,32),d.name))
-redis.call('HSET',a.jobs,unpack(f))
-redis.call('ZADD',a.blocked,c,c)
-mark_place(b,d)
-if d.tags~=''then
-enter_tags(a.tagged,c,d.tags)
+local function add_blocked(a,b,c,d,e,f,g)
+local h,i,j=record_fields(d,e,full_head(f),g)
+add_run(h,e,pack_new_run('w',d.now_ms,i,with_flag(j,32),f.name))
+redis.call('HSET',b,unpack(h))
+redis.call('ZADD',a,e,e)
+mark_place(d,f)
+if f.tags~=''then
+enter_tags(c,e,f.tags)
 end
-b.blocked=b.blocked+g
+d.blocked=d.blocked+i
 end
 local function add_job(a,b,c,d,e,f)
 local g,h,i=record_fields(b,c,full_head(d),e)
@@ -2813,7 +2807,7 @@ tally_due(c,k)
 end
 return
 end
-hold_names(a,b,c,d,h,f)
+hold_names(a.ids,b,c,d,h,f)
 if b.linked then
 b.linked[h.id],b.linked[f]=nil,nil
 end
@@ -2824,7 +2818,7 @@ if
 o~=''
 and link_parents(a,b,f,o,g[d+19],j)>0
 then
-add_blocked(a,b,f,h,i)
+add_blocked(a.blocked,a.jobs,a.tagged,b,f,h,i)
 else
 add_job(a,b,f,h,i,k)
 tally_due(c,k)
@@ -2840,7 +2834,7 @@ return table.concat(c)
 end
 local function see_to_new(a,b,c)
 if b.left then
-sweep_ready(a,b,b.left)
+sweep_ready(a.jobs,a.ready,b,b.left)
 end
 if c.windows>0 then
 forget_old_uniques(a.ids,c.windows,b.now_ms)
@@ -2871,26 +2865,26 @@ end
 end
 return a.done>0
 end
-local function try_places(a,b,c)
-local d,e=#b-c>=22,b[c+11]~=''
+local function try_places(a,b,c,d)
+local e,f=#c-d>=22,c[d+11]~=''
 if
-d
-or e
-or b[c+3]~='0'
-or b[c+4]~='0'
-or b[c+17]~=''
+e
+or f
+or c[d+3]~='0'
+or c[d+4]~='0'
+or c[d+17]~=''
 then
-redis.call('ZADD',a.scheduled,'XX','0','')
+redis.call('ZADD',b,'XX','0','')
 end
-if d or e then
-redis.call('HGET',a.ids,'')
+if e or f then
+redis.call('HGET',a,'')
 end
 end
 local function begin_jobs(a,b)
 local c={}
 widen(b,16,c,'~')
 if#c>0 then
-redis.call('HSET',a.jobs,unpack(c))
+redis.call('HSET',a,unpack(c))
 end
 end
 local function unpack_spec(a)
@@ -3056,31 +3050,31 @@ end
 local function hold_back(a,b,c,d)
 redis.call('ZADD',a,string.format('%.0f',math.floor(d/1000)+c),b)
 end
-local function place_group(a,b,c,d)
-local e=c.concurrency>0 and c.claimed>=c.concurrency
-if c.in_ring or c.paused or c.ready==0 or e then
-save_group(a.groups,b,c,d)
+local function place_group(a,b,c,d,e,f)
+local g=e.concurrency>0 and e.claimed>=e.concurrency
+if e.in_ring or e.paused or e.ready==0 or g then
+save_group(a,d,e,f)
 return false
 end
-local f=held_for_ms(c,d)
-c.in_ring=f==0
-save_group(a.groups,b,c,d)
-if not c.in_ring then
-hold_back(a.held,b,f,d)
+local h=held_for_ms(e,f)
+e.in_ring=h==0
+save_group(a,d,e,f)
+if not e.in_ring then
+hold_back(b,d,h,f)
 return true
-elseif type(redis.pcall('RPUSH',a.turns,b))=='table'then
-c.in_ring=false
-save_group(a.groups,b,c,d)
-hold_back(a.held,b,0,d)
+elseif type(redis.pcall('RPUSH',c,d))=='table'then
+e.in_ring=false
+save_group(a,d,e,f)
+hold_back(b,d,0,f)
 return true
 end
 return false
 end
-local function free_in_group(a,b,c)
-local d=read_group(a.groups,b)
-if d then
-d.claimed=math.max(0,d.claimed-1)
-place_group(a,b,d,c)
+local function free_in_group(a,b,c,d,e)
+local f=read_group(a,d)
+if f then
+f.claimed=math.max(0,f.claimed-1)
+place_group(a,b,c,d,f,e)
 end
 end
 local function new_group(a)
@@ -3112,13 +3106,13 @@ local function join_group(a,b,c,d,e)
 local f=open_group(a.groups,b,c.group)
 redis.call('ZADD',a.grouped,f.number,(e and'0000000000'or rank_of(c.priority))..d)
 f.ready=f.ready+1
-place_group(a,c.group,f,b.now_us)
+place_group(a.groups,a.held,a.turns,c.group,f,b.now_us)
 end
-local function look_at_held(a,b,c)
-for d,e in ipairs(b)do
-local f=read_group(a.groups,e)
-if not f or not place_group(a,e,f,c)then
-redis.call('ZREM',a.held,e)
+local function look_at_held(a,b,c,d,e)
+for f,g in ipairs(d)do
+local h=read_group(a,g)
+if not h or not place_group(a,b,c,g,h,e)then
+redis.call('ZREM',b,g)
 end
 end
 end
@@ -3126,9 +3120,9 @@ local function next_interval(a,b)
 local c,d=a.every_ms,a.offset_ms
 return(math.floor((b-d)/c)+1)*c+d
 end
-local function release_held(a,b,c)
-local d=math.floor(b/1000)
-look_at_held(a,redis.call('ZRANGEBYSCORE',a.held,'-inf',d,'LIMIT','0',c),b)
+local function release_held(a,b,c,d,e)
+local f=math.floor(d/1000)
+look_at_held(a,b,c,redis.call('ZRANGEBYSCORE',b,'-inf',f,'LIMIT','0',e),d)
 end
 local function starts_left(a,b,c)
 local d=spans_of(b)
@@ -3140,13 +3134,13 @@ local e,f=spans_of(b)
 local g=b.rate_burst>0 and math.ceil or math.floor
 return math.max(a,c)+g(d*f)
 end
-local function leave_group(a,b,c,d)
-local e=read_group(a.groups,b.group)
-if not e or redis.call('ZREM',a.grouped,rank_of(b.priority)..c,'0000000000'..c)==0 then
+local function leave_group(a,b,c,d,e)
+local f=read_group(b,c.group)
+if not f or redis.call('ZREM',a,rank_of(c.priority)..d,'0000000000'..d)==0 then
 return false
 end
-e.ready=e.ready-1
-save_group(a.groups,b.group,e,d)
+f.ready=f.ready-1
+save_group(b,c.group,f,e)
 return true
 end
 local function rate_of(a)
@@ -3178,7 +3172,7 @@ local h=math.min(b-d,f)/g
 local i,j=spans_of(a)
 return math.floor(d+h*j)
 end` }
-const idleModule: LuaText = { file: 'lua/shared/queue/idle', taken: [71, 6, -55, 5, 145, 7, -136, 3, 12, 11, 78, 2, -102, 3, 2, 4, 56, 18, 2, 10, 1, 2, 4, 3, -123, 13, 37, 16, 3, 7, 1, 3, 44, 17, 10, 3, 2, 5, 2, 4, 2, 4, 26, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 112, 3, -112, 14, 100, 5, -95, 11, 39, 7, 1, 12, -57, 5, 2, 12, 2, 7, 29, 4, 1, 2, -35, 5, 30, 4], text: `local function remove_idle(a,b,c)
+const idleModule: LuaText = { file: 'lua/shared/queue/idle', taken: [71, 6, -55, 5, 145, 7, -136, 3, 12, 11, 78, 2, -102, 3, 2, 4, 56, 18, 2, 10, 1, 2, 4, 3, -123, 13, 37, 16, 3, 7, 1, 3, 44, 17, 10, 3, 2, 5, 2, 4, 2, 4, 26, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 112, 3, -112, 14, 100, 5, -317, 3, 219, 11, 39, 7, 1, 12, -57, 5, 2, 12, 2, 7, 29, 4, 1, 2, -35, 5, 30, 4], text: `local function remove_idle(a,b,c)
 local d=redis.pcall('ZREM',a,unpack(c))
 local e=type(d)=='number'
 b.idle=b.idle-(e and d or 0)
@@ -3364,7 +3358,7 @@ return a.is_behind and math.min(b,a.now_ms+1000)or b
 end
 local function wait_for_work(a,b,c,d,e,f)
 local g,h=b.now_ms,next_start_ms(b,c)
-if f and b.ready>0 and has_more(a,b)then
+if f and b.ready>0 and has_more(a.prioritized,a.ready,a.turns,b)then
 h=1
 end
 local i=next_due_ms(a,b,c)
@@ -3381,6 +3375,9 @@ if b.due_ms<=b.now_ms then
 see_to(a,b,b.now_ms)
 end
 end
+local function tell_idle(a,b,c,d)
+local e=ticket_of(a)
+return tell_process(e,come_message(e),b,c,d)
 local function may_hand(a,b,c,d,e)
 return b.idle>0
 and b.how.counted
@@ -3392,66 +3389,65 @@ and b.marks%4==0
 and b.due_ms>b.now_ms
 and redis.call('EXISTS',a)==0
 end
-local function hand_over(a,b,c,d,e,f)
-local g={c,f}
-widen(b,16,g,'~')
-redis.call('HSET',a.jobs,unpack(g))
-local h,i=b.now_ms,next_token(b.token,b.now_us)
-local j,k=pop_living(a.idle,b)
-if not j then
+local function hand_over(a,b,c,d,e,f,g,h)
+local i={e,h}
+widen(d,16,i,'~')
+redis.call('HSET',b,unpack(i))
+local j,k=d.now_ms,next_token(d.token,d.now_us)
+local l,m=pop_living(a,d)
+if not l then
 return false,true
 end
-local l,m=tonumber(string.match(j,':(%d+)$')),ticket_of(j)
-if not k or not l then
-publish_to(m,come_message(m),b.how)
-see_to_second(a.idle,b,process_of(m),h+1000)
+local n,o=tonumber(string.match(l,':(%d+)$')),ticket_of(l)
+if not m or not n then
+publish_to(o,come_message(o),d.how)
+see_to_second(a,d,process_of(o),j+1000)
 return false,true
 end
-local n=h+l
-local o={seq=c,name=d,size=#f,token=i,ends_ms=n}
-local p={'job',m.id,c,exact(i),exact(n)}
-local q=table.concat(p,' ')..'\\n'..d..'\\n'..e
+local p=j+n
+local q={seq=e,name=f,size=#h,token=k,ends_ms=p}
+local r={'job',o.id,e,exact(k),exact(p)}
+local s=table.concat(r,' ')..'\\n'..f..'\\n'..g
 local function take_back_handed(a,b)
 local c=math.floor(b.seq/1000)
 local d=pack_new_run('r',c,b.size,1,b.name)
-redis.call('HSET',a.jobs,'r'..b.seq,d)
+redis.call('HSET',a,'r'..b.seq,d)
 end
-local function store_handed(a,b,c)
-local d,e={exact(c.ends_ms),c.seq},b.marks
-local f=pack_claimed_run(c.token,1,b.now_ms,c.size,1,c.name)
-redis.call('HSET',a.jobs,'r'..c.seq,f)
-widen(b,32,d,'+inf')
-if type(redis.pcall('ZADD',a.leases,unpack(d)))=='number'then
+local function store_handed(a,b,c,d)
+local e,f={exact(d.ends_ms),d.seq},c.marks
+local g=pack_claimed_run(d.token,1,c.now_ms,d.size,1,d.name)
+redis.call('HSET',a,'r'..d.seq,g)
+widen(c,32,e,'+inf')
+if type(redis.pcall('ZADD',b,unpack(e)))=='number'then
 return true
 end
-b.marks=e
+c.marks=f
+take_back_handed(a,d)
+return false
+end
+local function take_back_lease(a,b,c)
+if type(redis.pcall('ZREM',b,c.seq))=='table'then
+return false
+end
 take_back_handed(a,c)
-return false
-end
-local function take_back_lease(a,b)
-if type(redis.pcall('ZREM',a.leases,b.seq))=='table'then
-return false
-end
-take_back_handed(a,b)
 return true
 end
 if
-not store_handed(a,b,o)
-or not publish_to(m,q,b.how)and take_back_lease(a,o)
+not store_handed(b,c,d,q)
+or not publish_to(o,s,d.how)and take_back_lease(b,c,q)
 then
 return false,true
 end
 local function note_handed(a,b)
 note_due(a,b.ends_ms)
-note_alike(a,note_key('w',b.name),0,1,0,0)
+note_alike(a,'w'..b.name,0,1,0,0)
 a.token,a.claimed=b.token,a.claimed+b.size
 end
-note_handed(b,o)
-see_to(a.idle,b,n)
+note_handed(d,q)
+see_to(a,d,p)
 return true,false
 end` }
-const jobModule: LuaText = { file: 'lua/shared/queue/job', taken: [10, 1, 32, 45, 13, 3, 11, 8, 173, 10, -128, 6, -79, 3, 2, 3, 46, 8, -152, 26, 127, 4, 1, 3, -49, 11, 49, 12, -49, 1, -12, 10, 2, 2, 104, 36, -56, 18, -44, 7, 2, 12, -31, 4], text: `local BACKOFF,BACKOFF_MS,BACKOFF_MAX_MS,JITTER=3,1000,3600000,20
-local function read_job(a,b)
+const jobModule: LuaText = { file: 'lua/shared/queue/job', taken: [43, 45, 13, 3, 11, 8, 173, 10, -128, 6, -79, 3, 2, 3, 46, 8, -152, 26, 127, 4, 1, 3, -49, 11, 49, 12, -49, 1, -12, 10, 2, 2, 104, 36, -56, 18, -44, 7, 2, 12, -31, 4], text: `local function read_job(a,b)
 if string.byte(a)>0 then
 local c,d=plain_name(a,b)
 return{
@@ -3461,10 +3457,10 @@ name=c,
 priority=0,
 max_attempts=3,
 max_run_ms=0,
-backoff=BACKOFF,
-backoff_ms=BACKOFF_MS,
-backoff_max_ms=BACKOFF_MAX_MS,
-jitter=JITTER,
+backoff=3,
+backoff_ms=1000,
+backoff_max_ms=3600000,
+jitter=20,
 group='',
 id='',
 unique='',
@@ -3570,16 +3566,16 @@ end
 local function size_of(a,b)
 return b and b.size or#a
 end
-local function find_job(a,b)
-local c=string.find(b,'^%d+$')and b or redis.call('HGET',a.ids,'i'..b)
-if not c then
+local function find_job(a,b,c)
+local d=string.find(c,'^%d+$')and c or redis.call('HGET',a,'i'..c)
+if not d then
 return nil
 end
-local d=redis.call('HMGET',a.jobs,c,'r'..c)
-if not d[1]then
+local e=redis.call('HMGET',b,d,'r'..d)
+if not e[1]then
 return nil
 end
-return c,d[1],d[2]and unpack_run(d[2])or nil
+return d,e[1],e[2]and unpack_run(e[2])or nil
 end
 local function flag_job(a,b,c,d,e,f)
 if e and has_flag(e.flags,f)then
@@ -3691,22 +3687,22 @@ b[c]=pack_new_run('r',k,h,1,l)
 end
 redis.call('HSET',a,unpack(b))
 end
-local function claimed_before(a,b,c,d)
-local e,f={},0
+local function claimed_before(a,b,c,d,e)
+local f,g={},0
 repeat
-local g=c>0
-and redis.call('ZRANGEBYSCORE',a.leases,d,d,'LIMIT',f,'1000')
+local h=d>0
+and redis.call('ZRANGEBYSCORE',b,e,e,'LIMIT',g,'1000')
 or{}
-local h=#g>0 and redis.call('HMGET',a.jobs,unpack(fields_of(g)))or{}
-for i,j in ipairs(g)do
-local k=h[i*2]and unpack_run(h[i*2])
-if k and k.token>b and k.token<=b+c then
-e[k.token-b]={seq=j,record=h[i*2-1],run=k}
+local i=#h>0 and redis.call('HMGET',a,unpack(fields_of(h)))or{}
+for j,k in ipairs(h)do
+local l=i[j*2]and unpack_run(i[j*2])
+if l and l.token>c and l.token<=c+d then
+f[l.token-c]={seq=k,record=i[j*2-1],run=l}
 end
 end
-f=f+#g
-until#g<1000
-return e
+g=g+#h
+until#h<1000
+return f
 end
 local function tell_again(a,b,c,d)
 local e,f={},{}
@@ -3737,7 +3733,7 @@ local g=redis.call('HMGET',a.jobs,f,'r'..f)
 redis.call('ZREM',a.leases,f)
 if g[1]then
 local h,i=read_job(g[1],b.usual),unpack_run(g[2])
-end_claim(a,b,h,i)
+end_claim(a.groups,a.held,a.turns,b,h,i)
 if i.state=='x'then
 cancel_job(a,b,f,h,i)
 elseif i.attempts>=h.max_attempts then
@@ -3762,16 +3758,16 @@ end
 local function claim_jobs(a,b,c,d,e)
 local f,g=take_ready(a,b,d)
 local h=#f/3
-local function leave_taken(a,b,c)
-if#c.prioritized>0 then
-redis.call('ZREM',a.prioritized,unpack(c.prioritized))
+local function leave_taken(a,b,c,d)
+if#d.prioritized>0 then
+redis.call('ZREM',a,unpack(d.prioritized))
 end
-if c.passed>0 and redis.pcall('LTRIM',a.ready,string.format('%d',c.passed),'-1').err then
-b.ghosts=math.max(b.ghosts,c.ghosts)+c.listed
+if d.passed>0 and redis.pcall('LTRIM',b,string.format('%d',d.passed),'-1').err then
+c.ghosts=math.max(c.ghosts,d.ghosts)+d.listed
 end
 end
 if h==0 then
-leave_taken(a,b,f)
+leave_taken(a.prioritized,a.ready,b,f)
 return{},{},0,0,0,g
 end
 local i=next_token(b.token,b.now_us)-1
@@ -3851,7 +3847,7 @@ take_back_leases(a.jobs,b,c)
 b.marks,b.ghosts=p,c.ghosts
 return nil
 end
-leave_taken(a,b,c)
+leave_taken(a.prioritized,a.ready,b,c)
 for q,r in pairs(m)do
 free_unique(a.ids,r,q,false)
 end
@@ -3887,7 +3883,7 @@ end
 end
 local function give_back(a,b,c,d,e,f)
 redis.call('ZREM',a.leases,c)
-end_claim(a,b,d,e)
+end_claim(a.groups,a.held,a.turns,b,d,e)
 happened(b,'released',c,d,e,'')
 local g={what='g',at_ms=b.now_ms,claimed_ms=e.at_ms,kind=''}
 note_history(a.jobs,c,e,g)
@@ -4001,18 +3997,18 @@ end
 end
 return table.concat(f,'\\0'),#f
 end` }
-const outboxModule: LuaText = { file: 'lua/shared/queue/outbox', taken: [4, 7, 2, 2, 1, 4, 14, 1, -11, 9, 4, 8, 1, 10, 5, 6, 5, 8, 90, 2, -90, 5, 3, 25, 37, 8, 1, 7, 4, 10, 1, 11, -53, 1, -22, 19, 3, 3], text: `local function put_out(a,b,c,d)
-b.sent=math.max(b.sent+1,b.now_us)
-local e=string.format('%.0f',b.sent)
-redis.call('HSET',a.jobs,'x'..e,struct.pack('>Hc0',#c,c)..d)
-redis.call('ZADD',a.outbox,e,e)
-b.chores=with_flag(b.chores,2)
+const outboxModule: LuaText = { file: 'lua/shared/queue/outbox', taken: [4, 7, 2, 2, 1, 4, 14, 1, -11, 9, 4, 8, 1, 10, 5, 6, 5, 8, 90, 2, -90, 5, 3, 25, 37, 8, 1, 7, 4, 10, 1, 11, -53, 1, -22, 19, 3, 3], text: `local function put_out(a,b,c,d,e)
+c.sent=math.max(c.sent+1,c.now_us)
+local f=string.format('%.0f',c.sent)
+redis.call('HSET',a,'x'..f,struct.pack('>Hc0',#d,d)..e)
+redis.call('ZADD',b,f,f)
+c.chores=with_flag(c.chores,2)
 end
-local function put_out_end(a,b,c,d,e,f)
-local g,h=string.match(c,'^q(.*)\\1(.*)$')
-local i=e=='f'and f==''and redis.call('HGET',a.jobs,'o'..d)or f
-put_out(a,b,g,'e'..pack_end(e,h,i))
-b.moved=b.moved+#i
+local function put_out_end(a,b,c,d,e,f,g)
+local h,i=string.match(d,'^q(.*)\\1(.*)$')
+local j=f=='f'and g==''and redis.call('HGET',a,'o'..e)or g
+put_out(a,b,c,h,'e'..pack_end(f,i,j))
+c.moved=c.moved+#j
 end
 local ENDS={f='done',d='dead',x='cancelled',a='absent'}
 local function split_ref(a,b)
@@ -4043,7 +4039,7 @@ end
 return#h+#j
 end
 local function is_stale_news(a,b)
-if a.layout~=QUEUE_LAYOUT then
+if a.layout~='1'then
 return string.find(a.layout,'^in %d+ partitions$')~=nil
 end
 return a.began_us==0 or(a.partitions>0 and a.partitions~=b)
@@ -4061,31 +4057,31 @@ local g,h=0,0
 local function waits_since(a,b,c)
 local d='('..b..'\\0'..exact(c)
 return c>0
-and redis.call('ZRANGEBYLEX',a.children,d,'('..b..'\\1','LIMIT','0','1')[1]
+and redis.call('ZRANGEBYLEX',a,d,'('..b..'\\1','LIMIT','0','1')[1]
 end
-local function hear_of_unknown(a,b,c,d,e)
-local f='q'..c..'\\1'..d
-if waits_since(a,f,e)then
-if redis.call('ZSCORE',a.parents,f)~='0'then
-redis.call('ZREM',a.parents,f)
-link_elsewhere(a,b,f)
-if redis.call('HEXISTS',a.jobs,'z'..f)==0 then
-redis.call('HSET',a.jobs,'z'..f,pack_end('a',d,''))
+local function hear_of_unknown(a,b,c,d,e,f,g)
+local h='q'..e..'\\1'..f
+if waits_since(a,h,g)then
+if redis.call('ZSCORE',c,h)~='0'then
+redis.call('ZREM',c,h)
+link_elsewhere(c,d,h)
+if redis.call('HEXISTS',b,'z'..h)==0 then
+redis.call('HSET',b,'z'..h,pack_end('a',f,''))
 end
-b.asked=b.asked or{}
-table.insert(b.asked,{ref=f,newest=e})
-b.settling=true
+d.asked=d.asked or{}
+table.insert(d.asked,{ref=h,newest=g})
+d.settling=true
 end
 return
 end
-local g=
-redis.call('ZRANGEBYLEX',a.children,'['..f..'\\0','('..f..'\\1','LIMIT','0','1')
-local h=not g[1]or redis.call('ZSCORE',a.parents,f)=='0'
-if h and redis.call('HEXISTS',a.jobs,'z'..f)==1 then
-redis.call('ZADD',a.parents,'0',f)
-b.settling=true
+local i=
+redis.call('ZRANGEBYLEX',a,'['..h..'\\0','('..h..'\\1','LIMIT','0','1')
+local j=not i[1]or redis.call('ZSCORE',c,h)=='0'
+if j and redis.call('HEXISTS',b,'z'..h)==1 then
+redis.call('ZADD',c,'0',h)
+d.settling=true
 else
-hear_of_parent(a,b,c,d,pack_end('a',d,''))
+hear_of_parent(b,c,d,e,f,pack_end('a',f,''))
 end
 end
 local function work_of(a)
@@ -4098,7 +4094,7 @@ return b
 end
 local function take_job(a,b,c,d)
 begin_queue(a.meta,b)
-begin_jobs(a,b)
+begin_jobs(a.jobs,b)
 c.specs=unpack_spec(d)
 enqueue_spec(a,b,c,1,0,exact(number_jobs(b,1)))
 return work_of(c.specs)
@@ -4111,12 +4107,12 @@ h=h+1
 local j,k=tonumber(e[i]),e[i+1]
 local l,m=string.sub(k,1,1),string.sub(k,2)
 if l=='a'then
-hear_of_unknown(a,b,d.source,m,j)
+hear_of_unknown(a.children,a.jobs,a.parents,b,d.source,m,j)
 elseif j>d.newest then
 d.newest=j
 if l=='e'then
 local n,o=unpack_end(m)
-hear_of_parent(a,b,d.source,o,m)
+hear_of_parent(a.jobs,a.parents,b,d.source,o,m)
 else
 g=g+take_job(a,b,c,m)
 end
@@ -4147,10 +4143,9 @@ end
 local d,e=settle_asked(a,b,c)
 return d+settle_children(a,b,e)
 end` }
-const plainModule: LuaText = { file: 'lua/shared/queue/plain', taken: [1, 1, 47, 10, -38, 3, 35, 6, 18, 38, -55, 10, 46, 15, 47, 22, -67, 3, -110, 4, 106, 1, -105, 1, 1, 4, -17, 3, 113, 12, 55, 4, -206, 7, 199, 11, 1, 18, -77, 2, 1, 12, 62, 4, 14, 6, -15, 7, -103, 8, 103, 2, 1, 8, -276, 3], text: `local USUAL,USUAL_HEAD=255,'\\255'
-local function is_quiet(a,b)
+const plainModule: LuaText = { file: 'lua/shared/queue/plain', taken: [39, 10, -28, 3, 25, 6, 18, 38, -55, 10, 46, 15, 48, 22, -67, 4, -106, 1, 1, 4, 100, 12, 55, 4, -197, 7, 190, 11, 1, 18, -77, 2, 1, 12, 62, 4, 14, 6, -15, 7, -103, 8, 103, 2, 1, 8, -267, 3], text: `local function is_quiet(a,b)
 if
-a.layout~=QUEUE_LAYOUT
+a.layout~='1'
 or a.settings
 or a.marks%4>0
 or a.due_ms<=a.now_ms
@@ -4165,7 +4160,7 @@ if is_behind(a)then
 return false
 end
 end
-return not a.record or tonumber(string.match(a.record,'^%d+'))<tonumber(b.call)
+return not a.record or tonumber(string.match(a.record,'^%d+'))<tonumber(b)
 end
 local function judge_plain(a,b,c)
 local d,e,f,g={},{},0,0
@@ -4230,47 +4225,40 @@ runs=h,
 are_in_turn=m and l-k==g-1,
 }
 end
-local function look_at_listed(a,b)
-if b==0 then
+local function look_at_listed(a,b,c)
+if c==0 then
 return{},{}
 end
-local c=redis.call('LRANGE',a.ready,'0',string.format('%d',b-1))
-local d=#c
-if d==0 then
-return c,{}
+local d=redis.call('LRANGE',b,'0',string.format('%d',c-1))
+local e=#d
+if e==0 then
+return d,{}
 end
-local e={}
-for f,g in ipairs(c)do
-e[f]=g
-e[d+f]='r'..g
+local f={}
+for g,h in ipairs(d)do
+f[g]=h
+f[e+g]='r'..h
 end
-local f=redis.call('HMGET',a.jobs,unpack(e))
-for g=1,d do
-if not f[g]or f[d+g]or string.byte(f[g])==0 then
+local g=redis.call('HMGET',a,unpack(f))
+for h=1,e do
+if not g[h]or g[e+h]or string.byte(g[h])==0 then
 return nil
 end
 end
-return c,f
+return d,g
 end
 local function note_ran(a,b)
 local c,d=a.now_ms,#b.runs
 local e=c-b.soonest
-local function bucket_of_all(a,b)
-local c=bucket_of(b)
-return(a==b or bucket_of(a)==c)and c or nil
-end
-local f=b.name and bucket_of_all(c-b.latest,e)
+local f=bucket_of(e)
 local function note_alike(a,b,c,d,e,f)
 e,f=e>0 and e or 0,f>0 and f or 0
 local g=struct.pack('>Bc0BHdd',#b,b,c,d,e,f)
 a.noted=a.noted and a.noted..g or g
 end
-local function note_key(a,b)
-return#b<255 and a..b or a
-end
-if f then
+if b.name and(d==1 or bucket_of(c-b.latest)==f)then
 local g=c*d-b.since_sum
-return note_alike(a,note_key('a',b.name),f,d,g,e)
+return note_alike(a,'a'..b.name,f,d,g,e)
 end
 local g={}
 for h,i in ipairs(b.runs)do
@@ -4280,53 +4268,53 @@ g[#g+1]=string.sub(i,p)
 end
 note_spans(a,'a',g,c,1)
 end
-local function lease_plain(a,b,c,d,e,f)
-local g,h,i,j=exact(f),b.now_ms,b.token,b.usual
-local k,l,m,n,o={},{},{},{},#d
-local p,q,r=true,0,0
+local function lease_plain(a,b,c,d,e,f,g,h)
+local i,j,k,l=exact(h),d.now_ms,d.token,d.usual
+local m,n,o,p,q={},{},{},{},#f
+local r,s,t=true,0,0
 local function plain_name(a,b)
 local c=string.byte(a)
-if c==USUAL then
+if c==255 then
 return b,2
 end
 return string.sub(a,2,c+1),c+2
 end
-for s,t in ipairs(d)do
-local u,v=e[s],s*2
-local w,x,y=#u,plain_name(u,j)
-k[s],l[s]=x,string.sub(u,y)
-m[v-1]='r'..t
-m[v]=struct.pack('>c1dHdI4Bc0','c',i+s,1,h,w,1,x)
-n[v-1],n[v]=g,t
-p=p and x==k[1]
-q,r=q+w,r+t
+for u,v in ipairs(f)do
+local w,x=g[u],u*2
+local y,z,A=#w,plain_name(w,l)
+m[u],n[u]=z,string.sub(w,A)
+o[x-1]='r'..v
+o[x]=struct.pack('>c1dHdI4Bc0','c',k+u,1,j,y,1,z)
+p[x-1],p[x]=i,v
+r=r and z==m[1]
+s,t=s+y,t+v
 end
-if type(redis.pcall('HSET',a.jobs,unpack(m)))=='table'then
-redis.call('LTRIM',a.ready,'0','-1')
-redis.call('HSET',a.jobs,unpack(m))
+if type(redis.pcall('HSET',a,unpack(o)))=='table'then
+redis.call('LTRIM',c,'0','-1')
+redis.call('HSET',a,unpack(o))
 end
-local s=b.marks
-widen(b,32,n,'+inf')
-local t=#c>0 and type(redis.pcall('ZREM',a.leases,unpack(c)))=='table'
-if t or type(redis.pcall('ZADD',a.leases,unpack(n)))=='table'then
-take_back_runs(a.jobs,m)
-b.marks=s
-if t then
-redis.call('ZREM',a.leases,'')
+local u=d.marks
+widen(d,32,p,'+inf')
+local v=#e>0 and type(redis.pcall('ZREM',b,unpack(e)))=='table'
+if v or type(redis.pcall('ZADD',b,unpack(p)))=='table'then
+take_back_runs(a,o)
+d.marks=u
+if v then
+redis.call('ZREM',b,'')
 end
 return nil
 end
-if redis.pcall('LTRIM',a.ready,string.format('%d',o),'-1').err then
-b.ghosts=b.ghosts+o
+if redis.pcall('LTRIM',c,string.format('%d',q),'-1').err then
+d.ghosts=d.ghosts+q
 end
-note_due(b,f)
+note_due(d,h)
 local function note_waited(a,b,c,d,e)
 local f,g=a.now_us,#b
 local h,i=(f-b[g])/1000,(f-b[1])/1000
-local j=d and bucket_of_all(h,i)
-if j then
+local j=bucket_of(i)
+if d and(g==1 or bucket_of(h)==j)then
 local k=(f*g-e)/1000
-return note_alike(a,note_key('w',c[1]),j,g,k,i)
+return note_alike(a,'w'..c[1],j,g,k,i)
 end
 local k={}
 for l,m in ipairs(b)do
@@ -4334,9 +4322,9 @@ k[l*2-1],k[l*2]=m,c[l]
 end
 note_spans(a,'w',k,f,1000)
 end
-note_waited(b,d,k,p,r)
-b.token,b.ready,b.claimed=i+o,b.ready-q,b.claimed+q
-return p and{k[1]}or k,l
+note_waited(d,f,m,r,t)
+d.token,d.ready,d.claimed=k+q,d.ready-s,d.claimed+s
+return r and{m[1]}or m,n
 end
 local function add_acked_line(a,b,c,d)
 local e={c[d+1]}
@@ -4370,7 +4358,7 @@ send(d,table.concat(b))
 end
 end
 local function plain_head(a,b)
-return a==b and USUAL_HEAD or string.char(#a)..a
+return a==b and'\\255'or string.char(#a)..a
 end` }
 const readyModule: LuaText = { file: 'lua/shared/queue/ready', taken: [29, 10, 4, 17, 2, 10, -69, 15, 65, 3, 2, 5, -19, 8, 167, 6, -85, 2, -69, 3, 2, 3, 1, 14, 46, 1, -45, 19, 26, 5, -29, 8, 1, 10, 10, 4, 35, 3, 1, 3, 2, 19, -58, 18, 2, 5], text: `local function mark_place(a,b)
 if b.group~=''then
@@ -4427,17 +4415,17 @@ end
 local function is_above(a,b)
 return type(a)=='number'and a>b
 end
-local function has_more(a,b)
-return is_above(redis.pcall('LLEN',a.ready),b.ghosts)
-or(is_marked(b,1)and is_above(redis.pcall('ZCARD',a.prioritized),0))
-or(is_marked(b,2)and is_above(redis.pcall('LLEN',a.turns),0))
+local function has_more(a,b,c,d)
+return is_above(redis.pcall('LLEN',b),d.ghosts)
+or(is_marked(d,1)and is_above(redis.pcall('ZCARD',a),0))
+or(is_marked(d,2)and is_above(redis.pcall('LLEN',c),0))
 end
-local function leave_ready(a,b,c,d)
-if c.group~=''then
-leave_group(a,c,d,b.now_us)
-elseif not is_marked(b,1)or redis.call('ZREM',a.prioritized,d)==0 then
-b.left=b.left or b.ghosts
-b.ghosts=b.ghosts+1
+local function leave_ready(a,b,c,d,e,f)
+if e.group~=''then
+leave_group(a,b,e,f,d.now_us)
+elseif not is_marked(d,1)or redis.call('ZREM',c,f)==0 then
+d.left=d.left or d.ghosts
+d.ghosts=d.ghosts+1
 end
 end
 local function frees_others(a)
@@ -4446,74 +4434,74 @@ return false
 end
 return is_marked(a,2)or parse_settings(a.settings).concurrency>0
 end
-local function sweep_ready(a,b,c)
-local d=b.ghosts-c
+local function sweep_ready(a,b,c,d)
+local e=c.ghosts-d
 local function is_gone(a,b)
-return redis.pcall('HEXISTS',a.jobs,b)==0
+return redis.pcall('HEXISTS',a,b)==0
 end
 local function trim(a,b,c)
-return not redis.pcall('LTRIM',a.ready,string.format('%d',b),string.format('%d',c)).err
+return not redis.pcall('LTRIM',a,string.format('%d',b),string.format('%d',c)).err
 end
-local function sweep_front(a,b)
-local c=0
+local function sweep_front(a,b,c)
+local d=0
 repeat
-local d,e=redis.pcall('LRANGE',a.ready,'0',string.format('%d',100-1)),0
-while e<#d and is_gone(a,d[e+1])do
-e=e+1
+local e,f=redis.pcall('LRANGE',b,'0',string.format('%d',100-1)),0
+while f<#e and is_gone(a,e[f+1])do
+f=f+1
 end
-if e>0 and not trim(a,e,-1)then
-return c
+if f>0 and not trim(b,f,-1)then
+return d
 end
-c=c+e
-until e==0 or e<#d or c>=b
-return c
+d=d+f
+until f==0 or f<#e or d>=c
+return d
 end
-local e=sweep_front(a,d+10)
-local function sweep_back(a,b)
-local c=0
+local f=sweep_front(a,b,e+10)
+local function sweep_back(a,b,c)
+local d=0
 repeat
-local d=redis.pcall('LRANGE',a.ready,string.format('%d',-100),'-1')
-local e,f={},#d
-for g,h in ipairs(d)do
-e[h]=e[h]or g
+local e=redis.pcall('LRANGE',b,string.format('%d',-100),'-1')
+local f,g={},#e
+for h,i in ipairs(e)do
+f[i]=f[i]or h
 end
-while f>0 and(e[d[f]]<f or is_gone(a,d[f]))do
-f=f-1
+while g>0 and(f[e[g]]<g or is_gone(a,e[g]))do
+g=g-1
 end
-local g=#d-f
-if g>0 and not trim(a,0,-g-1)then
-return c
+local h=#e-g
+if h>0 and not trim(b,0,-h-1)then
+return d
 end
-c=c+g
-until g==0 or f>0 or c>=b
-return c
+d=d+h
+until h==0 or g>0 or d>=c
+return d
 end
-e=e+sweep_back(a,d+10)
-local f=b.ghosts-e
-local g=math.floor(f/500)>math.floor((f-d)/500)
-local h=g and redis.pcall('LLEN',a.ready)
-if type(h)=='number'and h<=3000 then
-local function rebuild(a)
-local b,c,d=redis.pcall('LRANGE',a.ready,'0','-1'),{},{}
-for e,f in ipairs(b)do
-if not c[f]and not is_gone(a,f)then
-d[#d+1]=f
+f=f+sweep_back(a,b,e+10)
+local g=c.ghosts-f
+local h=math.floor(g/500)>math.floor((g-e)/500)
+local i=h and redis.pcall('LLEN',b)
+if type(i)=='number'and i<=3000 then
+local function rebuild(a,b)
+local c,d,e=redis.pcall('LRANGE',b,'0','-1'),{},{}
+for f,g in ipairs(c)do
+if not d[g]and not is_gone(a,g)then
+e[#e+1]=g
 end
-c[f]=true
+d[g]=true
 end
-for e=1,#d<#b and#d or 0,1000 do
-if type(redis.pcall('RPUSH',a.ready,unpack(d,e,math.min(e+999,#d))))=='table'then
+for f=1,#e<#c and#e or 0,1000 do
+if type(redis.pcall('RPUSH',b,unpack(e,f,math.min(f+999,#e))))=='table'then
 return 0
 end
 end
-if#d<#b and not trim(a,#b,-1)then
-return-#d
+if#e<#c and not trim(b,#c,-1)then
+return-#e
 end
-return#b-#d
+return#c-#e
 end
-e=e+rebuild(a)
+f=f+rebuild(a,b)
 end
-b.ghosts=math.max(0,b.ghosts-e)
+c.ghosts=math.max(0,c.ghosts-f)
 end
 local function may_do_more(a)
 return(a.work or 0)<2000 and(a.moved or 0)<4194304
@@ -4528,35 +4516,35 @@ if g=='s'then
 redis.call('ZREM',a.scheduled,c)
 b.scheduled=b.scheduled-f
 elseif g=='w'then
-unblock(a,b,c,e)
-leave_parents(a,b,c,redis.call('HGET',a.jobs,'d'..c)or'')
+unblock(a.blocked,b,c,e)
+leave_parents(a.children,b,c,redis.call('HGET',a.jobs,'d'..c)or'')
 elseif g=='d'then
 leave_dead(a,b,c,e)
 elseif g=='f'then
 redis.call('ZREM',a.done,c)
 b.done=b.done-f
 else
-leave_ready(a,b,d,c)
+leave_ready(a.grouped,a.groups,a.prioritized,b,d,c)
 b.ready=b.ready-f
 end
 end
-local function ready_page(a,b,c)
-local d=redis.call('ZCOUNT',a.prioritized,'-inf','-4294967296')
-local e={}
-if b<d then
-local f=math.min(b+c,d)-1
-e=redis.call('ZRANGE',a.prioritized,string.format('%.0f',b),string.format('%.0f',f))
+local function ready_page(a,b,c,d)
+local e=redis.call('ZCOUNT',a,'-inf','-4294967296')
+local f={}
+if c<e then
+local g=math.min(c+d,e)-1
+f=redis.call('ZRANGE',a,string.format('%.0f',c),string.format('%.0f',g))
 end
-local f=#e
-if f<c then
-local g=math.max(0,b-d)
-local h=g+c-f-1
-local i=redis.call('LRANGE',a.ready,string.format('%.0f',g),string.format('%.0f',h))
-for j,k in ipairs(i)do
-e[#e+1]=k
+local g=#f
+if g<d then
+local h=math.max(0,c-e)
+local i=h+d-g-1
+local j=redis.call('LRANGE',b,string.format('%.0f',h),string.format('%.0f',i))
+for k,l in ipairs(j)do
+f[#f+1]=l
 end
 end
-return e,f
+return f,g
 end
 local function stands_listed(a,b,c,d)
 return state_of(c)=='ready'
@@ -4629,28 +4617,28 @@ end
 redis.call('ZADD',a,exact(d.known_ms),c)
 b.chores=with_flag(b.chores,1)
 end
-local function save_progress(a,b,c,d)
-local e=d.every_ms==0
-if d.limit>0 and d.runs>=d.limit then
-d.complete,d.next_ms,d.times=true,0,{}
-elseif e then
-d.next_ms=d.times[1]or 0
-elseif d.until_ms>0 and d.next_ms>d.until_ms then
-d.complete,d.next_ms=true,0
+local function save_progress(a,b,c,d,e,f)
+local g=f.every_ms==0
+if f.limit>0 and f.runs>=f.limit then
+f.complete,f.next_ms,f.times=true,0,{}
+elseif g then
+f.next_ms=f.times[1]or 0
+elseif f.until_ms>0 and f.next_ms>f.until_ms then
+f.complete,f.next_ms=true,0
 end
-local f=struct.pack(
+local h=struct.pack(
 '>dddddB',
-d.next_ms,
-d.last_ms,
-d.last_job,
-d.runs,
-d.known_ms,
-d.complete and 1 or 0
+f.next_ms,
+f.last_ms,
+f.last_job,
+f.runs,
+f.known_ms,
+f.complete and 1 or 0
 )
-redis.call('HSET',a.recurrences,'s'..c,f,'t'..c,pack_times(d.times))
-local g=d.next_ms>0 and not d.is_held
-redis.call('ZADD',a.recurring,g and exact(d.next_ms)or'9007199254740991',c)
-note_short(a.short,b,c,d)
+redis.call('HSET',a,'s'..e,h,'t'..e,pack_times(f.times))
+local i=f.next_ms>0 and not f.is_held
+redis.call('ZADD',b,i and exact(f.next_ms)or'9007199254740991',e)
+note_short(c,d,e,f)
 end
 local function spawn_due(a,b,c)
 local d=redis.call('ZRANGEBYSCORE',a.recurring,'-inf',b.now_ms,'LIMIT','0',c)
@@ -4736,7 +4724,7 @@ for m,n in ipairs(l)do
 spawn_job(a,b,g,h,n)
 end
 c,e=c-#l,e+#h.record*(#l+1)
-save_progress(a,b,g,h)
+save_progress(a.recurrences,a.recurring,a.short,b,g,h)
 end
 end
 end
@@ -4752,12 +4740,12 @@ end
 local b=struct.pack('>dddd',a.missed,a.limit,a.until_ms,a.window_ms)
 return b..full_head(a)..a.payload
 end
-local function try_progress(a)
-redis.call('ZADD',a.recurring,'XX','0','')
-redis.call('ZREM',a.short,'')
-redis.call('EXISTS',a.short)
+local function try_progress(a,b)
+redis.call('ZADD',a,'XX','0','')
+redis.call('ZREM',b,'')
+redis.call('EXISTS',b)
 end
-local function begin_recurrence(a,b,c,d,e)
+local function begin_recurrence(a,b,c,d,e,f,g)
 local function begins_behind(a,b,c)
 if not a then
 return c
@@ -4766,17 +4754,17 @@ return math.max(c,a.last_ms)
 end
 return a.next_ms>0 and a.next_ms-1 or a.known_ms
 end
-local f=begins_behind(d,e,b.now_ms)
-set_mark(b,8)
-local g=d or{last_ms=0,last_job=0,runs=0}
-local h=struct.pack('>dddddB',0,g.last_ms,g.last_job,g.runs,f,0)
-redis.call('HSET',a.recurrences,'s'..c,h,'t'..c,'')
-local i=read_recurrence(a.recurrences,c)
-if i.every_ms>0 then
-i.next_ms=next_interval(i,f)
+local h=begins_behind(f,g,d.now_ms)
+set_mark(d,8)
+local i=f or{last_ms=0,last_job=0,runs=0}
+local j=struct.pack('>dddddB',0,i.last_ms,i.last_job,i.runs,h,0)
+redis.call('HSET',a,'s'..e,j,'t'..e,'')
+local k=read_recurrence(a,e)
+if k.every_ms>0 then
+k.next_ms=next_interval(k,h)
 end
-save_progress(a,b,c,i)
-return i
+save_progress(a,b,c,d,e,k)
+return k
 end
 local function tell_recurrence(a,b,c)
 local d=read_recurrence(b,c)
@@ -4966,7 +4954,7 @@ end
 local function begin_again(a,b,c,d,e)
 if e.state=='f'then
 if has_flag(e.flags,128)then
-keep_end(a,b,c,d,e)
+keep_end(a.jobs,a.parents,b,c,d,e)
 end
 local f=math.floor(e.token/1000)
 note_history(a.jobs,c,e,{what='f',at_ms=e.at_ms,claimed_ms=f,kind=''})
@@ -4996,15 +4984,14 @@ end
 local d=b.token%1000*7919%1000/1000
 return math.floor(c*(1-a.jitter/100*d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/queue/state', taken: [25, 1, 3, 7, 1, 8, 1, 40, 20, 7, 70, 7, 74, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -157, 2, -29, 10, 19, 11, 193, 13, 19, 6, -210, 3, 1, 5, 123, 13, -132, 6, -69, 4, 174, 3, 28, 4, -16, 3, 13, 4, -122, 3, 1, 2, 1, 3, 160, 7, -36, 11, -175, 3], text: `local QUEUE_LAYOUT,APART_LAYOUT='1','2'
-local function read_queue(a,b,c)
+const stateModule: LuaText = { file: 'lua/shared/queue/state', taken: [29, 7, 1, 8, 1, 40, 20, 7, 78, 7, 74, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -154, 2, -40, 10, 30, 8, 193, 13, 19, 6, -210, 3, 1, 5, 123, 13, -132, 6, -77, 4, 12, 9, 161, 3, 28, 4, -16, 3, 13, 4, -122, 3, 1, 2, 1, 3, 160, 7, -36, 11, -175, 3], text: `local function read_queue(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','state','settings',c,'partitions')
-local e,f=d[1]or QUEUE_LAYOUT,d[3]or string.rep('\\0',(29*8))
-local g=e==APART_LAYOUT
+local e,f=d[1]or'1',d[3]or string.rep('\\0',(29*8))
+local g=e=='2'
 if g then
-e=QUEUE_LAYOUT
+e='1'
 end
-local h=e==QUEUE_LAYOUT and f or string.rep('\\0',(29*8))
+local h=e=='1'and f or string.rep('\\0',(29*8))
 local i,j,k,l,m,n,o,p,q=
 struct.unpack('>dddddddd',h)
 local r,s,t,u,v,w,x,y,z,A=
@@ -5066,7 +5053,7 @@ c[#c+1]=d
 c[#c+1]=string.rep('~',65)
 end
 end
-local function save_queue_and_call(a,b,c,d)
+local function save_queue_and_call(a,b,c,d,e)
 local function packed_state(a)
 return struct.pack(
 '>dddddddddddddddddddddddddddddc0',
@@ -5104,7 +5091,7 @@ a.usual
 end
 local function write_state(a,b,c,d,e)
 if b.stands_apart and not b.is_apart then
-redis.call('HSET',a,'layout',APART_LAYOUT)
+redis.call('HSET',a,'layout','2')
 end
 if b.began_us==0 then
 save_awaited(a,b,c,d,e)
@@ -5114,7 +5101,7 @@ return redis.call('HSET',a,'state',c,d,e)
 end
 return redis.call('HSET',a,'state',c)
 end
-if c.caller==''then
+if d==''then
 local function save_queue(a,b)
 local c=packed_state(b)
 if c~=b.packed then
@@ -5123,14 +5110,14 @@ end
 end
 return save_queue(a,b)
 end
-local e=call_record(c,b.now_ms,d)
-local f=write_state(a,b,packed_state(b),c.caller,e)
-forget_old_calls(a,c,f,b.now_ms)
+local f=call_record(c,b.now_ms,e)
+local g=write_state(a,b,packed_state(b),d,f)
+forget_old_calls(a,c,g,b.now_ms)
 end
-local function open_call(a,b,c,d,e)
-local f=read_queue(a,d or'',c and c.caller or'')
+local function open_call(a,b,c,d,e,f)
+local g=read_queue(a,e or'',d)
 local function refusal_of_queue(a,b,c)
-if a.layout~=QUEUE_LAYOUT then
+if a.layout~='1'then
 return redis.error_reply('LAYOUT '..a.layout)
 elseif b and a.codec~=b then
 return redis.error_reply('CODEC '..a.codec)
@@ -5139,16 +5126,13 @@ return redis.error_reply('PARTITIONS '..a.partitions)
 end
 return nil
 end
-local g=refusal_of_queue(f,d,e)
-if g then
-return g
+local h=refusal_of_queue(g,e,f)
+if h then
+return h
 end
-begin_call(f,b)
-if c then
-local h,i=recall(f.record,c)
-return h,f,i
-end
-return nil,f
+begin_call(g,b)
+local i,j=recall(g.record,c)
+return i,g,j
 end
 local function parse_settings(a)
 local b,c,d,e,f,g=
@@ -5200,8 +5184,17 @@ local function open_queue(a,b,c)
 local d=read_queue(a,b or'','')
 return refusal_of_queue(d,b,c),d
 end
+local function open_to_change(a,b,c,d)
+local e=read_queue(a,c or'','')
+local f=refusal_of_queue(e,c,d)
+if f then
+return f
+end
+begin_call(e,b)
+return nil,e
+end
 local function refuse_when_full(a)
-redis.call('ZADD',a.parents,'XX','0','')
+redis.call('ZADD',a,'XX','0','')
 end
 local function set_limits(a,b)
 if b.paused>=0 then
@@ -5243,14 +5236,16 @@ end
 local function moves_of(a,b)
 return tonumber(redis.call('HGET',a,'m'..b)or 0)
 end` }
-const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics', taken: [75, 1, -72, 8, 24, 23, 278, 12, -53, 5, -33, 1, -31, 2, -68, 9, 59, 5, 24, 1, -169, 3, 3, 4, -19, 8, 41, 1, 1, 2, -68, 10, 40, 12, 6, 26, 99, 1, -24, 7, -186, 5, 15, 3, 165, 10, 5, 16, -174, 5, 1, 6, 77, 16, 3, 15, -53, 17, 87, 6, 8, 6, 1, 3, 38, 8, -343, 12, 287, 8, -293, 4, 328, 7, 2, 11], text: `local NO_SPREAD=struct.pack('>ddH',0,0,0)
-local function bucket_of(a)
+const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics', taken: [4, 8, 2, 3, 23, 23, 278, 12, -53, 5, -33, 1, -31, 2, -69, 9, 60, 5, 24, 1, -170, 3, 3, 4, -19, 8, 41, 1, 1, 2, -68, 10, 40, 12, 6, 26, 100, 1, -24, 7, -186, 5, 14, 3, 166, 10, 5, 16, -175, 5, 1, 6, 77, 16, 3, 16, -54, 17, 88, 6, 8, 6, 1, 3, 38, 8, -342, 12, 286, 8, -292, 3, 328, 7, 2, 11], text: `local function bucket_of(a)
 if a<1 then
 return 0
 end
 local b,c=math.frexp(a)
 local d=c*8+math.floor(b*16)-15
 return d<254 and d or 254
+end
+local function note_key(a,b)
+return#b<255 and a..b or a
 end
 local function note_spans(a,b,c,d,e)
 local f,g={},{}
@@ -5275,21 +5270,21 @@ for h,i in ipairs(f)do
 note_alike(a,i.key,i.bucket,i.count,i.sum,i.greatest)
 end
 end
-local function leave_notes(a,b,c)
-local d=b.now_ms/60000-b.now_ms/60000%1
-local e=d~=b.minute
-if e then
-c=struct.pack('>Bc0BHdd',1,'m',0,0,d,0)..c
+local function leave_notes(a,b,c,d)
+local e=c.now_ms/60000-c.now_ms/60000%1
+local f=e~=c.minute
+if f then
+d=struct.pack('>Bc0BHdd',1,'m',0,0,e,0)..d
 end
-local f=redis.pcall('APPEND',a.notes,c)
-if type(f)~='number'then
+local g=redis.pcall('APPEND',a,d)
+if type(g)~='number'then
 return
 end
-b.minute=d
-if f>16384 then
-local function fold(a)
-local b,c=redis.pcall('GET',a.notes),redis.pcall('HGET',a.stats,'names')
-if type(b)~='string'or type(c)=='table'then
+c.minute=e
+if g>16384 then
+local function fold(a,b)
+local c,d=redis.pcall('GET',a),redis.pcall('HGET',b,'names')
+if type(c)~='string'or type(d)=='table'then
 return false
 end
 local function changed_periods(a,b,c)
@@ -5448,7 +5443,8 @@ end
 local function add_to_period(a,b,c)
 local d=a and struct.unpack('>I4',a)or 0
 if d~=b then
-a=struct.pack('>I4I5I5I5I5I5I5',b,0,0,0,0,0,0)..NO_SPREAD..NO_SPREAD
+local e=struct.pack('>ddH',0,0,0)
+a=struct.pack('>I4I5I5I5I5I5I5',b,0,0,0,0,0,0)..e..e
 end
 local e={struct.unpack('>I4I5I5I5I5I5I5',a)}
 for f=1,6 do
@@ -5483,21 +5479,21 @@ h[k]=add_to_period(i[j],l.number,sum_of(l.tallies))
 end
 return h
 end
-local d=changed_periods(a.stats,b,c or'')
-local e={}
-for f,g in pairs(d)do
-e[#e+1]=f
-e[#e+1]=g
+local e=changed_periods(b,c,d or'')
+local f={}
+for g,h in pairs(e)do
+f[#f+1]=g
+f[#f+1]=h
 end
-return type(redis.pcall('DEL',a.notes))=='number'
-and type(redis.pcall('HSET',a.stats,unpack(e)))=='number'
+return type(redis.pcall('DEL',a))=='number'
+and type(redis.pcall('HSET',b,unpack(f)))=='number'
 end
-if fold(a)then
-redis.pcall('PEXPIRE',a.stats,'7862400000')
-b.minute=0
+if fold(a,b)then
+redis.pcall('PEXPIRE',b,'7862400000')
+c.minute=0
 end
-elseif e then
-redis.pcall('PEXPIRE',a.notes,'7862400000')
+elseif f then
+redis.pcall('PEXPIRE',a,'7862400000')
 end
 end
 local function count_job(a,b,c)
@@ -5520,9 +5516,8 @@ b[#b+1]=struct.pack('>Bc0BHdd',#e,e,0,c[e],0,0)
 end
 return table.concat(b)
 end
-local function count_note(a,b,c)
-local d=note_key(a,b)
-return struct.pack('>Bc0BHdd',#d,d,0,c,0,0)
+local function count_note(a,b)
+return struct.pack('>Bc0BHdd',#a,a,0,b,0,0)
 end
 local function tell_spread(a,b,c)
 local d,e,f,g=struct.unpack('>ddH',b,c)
@@ -5542,22 +5537,22 @@ a[#a+1]=e[f]
 end
 tell_spread(a,b,tell_spread(a,b,e[8]))
 end` }
-const takeModule: LuaText = { file: 'lua/shared/queue/take', taken: [192, 17, -43, 1, -159, 3, 2, 9, 145, 17, -110, 1, -17, 14, 5, 9, -63, 7, 1, 26, 31, 19, 2, 21, 2, 17, 35, 1, -34, 13, 21, 4], text: `local function try_taking(a,b,c)
-redis.call('ZREM',a.leases,'')
-redis.call('ZADD',a.leases,'XX','0','')
-if c then
-redis.call('ZRANGEBYSCORE',a.leases,'+inf','-inf')
-redis.call('LRANGE',a.turns,'1','0')
+const takeModule: LuaText = { file: 'lua/shared/queue/take', taken: [192, 17, -43, 1, -159, 3, 2, 9, 145, 17, -110, 1, -17, 14, 5, 9, -63, 7, 1, 26, 31, 19, 2, 21, 2, 17, 35, 1, -34, 13, 21, 4], text: `local function try_taking(a,b,c,d,e)
+redis.call('ZREM',b,'')
+redis.call('ZADD',b,'XX','0','')
+if e then
+redis.call('ZRANGEBYSCORE',b,'+inf','-inf')
+redis.call('LRANGE',c,'1','0')
 end
-if is_marked(b,2)then
-redis.call('HDEL',a.groups,'')
-redis.call('HGET',a.groups,'')
-redis.call('LPOP',a.turns,'0')
+if is_marked(d,2)then
+redis.call('HDEL',a,'')
+redis.call('HGET',a,'')
+redis.call('LPOP',c,'0')
 end
-if c and is_marked(b,2)then
-redis.call('LLEN',a.turns)
+if e and is_marked(d,2)then
+redis.call('LLEN',c)
 end
-return is_marked(b,2)
+return is_marked(d,2)
 end
 local function take_ready(a,b,c)
 local function is_ready(a)
@@ -5576,7 +5571,7 @@ if
 is_marked(b,64)
 and(is_marked(b,1)or is_marked(b,2))
 then
-bring_returned(a,b,c)
+bring_returned(a.jobs,a.prioritized,a.ready,b,c)
 end
 local d={
 seen=b.ghosts>0 and{}or nil,
@@ -5604,44 +5599,44 @@ c[#c+1]=d[e*2-1]
 c[#c+1]=d[e*2]
 end
 end
-local function take_prioritized(a,b,c,d)
-local e,f=unpack(SIDES[b])
-local g=redis.call('ZRANGEBYSCORE',a.prioritized,e,f,'LIMIT',d[b],c)
-d[b]=d[b]+#g
-for h,i in ipairs(g)do
-d.prioritized[#d.prioritized+1]=i
+local function take_prioritized(a,b,c,d,e)
+local f,g=unpack(SIDES[c])
+local h=redis.call('ZRANGEBYSCORE',b,f,g,'LIMIT',e[c],d)
+e[c]=e[c]+#h
+for i,j in ipairs(h)do
+e.prioritized[#e.prioritized+1]=j
 end
-take_numbers(a.jobs,g,d)
+take_numbers(a,h,e)
 end
-local function take_listed(a,b,c,d)
-local e=d.seen
-while c>0 and d.more_ghosts>0 do
-local f=d.passed
-local g=
-redis.pcall('LRANGE',a.ready,string.format('%d',f),string.format('%d',f+c-1))
-if g.err then
-b.is_refused=true
-return b.over==0 and redis.call('LRANGE',a.ready,'1','0')
-elseif#g==0 then
-b.ghosts=0
+local function take_listed(a,b,c,d,e)
+local f=e.seen
+while d>0 and e.more_ghosts>0 do
+local g=e.passed
+local h=
+redis.pcall('LRANGE',b,string.format('%d',g),string.format('%d',g+d-1))
+if h.err then
+c.is_refused=true
+return c.over==0 and redis.call('LRANGE',b,'1','0')
+elseif#h==0 then
+c.ghosts=0
 return
 end
-d.passed=f+#g
-local h=redis.call('HMGET',a.jobs,unpack(fields_of(g)))
-for i,j in ipairs(g)do
-local k,l=h[i*2-1],h[i*2]
-if stands_in_list(k,l)and not(e and e[j])then
-if e then
-e[j]=true
+e.passed=g+#h
+local i=redis.call('HMGET',a,unpack(fields_of(h)))
+for j,k in ipairs(h)do
+local l,m=i[j*2-1],i[j*2]
+if stands_in_list(l,m)and not(f and f[k])then
+if f then
+f[k]=true
 end
-d[#d+1]=j
-d[#d+1]=k
-d[#d+1]=l
-d.listed=d.listed+1
-c=c-1
+e[#e+1]=k
+e[#e+1]=l
+e[#e+1]=m
+e.listed=e.listed+1
+d=d-1
 else
-b.ghosts=math.max(0,b.ghosts-1)
-d.more_ghosts=d.more_ghosts-1
+c.ghosts=math.max(0,c.ghosts-1)
+e.more_ghosts=e.more_ghosts-1
 end
 end
 end
@@ -5658,7 +5653,7 @@ if d.rate_limit>0 then
 d.arrival_us=arrival_after(d.arrival_us,d,b,1)
 end
 end
-place_group(a,c,d,b)
+place_group(a.groups,a.held,a.turns,c,d,b)
 redis.call('LPOP',a.turns)
 if f then
 redis.call('ZREM',a.grouped,f)
@@ -5671,7 +5666,7 @@ while c>0 and e>0 and d.more_empty>0 do
 local f=#d
 if b.turn>=e then
 b.turn=0
-take_listed(a,b,1,d)
+take_listed(a.jobs,a.ready,b,1,d)
 else
 local g,h=take_of_group(a,b.now_us)
 e=e-h
@@ -5684,22 +5679,22 @@ end
 end
 c=c-(#d-f)/3
 end
-take_listed(a,b,c,d)
+take_listed(a.jobs,a.ready,b,c,d)
 end
 local function take_some(a,b,c,d)
 local e=#d
 local f=is_marked(b,1)
 if f then
-take_prioritized(a,'before',c,d)
+take_prioritized(a.jobs,a.prioritized,'before',c,d)
 end
 if is_marked(b,2)then
 take_in_turn(a,b,c-(#d-e)/3,d)
 else
-take_listed(a,b,c-(#d-e)/3,d)
+take_listed(a.jobs,a.ready,b,c-(#d-e)/3,d)
 end
 local g=c-(#d-e)/3
 if f and g>0 then
-take_prioritized(a,'behind',g,d)
+take_prioritized(a.jobs,a.prioritized,'behind',g,d)
 end
 return d
 end
@@ -5946,7 +5941,7 @@ export type AckAndClaimPlainAnswer =
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '50e910564c2cdf5eabfcb30f14d7b5bae0e68e8a', { bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6] }, ackAndClaimPlainLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, ackAndClaimPlainLua, 8, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, ackAndClaimPlainLua, 9, 2, plainModule, 1, 19, ackAndClaimPlainLua, 11, 3, plainModule, 20, 63, ackAndClaimPlainLua, 14, 1, { table: [2, 3, 4, 7, 8] }, plainModule, 83, 22, ackAndClaimPlainLua, 15, 13, plainModule, 105, 3, statisticsModule, 1, 8, plainModule, 108, 23, statisticsModule, 9, 23, plainModule, 131, 2, ackAndClaimPlainLua, 28, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 33, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 34, 2, plainModule, 133, 26, stateModule, 63, 7, plainModule, 159, 3, leaseModule, 0, 1, runModule, 0, 3, leaseModule, 1, 7, plainModule, 162, 10, dueModule, 0, 5, plainModule, 172, 4, statisticsModule, 1, 8, plainModule, 108, 4, 176, 1, 113, 8, 177, 8, statisticsModule, 9, 23, plainModule, 185, 6, ackAndClaimPlainLua, 36, 11, idleModule, 0, 18, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 19, idleModule, 18, 16, sharedMessages, 19, 13, idleModule, 34, 3, sharedMessages, 32, 7, idleModule, 37, 37, ackAndClaimPlainLua, 48, 1, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 17, 135, 3, dueModule, 11, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 0, 3, ackAndClaimPlainLua, 56, 2, idleModule, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 32, 225, ackAndClaimPlainLua, 62, 4, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, ackAndClaimPlainLua, 66, 10, plainModule, 191, 6, eventsModule, 0, 7, plainModule, 197, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 0, 7, plainModule, 197, 7, ackAndClaimPlainLua, 79, 2, plainModule, 214, 4, eventsModule, 7, 3, plainModule, 218, 1, eventsModule, 10, 8, plainModule, 219, 3, ackAndClaimPlainLua, 81, 14]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '77c25c51252cdd69519b9cb1c2c975adb08da53c', { bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, ackAndClaimPlainLua, 0, 7, stateModule, 0, 55, ackAndClaimPlainLua, 7, 1, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, ackAndClaimPlainLua, 8, 2, plainModule, 0, 19, ackAndClaimPlainLua, 10, 3, plainModule, 19, 63, ackAndClaimPlainLua, 13, 1, plainModule, 82, 22, ackAndClaimPlainLua, 14, 13, plainModule, 104, 3, statisticsModule, 0, 8, plainModule, 107, 16, statisticsModule, 8, 26, plainModule, 123, 2, ackAndClaimPlainLua, 27, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 32, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 33, 2, plainModule, 125, 26, stateModule, 62, 7, plainModule, 151, 3, leaseModule, 0, 1, runModule, 0, 3, leaseModule, 1, 7, plainModule, 154, 10, dueModule, 0, 5, plainModule, 164, 4, statisticsModule, 0, 8, plainModule, 168, 1, 108, 5, 169, 8, statisticsModule, 8, 26, plainModule, 177, 6, ackAndClaimPlainLua, 35, 12, idleModule, 0, 18, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 16, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, ackAndClaimPlainLua, 48, 1, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, dueModule, 11, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 0, 3, ackAndClaimPlainLua, 56, 2, idleModule, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 34, 226, ackAndClaimPlainLua, 62, 4, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, ackAndClaimPlainLua, 66, 10, plainModule, 183, 6, eventsModule, 0, 7, plainModule, 189, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 0, 7, plainModule, 189, 7, ackAndClaimPlainLua, 79, 2, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, ackAndClaimPlainLua, 81, 14]),
   parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -6025,7 +6020,7 @@ export type AckAndClaimAnswer =
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim', 'd4b3e836c39be742b2d6ee98addebf935044c4d4', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, ackAndClaimLua, 8, 1, stateModule, 154, 13, ackAndClaimLua, 9, 1, stateModule, 167, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 137, 7, jobModule, 1, 48, ackAndClaimLua, 14, 2, leaseModule, 8, 2, jobModule, 49, 8, leaseModule, 10, 15, ackAndClaimLua, 16, 1, leaseModule, 25, 3, jobModule, 57, 16, leaseModule, 28, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 173, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 176, 5, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 181, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 49, 8, endsModule, 174, 21, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 11, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 73, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 76, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 194, 6, jobModule, 79, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 37, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 41, 1, dueModule, 136, 30, ackAndClaimLua, 42, 2, idleModule, 0, 18, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 19, 13, idleModule, 34, 3, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, statisticsModule, 85, 10, 141, 5, endsModule, 197, 2, sharedMessages, 32, 7, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 32, 12, 52, 9, 50, 2, 61, 5, 67, 7, 95, 12, 74, 11, 107, 26, 134, 7, 146, 13, 175, 59, 49, 1, 66, 1, 133, 1, 159, 16, 234, 6, 44, 5, 240, 17, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 71, 40, endsModule, 0, 11, stateModule, 111, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 70, 1, 118, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, ackAndClaimLua, 48, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 50, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 49, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 117, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 57, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 63, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, leaseModule, 177, 15, ackAndClaimLua, 62, 11, idleModule, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, ackAndClaimLua, 73, 2, idleModule, 130, 5, 74, 13, sharedMessages, 52, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 79, 11]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim', '7d45ecdf53e4dfa43f281b9d06f5e76f05113a78', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, ackAndClaimLua, 8, 1, stateModule, 150, 13, ackAndClaimLua, 9, 1, stateModule, 163, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 129, 7, jobModule, 0, 48, ackAndClaimLua, 14, 2, leaseModule, 8, 2, jobModule, 48, 8, leaseModule, 10, 15, ackAndClaimLua, 16, 1, leaseModule, 25, 3, jobModule, 56, 16, leaseModule, 28, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 169, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 177, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 48, 8, endsModule, 174, 21, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 10, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 72, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 75, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 190, 6, jobModule, 78, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 37, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 41, 1, dueModule, 136, 30, ackAndClaimLua, 42, 2, idleModule, 0, 18, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, statisticsModule, 87, 10, 143, 5, endsModule, 197, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 34, 12, 54, 9, 52, 2, 63, 5, 69, 7, 97, 12, 76, 11, 109, 26, 136, 7, 148, 13, 177, 60, 51, 1, 68, 1, 135, 1, 161, 16, 237, 6, 46, 5, 243, 17, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 70, 40, endsModule, 0, 11, stateModule, 110, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 69, 1, 117, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 48, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 50, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 48, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 116, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 56, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 62, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, leaseModule, 177, 15, ackAndClaimLua, 62, 11, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 73, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 79, 11]),
   parts: ackAndClaimParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -6095,7 +6090,7 @@ export type AdvanceAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('queue/advance', 'ae84f5c97d6b1f3964a8cfbd3b44c4d9818a9f9d', {}, advanceParts, [{ locals: [1, 2] }, advanceLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, advanceLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, advanceLua, 7, 2, stateModule, 154, 13, advanceLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 181, 13, advanceLua, 10, 1, stateModule, 194, 6, advanceLua, 11, 1, enqueueModule, 10, 3, advanceLua, 12, 1, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, runModule, 31, 3, endsModule, 146, 9, jobModule, 49, 8, endsModule, 157, 35, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, endsModule, 97, 49, 155, 2, 192, 5, enqueueModule, 13, 19, namesModule, 44, 4, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, 79, 34, 73, 3, namesModule, 31, 10, runModule, 34, 3, groupsModule, 124, 3, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 120, 11, 76, 3, 131, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 204, 8, advanceLua, 13, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 49, 11, dependenciesModule, 77, 66, advanceLua, 35, 2, readyModule, 68, 6, advanceLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, advanceLua, 40, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, advanceLua, 41, 1, acksModule, 76, 3, enqueueModule, 227, 7, advanceLua, 42, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 11, stateModule, 129, 2, advanceLua, 43, 2]),
+  script: /* @__PURE__ */ linked('queue/advance', '9198be14d5010f6c56fd06ff4538508ef05923ad', {}, advanceParts, [{ locals: [1, 2] }, advanceLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, advanceLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, advanceLua, 7, 2, stateModule, 150, 13, advanceLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 177, 13, advanceLua, 10, 1, stateModule, 190, 6, advanceLua, 11, 1, enqueueModule, 10, 3, advanceLua, 12, 1, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, runModule, 31, 3, endsModule, 146, 9, jobModule, 48, 8, endsModule, 157, 35, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 97, 49, 155, 2, 192, 5, enqueueModule, 13, 19, namesModule, 44, 4, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, 72, 3, namesModule, 31, 10, runModule, 34, 3, groupsModule, 124, 3, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 74, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 204, 8, advanceLua, 13, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 49, 11, dependenciesModule, 77, 66, advanceLua, 35, 2, readyModule, 68, 6, advanceLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, advanceLua, 40, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, advanceLua, 41, 1, acksModule, 76, 3, enqueueModule, 227, 7, advanceLua, 42, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, advanceLua, 43, 2]),
   parts: advanceParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6220,7 +6215,7 @@ export type AskAnswer =
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ask', 'dfa4c049279bfc839fd8f780bd865b34af482702', {}, askParts, [{ locals: [1, 2] }, askLua, 0, 2, stateModule, 0, 1, askLua, 2, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, askLua, 3, 18, jobModule, 46, 3, askLua, 21, 4, dueModule, 0, 5, askLua, 25, 2, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, askLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/ask', 'fca8aa5290f4c4005282bf0b247a5b51357803e6', {}, askParts, [{ locals: [1, 2] }, askLua, 0, 3, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, askLua, 3, 18, jobModule, 45, 3, askLua, 21, 4, dueModule, 0, 5, askLua, 25, 2, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, askLua, 27, 2]),
   parts: askParts,
   encode(args) {
     return [
@@ -6274,7 +6269,7 @@ export type AwaitEndAnswer =
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: /* @__PURE__ */ linked('queue/await-end', 'dc332ff2281b21b732b006091907b92ecf3cb9a2', { bytes: true }, awaitEndParts, [{ locals: [1, 2, 4] }, awaitEndLua, 0, 7, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 78, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 74, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 13, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 1, 2, plainModule, 137, 7, jobModule, 3, 43, awaitEndLua, 25, 1, jobModule, 131, 1, 46, 3, 132, 7, 76, 1, 73, 3, 77, 2, 139, 1, runModule, 34, 1, 31, 3, 35, 2, jobModule, 140, 3, awaitEndLua, 26, 4]),
+  script: /* @__PURE__ */ linked('queue/await-end', 'bde206cdcc115ae23c6e18f9829a200bbb6b7579', { bytes: true }, awaitEndParts, [{ locals: [1, 2, 3, 4] }, awaitEndLua, 0, 7, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 78, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 74, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 13, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, awaitEndLua, 25, 1, jobModule, 130, 1, 45, 3, 131, 7, 75, 1, 72, 3, 76, 2, 138, 1, runModule, 34, 1, 31, 3, 35, 2, jobModule, 139, 3, awaitEndLua, 26, 4]),
   parts: awaitEndParts,
   encode(args) {
     return withoutDefaults([
@@ -6343,7 +6338,7 @@ export type BuryAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/bury', '9fa5a754f5b98214165644524d11044c5e9291cd', {}, buryParts, [{ locals: [1, 2, 6, 15] }, buryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, buryLua, 4, 2, acksModule, 0, 8, buryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, buryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, buryLua, 10, 19, statisticsModule, 9, 2, 1, 8, 11, 17, plainModule, 113, 5, statisticsModule, 28, 4, buryLua, 29, 1, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, buryLua, 30, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, dependenciesModule, 77, 66, buryLua, 32, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, buryLua, 33, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, buryLua, 36, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, buryLua, 38, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, buryLua, 39, 2]),
+  script: /* @__PURE__ */ linked('queue/bury', '31e2a7feb902b276080c47f756d8836c38cc578b', {}, buryParts, [{ locals: [1, 2, 6, 15] }, buryLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, buryLua, 4, 2, acksModule, 0, 8, buryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, buryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, buryLua, 10, 19, statisticsModule, 11, 2, 0, 8, 13, 17, plainModule, 108, 5, statisticsModule, 30, 4, buryLua, 29, 1, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, buryLua, 30, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, dependenciesModule, 77, 66, buryLua, 32, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, buryLua, 33, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, buryLua, 36, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, buryLua, 38, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, buryLua, 39, 2]),
   parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -6397,7 +6392,7 @@ export type CancelAnswer =
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: /* @__PURE__ */ linked('queue/cancel', '9b5a9d4fb01651192116650bad2cfcbbd3505149', {}, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, stateModule, 204, 3, 181, 13, eventsModule, 18, 10, plainModule, 137, 7, jobModule, 1, 48, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, 31, 6, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, 149, 19, jobModule, 117, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 176, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, cancelLua, 4, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 83, 7, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, cancelLua, 41, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, cancelLua, 42, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, cancelLua, 44, 4, readyModule, 74, 69, cancelLua, 48, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, cancelLua, 50, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, cancelLua, 51, 2]),
+  script: /* @__PURE__ */ linked('queue/cancel', 'd9493abcf74abb742137f308c92dfe4e9c7fb0fe', {}, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, stateModule, 209, 3, 177, 13, eventsModule, 18, 10, plainModule, 129, 7, jobModule, 0, 48, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, 31, 6, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, cancelLua, 4, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 83, 7, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, cancelLua, 41, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, cancelLua, 42, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, cancelLua, 44, 4, readyModule, 74, 69, cancelLua, 48, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, cancelLua, 50, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, cancelLua, 51, 2]),
   parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -6448,7 +6443,7 @@ export type ChangeParentsAnswer =
  * Cost: O(parents x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/change-parents', 'f340f52d78daaa22a68ba35354642696b53b274f', {}, changeParentsParts, [{ locals: [1, 14] }, changeParentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, changeParentsLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 3, 12, jobModule, 120, 11, changeParentsLua, 4, 1, jobModule, 143, 13, changeParentsLua, 5, 4, dependenciesModule, 220, 7, changeParentsLua, 9, 6, stateModule, 204, 3, changeParentsLua, 15, 2, stateModule, 181, 13, changeParentsLua, 17, 1, dependenciesModule, 9, 3, 227, 9, changeParentsLua, 18, 1, plainModule, 137, 7, jobModule, 1, 48, 73, 6, runModule, 31, 6, jobModule, 131, 12, dependenciesModule, 0, 3, stateModule, 173, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeParentsLua, 19, 4, dependenciesModule, 270, 11, changeParentsLua, 23, 1, dependenciesModule, 64, 4, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 5, changeParentsLua, 24, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 50, 40, dependenciesModule, 82, 61, changeParentsLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, changeParentsLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, changeParentsLua, 32, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, changeParentsLua, 34, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, changeParentsLua, 35, 2]),
+  script: /* @__PURE__ */ linked('queue/change-parents', '5b6a7ea24f2595bc96c3afee4e00d4056f94d65e', {}, changeParentsParts, [{ locals: [1, 14] }, changeParentsLua, 0, 3, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, changeParentsLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 3, 12, jobModule, 119, 11, changeParentsLua, 4, 1, jobModule, 142, 13, changeParentsLua, 5, 4, dependenciesModule, 220, 7, changeParentsLua, 9, 6, stateModule, 209, 3, changeParentsLua, 15, 2, stateModule, 177, 13, changeParentsLua, 17, 1, dependenciesModule, 9, 3, 227, 9, changeParentsLua, 18, 1, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeParentsLua, 19, 4, dependenciesModule, 270, 11, changeParentsLua, 23, 1, dependenciesModule, 64, 4, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 5, changeParentsLua, 24, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 50, 40, dependenciesModule, 82, 61, changeParentsLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, changeParentsLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, changeParentsLua, 32, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, changeParentsLua, 34, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, changeParentsLua, 35, 2]),
   parts: changeParentsParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -6501,7 +6496,7 @@ export type ClearAnswer =
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('queue/clear', '9971db54867c74b49fb3a5ec79e3792a69636f80', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, stateModule, 0, 1, sharedAgreement, 25, 7, clearLua, 1, 3, idleModule, 6, 5, 74, 13, 18, 3, sharedMessages, 0, 39, idleModule, 34, 7, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, clearLua, 51, 1, stateModule, 1, 55, clearLua, 52, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, clearLua, 54, 6]),
+  script: /* @__PURE__ */ linked('queue/clear', 'dbf90a765a32c82fdc2ba9c3d7471659e1857914', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, sharedAgreement, 25, 7, clearLua, 1, 3, idleModule, 6, 5, 74, 13, 18, 3, sharedMessages, 0, 39, idleModule, 34, 3, 203, 3, 40, 1, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, clearLua, 51, 1, stateModule, 0, 55, clearLua, 52, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, clearLua, 54, 6]),
   parts: clearParts,
   encode(args) {
     return [
@@ -6561,7 +6556,7 @@ export type ConfigureGroupAnswer =
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure-group', '3056c30f4ebc18607ae4a77c7f40e48d24732526', {}, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 6, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, configureGroupLua, 6, 1, sharedAgreement, 12, 13, configureGroupLua, 7, 3, groupsModule, 116, 1, 3, 20, stateModule, 167, 6, groupsModule, 23, 4, 117, 3, 102, 14, 120, 4, configureGroupLua, 10, 1, groupsModule, 168, 7, configureGroupLua, 11, 1, stateModule, 207, 11, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 218, 8, configureGroupLua, 15, 3, stateModule, 226, 7, configureGroupLua, 18, 5, groupsModule, 48, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 75, 2, 27, 21, 77, 4, 65, 4, 56, 4, 69, 1, 60, 5, 70, 2, 81, 4, 72, 3, 85, 5, 72, 3, 90, 5, configureGroupLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, configureGroupLua, 31, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, configureGroupLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure-group', 'df91947973b3b45caac03963a591c7a612da665a', {}, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureGroupLua, 5, 1, sharedAgreement, 12, 13, configureGroupLua, 6, 3, groupsModule, 116, 1, 3, 20, stateModule, 163, 6, groupsModule, 23, 4, 117, 3, 102, 14, 120, 4, configureGroupLua, 9, 1, groupsModule, 168, 7, configureGroupLua, 10, 2, stateModule, 212, 11, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 223, 8, configureGroupLua, 15, 3, stateModule, 231, 7, configureGroupLua, 18, 5, groupsModule, 48, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 75, 2, 27, 21, 77, 4, 65, 4, 56, 4, 69, 1, 60, 5, 70, 2, 81, 4, 72, 3, 85, 5, 72, 3, 90, 5, configureGroupLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureGroupLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureGroupLua, 33, 12]),
   parts: configureGroupParts,
   encode(args) {
     return withoutDefaults([
@@ -6640,7 +6635,7 @@ export type ConfigureAnswer =
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure', '7435c53fcfaf340b5c7a5d5c54b8f678ba5adad8', {}, configureParts, [{ locals: [1, 2] }, configureLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, configureLua, 7, 1, sharedAgreement, 12, 13, configureLua, 8, 3, stateModule, 154, 13, configureLua, 11, 1, stateModule, 167, 6, configureLua, 12, 1, groupsModule, 168, 7, configureLua, 13, 1, stateModule, 211, 3, 207, 4, 214, 4, configureLua, 14, 6, stateModule, 233, 11, configureLua, 20, 2, stateModule, 218, 8, configureLua, 22, 2, dueModule, 0, 5, configureLua, 24, 3, stateModule, 226, 7, configureLua, 27, 2, groupsModule, 187, 5, 48, 8, 192, 5, configureLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, configureLua, 31, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, configureLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure', '521adb8ee9d6b1b59e9b3295585dda8585067e01', {}, configureParts, [{ locals: [1, 2] }, configureLua, 0, 6, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureLua, 6, 1, sharedAgreement, 12, 13, configureLua, 7, 3, stateModule, 150, 13, configureLua, 10, 1, stateModule, 163, 6, configureLua, 11, 2, groupsModule, 168, 7, configureLua, 13, 1, stateModule, 216, 3, 212, 4, 219, 4, configureLua, 14, 6, stateModule, 238, 11, configureLua, 20, 2, stateModule, 223, 8, configureLua, 22, 2, dueModule, 0, 5, configureLua, 24, 3, stateModule, 231, 7, configureLua, 27, 2, groupsModule, 187, 5, 48, 8, 192, 5, configureLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureLua, 33, 12]),
   parts: configureParts,
   encode(args) {
     return withoutDefaults([
@@ -6702,7 +6697,7 @@ export type DeliveredAnswer =
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: /* @__PURE__ */ linked('queue/delivered', '36abc2f8192c36148eaeee8e322cbdc85f333639', {}, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, deliveredLua, 4, 2, enqueueModule, 234, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 46, 3, deliveredLua, 21, 3, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, deliveredLua, 24, 5]),
+  script: /* @__PURE__ */ linked('queue/delivered', 'fb7e4f12a7db9b54c09ab5c4400dc780d357188c', {}, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, deliveredLua, 4, 2, enqueueModule, 234, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 45, 3, deliveredLua, 21, 3, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, deliveredLua, 24, 5]),
   parts: deliveredParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
@@ -6791,12 +6786,12 @@ export type EnqueueAlikeAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by letter; see shared/queue/idle.
+ * Puts plain jobs into a queue, the quick way: all of one name, none with an option or with a payload of more than 16 kB. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by letter; see shared/queue/idle.
  *
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue-alike', '98f6631724a447b826b87c0d364397af456891a0', {}, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 5, 6] }, enqueueAlikeLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, enqueueAlikeLua, 6, 1, sharedAgreement, 12, 13, enqueueAlikeLua, 7, 10, stateModule, 194, 6, enqueueAlikeLua, 17, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 18, 5, plainModule, 222, 3, enqueueAlikeLua, 23, 2, stateModule, 218, 8, enqueueAlikeLua, 25, 2, { table: [2, 4, 5, 7, 8] }, plainModule, 118, 3, enqueueAlikeLua, 27, 3, idleModule, 203, 11, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 21, 11, sharedMessages, 32, 7, idleModule, 37, 34, 32, 2, 71, 3, 113, 17, enqueueAlikeLua, 30, 1, idleModule, 214, 2, stateModule, 63, 7, idleModule, 216, 2, sharedTokens, 0, 3, idleModule, 218, 15, runModule, 0, 3, idleModule, 233, 7, runModule, 71, 3, idleModule, 240, 24, dueModule, 0, 5, idleModule, 264, 1, plainModule, 113, 5, idleModule, 265, 4, 133, 1, 130, 3, 134, 4, 269, 3, enqueueAlikeLua, 31, 9, stateModule, 63, 7, enqueueAlikeLua, 40, 2, runModule, 0, 3, jobModule, 87, 26, plainModule, 137, 7, jobModule, 1, 45, stateModule, 173, 8, jobModule, 79, 8, 113, 4, leaseModule, 192, 10, enqueueAlikeLua, 42, 38, eventsModule, 0, 7, plainModule, 197, 7, enqueueAlikeLua, 80, 4, plainModule, 214, 4, eventsModule, 7, 3, plainModule, 218, 1, eventsModule, 10, 8, plainModule, 219, 3, enqueueAlikeLua, 84, 2, statisticsModule, 32, 225, 277, 4, enqueueAlikeLua, 86, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, enqueueAlikeLua, 87, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue-alike', '76759c43909062202231879bfef42457777d5713', {}, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, enqueueAlikeLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueAlikeLua, 5, 1, sharedAgreement, 12, 13, enqueueAlikeLua, 6, 10, stateModule, 190, 6, enqueueAlikeLua, 16, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 17, 5, plainModule, 214, 3, enqueueAlikeLua, 22, 7, idleModule, 206, 11, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 11, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 34, 32, 2, 71, 3, 113, 17, enqueueAlikeLua, 29, 1, stateModule, 223, 8, enqueueAlikeLua, 30, 1, idleModule, 217, 2, stateModule, 62, 7, idleModule, 219, 2, sharedTokens, 0, 3, idleModule, 221, 15, runModule, 0, 3, idleModule, 236, 7, runModule, 71, 3, idleModule, 243, 24, dueModule, 0, 5, idleModule, 267, 1, plainModule, 108, 5, idleModule, 268, 4, 133, 1, 130, 3, 134, 4, 272, 3, enqueueAlikeLua, 31, 9, stateModule, 62, 7, enqueueAlikeLua, 40, 12, stateModule, 223, 8, enqueueAlikeLua, 52, 4, leaseModule, 192, 10, enqueueAlikeLua, 56, 18, eventsModule, 0, 7, plainModule, 189, 7, enqueueAlikeLua, 74, 4, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, enqueueAlikeLua, 78, 2, statisticsModule, 34, 226, 280, 3, enqueueAlikeLua, 80, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, enqueueAlikeLua, 81, 2]),
   parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -6862,7 +6857,7 @@ export type EnqueueAnswer =
  * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue', 'bea3875389411bce7e20c6aa30ae4977b17765e4', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, enqueueLua, 5, 1, sharedAgreement, 12, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 237, 8, enqueueLua, 12, 1, stateModule, 204, 3, enqueueLua, 13, 1, stateModule, 181, 13, enqueueLua, 14, 2, enqueueModule, 245, 15, enqueueLua, 16, 2, stateModule, 194, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 10, 3, enqueueLua, 20, 1, stateModule, 218, 8, enqueueLua, 21, 1, enqueueModule, 260, 2, stateModule, 63, 7, enqueueModule, 262, 5, enqueueLua, 22, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 154, 13, runModule, 3, 12, jobModule, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 137, 7, jobModule, 1, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, eventsModule, 18, 10, jobModule, 79, 34, 73, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, plainModule, 118, 3, statisticsModule, 257, 12, jobModule, 120, 11, 76, 3, 131, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, enqueueLua, 30, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 31, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 3, stateModule, 127, 2, sharedCalls, 21, 11, stateModule, 129, 2, enqueueModule, 227, 7, enqueueLua, 32, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue', 'dfda71336e4074719c02b03e357b3fc46c935e2e', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueLua, 5, 1, sharedAgreement, 12, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 237, 8, enqueueLua, 12, 1, stateModule, 209, 3, enqueueLua, 13, 1, stateModule, 177, 13, enqueueLua, 14, 2, enqueueModule, 245, 15, enqueueLua, 16, 2, stateModule, 190, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 10, 3, enqueueLua, 20, 1, stateModule, 223, 8, enqueueLua, 21, 1, enqueueModule, 260, 2, stateModule, 62, 7, enqueueModule, 262, 5, enqueueLua, 22, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 150, 13, runModule, 3, 12, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, eventsModule, 18, 10, jobModule, 78, 34, 72, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, statisticsModule, 8, 3, 260, 12, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 74, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, enqueueLua, 30, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 31, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, enqueueModule, 227, 7, enqueueLua, 32, 2]),
   parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -6937,7 +6932,7 @@ export type ExtendAnswer =
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('queue/extend', 'f2a3ef052a030c0e2cde8b004a50283ed1800122', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 15, 16, 3, 12, acksModule, 115, 4, extendLua, 7, 12, dueModule, 0, 5, extendLua, 19, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, extendLua, 20, 4]),
+  script: /* @__PURE__ */ linked('queue/extend', 'df0ec9fcd1661b239cf47097f4e36df8bce9c7ad', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 15, 16, 3, 12, acksModule, 115, 4, extendLua, 7, 12, dueModule, 0, 5, extendLua, 19, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, extendLua, 20, 4]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -6977,7 +6972,7 @@ export type FailuresAnswer =
  * Cost: O(kinds).
  */
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
-  script: /* @__PURE__ */ linked('queue/failures', '72c72a0df27c068b6b49f68f5223c6482531b861', { reads: true }, failuresParts, [{ locals: [1, 2] }, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, failuresLua, 0, 12]),
+  script: /* @__PURE__ */ linked('queue/failures', 'fb4be894e031807c6eed05137f8fcc171581acc1', { reads: true }, failuresParts, [{ locals: [1, 2] }, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, failuresLua, 0, 12]),
   parts: failuresParts,
   encode() {
     return []
@@ -7012,7 +7007,7 @@ export type FindAnswer =
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('queue/find', '0db39f19d0dac06e93a6b04683039ce3fb806043', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, findLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, findLua, 2, 2, sharedBudget, 10, 3, findLua, 4, 1, { table: [2, 3] }, sharedBudget, 7, 3, runModule, 3, 12, jobModule, 120, 11, sharedBudget, 3, 4, plainModule, 137, 7, jobModule, 1, 45, runModule, 74, 4, jobModule, 144, 10, 143, 1, 154, 2, 117, 3, 46, 3, 67, 6, 156, 36, eventsModule, 69, 12, runModule, 89, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
+  script: /* @__PURE__ */ linked('queue/find', '8df7919b4691648c45d6ba98b8f014374fbf5b83', { reads: true, bytes: true }, findParts, [{ locals: [1, 2, 3] }, findLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, findLua, 2, 2, sharedBudget, 10, 3, findLua, 4, 1, sharedBudget, 7, 3, runModule, 3, 12, jobModule, 119, 11, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, eventsModule, 69, 12, runModule, 89, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
   parts: findParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7055,7 +7050,7 @@ export type HistoryAnswer =
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/history', 'e2fef1acbe91d6b66908ad579782c1647c32770d', { reads: true }, findParts, [{ locals: [1, 2] }, historyLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, historyLua, 1, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, historyLua, 2, 4, runModule, 99, 7, eventsModule, 69, 12, runModule, 106, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  script: /* @__PURE__ */ linked('queue/history', '4e3dfe39402708f7f613abfad3e32c8bf4bd6939', { reads: true }, findParts, [{ locals: [1, 2, 3] }, historyLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, historyLua, 1, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, historyLua, 2, 4, runModule, 99, 7, eventsModule, 69, 12, runModule, 106, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
   parts: findParts,
   encode(args) {
     return [
@@ -7095,7 +7090,7 @@ export type InspectAnswer =
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('queue/inspect', '2d27f925454e7c64cafdf43ed686b329cd3718de', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, inspectLua, 1, 1, stateModule, 154, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 167, 6, inspectLua, 9, 36]),
+  script: /* @__PURE__ */ linked('queue/inspect', '1ede1327aba42724729c566c0738bf1a8324c370', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, inspectLua, 1, 1, stateModule, 150, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 163, 6, inspectLua, 9, 36]),
   parts: inspectParts,
   encode(args) {
     return [
@@ -7168,7 +7163,7 @@ export type ListFailedAnswer =
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list-failed', 'c9cda2b040cd877481fde9443e5a6c8a4a142a9a', { reads: true, bytes: true }, listFailedParts, [{ locals: [1, 2] }, listFailedLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, listFailedLua, 4, 1, { table: [3, 4] }, deadModule, 68, 28, listFailedLua, 5, 1, jobModule, 192, 1, sharedBudget, 10, 3, jobModule, 193, 1, 49, 8, runModule, 3, 12, sharedBudget, 3, 4, plainModule, 137, 7, jobModule, 1, 45, runModule, 74, 4, jobModule, 144, 10, 143, 1, 154, 2, 117, 3, 46, 3, 67, 6, 156, 36, sharedBudget, 7, 3, jobModule, 194, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
+  script: /* @__PURE__ */ linked('queue/list-failed', '8e9bd7eddbb5906d9b18b15b2cc1a12a76e6f83c', { reads: true, bytes: true }, listFailedParts, [{ locals: [1, 2, 3, 4] }, listFailedLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listFailedLua, 4, 1, deadModule, 68, 28, listFailedLua, 5, 1, jobModule, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
   parts: listFailedParts,
   encode(args) {
     return [
@@ -7214,7 +7209,7 @@ export type ListAnswer =
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list', 'fceddddab81e02afd127ed392563582607e01b14', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, listLua, 4, 5, { table: [3, 4] }, readyModule, 168, 18, listLua, 9, 27, plainModule, 137, 7, jobModule, 1, 45, 144, 10, 143, 1, 154, 2, 192, 1, sharedBudget, 10, 3, jobModule, 193, 1, 49, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 117, 3, 46, 3, 67, 6, 156, 36, sharedBudget, 7, 3, jobModule, 194, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
+  script: /* @__PURE__ */ linked('queue/list', '8d7c95379e5502b044ee846842f2492296e78bbd', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listLua, 4, 5, readyModule, 168, 18, listLua, 9, 27, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
   parts: listParts,
   encode(args) {
     return [
@@ -7263,7 +7258,7 @@ export type ListenAnswer =
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: /* @__PURE__ */ linked('queue/listen', '43fa545a708f503131885347ca62e861dcb1d577', {}, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, listenLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/listen', 'b60cc038f89235e5a7c8575d2af05a7b9f347e36', {}, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, listenLua, 27, 2]),
   parts: listenParts,
   encode(args) {
     return withoutDefaults([
@@ -7311,7 +7306,7 @@ export type NoteAnswer =
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('queue/note', '965362ae4edf3b62a64faaa884f5c92ceb267f47', {}, noteParts, [{ locals: [1, 2, 4] }, noteLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, noteLua, 3, 2, acksModule, 0, 8, noteLua, 5, 3, { table: [2, 3] }, runModule, 3, 12, jobModule, 120, 11, runModule, 15, 16, jobModule, 46, 3, plainModule, 137, 7, jobModule, 1, 45, 73, 6, runModule, 31, 6, jobModule, 131, 12, eventsModule, 18, 10, readyModule, 37, 15, jobModule, 210, 7, noteLua, 8, 23, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, noteLua, 31, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 34, 3]),
+  script: /* @__PURE__ */ linked('queue/note', '4c3e3c1621f32683b8b055f27c9216388a1a0f41', {}, noteParts, [{ locals: [1, 2, 3, 4] }, noteLua, 0, 3, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, noteLua, 3, 2, acksModule, 0, 8, noteLua, 5, 3, runModule, 3, 12, jobModule, 119, 11, runModule, 15, 16, jobModule, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 31, 6, jobModule, 130, 12, eventsModule, 18, 10, readyModule, 37, 15, jobModule, 209, 7, noteLua, 8, 23, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, noteLua, 31, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 34, 3]),
   parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -7397,7 +7392,7 @@ export type ParentsAnswer =
  * Cost: O(parents), and 4 MiB of results.
  */
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/parents', 'ed970a06cb357252ac801b3e6a7c779eef271326', { reads: true, bytes: true }, parentsParts, [{ locals: [1, 2, 4, 5] }, parentsLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, parentsLua, 3, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, parentsLua, 4, 2, sharedBudget, 10, 3, parentsLua, 6, 2, dependenciesModule, 9, 3, sharedBudget, 7, 3, 3, 4, plainModule, 137, 7, jobModule, 1, 45, outboxModule, 14, 9, 13, 1, 23, 18, parentsLua, 8, 13]),
+  script: /* @__PURE__ */ linked('queue/parents', 'ee0ad7a5457b3ea5ddd8e2deb4fc3678e9ee269e', { reads: true, bytes: true }, parentsParts, [{ locals: [1, 2, 3, 4, 5] }, parentsLua, 0, 3, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, parentsLua, 3, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, parentsLua, 4, 2, sharedBudget, 10, 3, parentsLua, 6, 2, dependenciesModule, 9, 3, sharedBudget, 7, 3, 3, 4, plainModule, 129, 7, jobModule, 0, 45, outboxModule, 14, 9, 13, 1, 23, 18, parentsLua, 8, 13]),
   parts: parentsParts,
   encode(args) {
     return withoutDefaults([
@@ -7435,7 +7430,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/propose', 'ab847c7c9eaecf4bb1f5148030de17c41acca606', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, proposeLua, 1, 4, sharedAgreement, 32, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  script: /* @__PURE__ */ linked('queue/propose', '3bbb72a0007f848ca443d540729e4d6a9de1f15b', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, proposeLua, 1, 4, sharedAgreement, 32, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: agreeParts,
   encode(args) {
     return [
@@ -7487,7 +7482,7 @@ export type ReceiveAnswer =
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: /* @__PURE__ */ linked('queue/receive', '2b90716033969270394e85eaffd057170c266919', {}, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, receiveLua, 5, 1, outboxModule, 41, 14, receiveLua, 6, 3, stateModule, 133, 10, receiveLua, 9, 1, sharedAgreement, 12, 13, receiveLua, 10, 3, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 204, 3, receiveLua, 14, 1, stateModule, 181, 13, receiveLua, 15, 1, enqueueModule, 10, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 46, 3, 73, 3, stateModule, 173, 8, dueModule, 0, 5, dependenciesModule, 0, 3, 61, 3, runModule, 3, 12, endsModule, 42, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 137, 7, jobModule, 1, 45, eventsModule, 18, 10, runModule, 31, 6, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 27, plainModule, 118, 3, statisticsModule, 257, 12, jobModule, 76, 3, outboxModule, 55, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 62, 25, stateModule, 218, 8, 63, 7, enqueueModule, 260, 14, 13, 19, namesModule, 44, 4, stateModule, 154, 13, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 117, 3, 79, 34, namesModule, 31, 10, groupsModule, 159, 9, readyModule, 60, 8, enqueueModule, 48, 71, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 120, 23, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 113, 4, runModule, 0, 3, enqueueModule, 130, 74, stateModule, 194, 6, outboxModule, 87, 36, receiveLua, 17, 6, outboxModule, 123, 1, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 31, outboxModule, 124, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 144, 2, receiveLua, 23, 2, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, receiveLua, 25, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, receiveLua, 26, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, receiveLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/receive', 'e3326c03cac451b84181608692ea4e27f16c90df', {}, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 4, stateModule, 0, 55, receiveLua, 4, 1, outboxModule, 41, 14, receiveLua, 5, 3, stateModule, 132, 10, receiveLua, 8, 1, sharedAgreement, 12, 13, receiveLua, 9, 4, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 209, 3, receiveLua, 14, 1, stateModule, 177, 13, receiveLua, 15, 1, enqueueModule, 10, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 45, 3, 72, 3, stateModule, 169, 8, dueModule, 0, 5, dependenciesModule, 0, 3, 61, 3, runModule, 3, 12, endsModule, 42, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, eventsModule, 18, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 27, statisticsModule, 8, 3, 260, 12, jobModule, 75, 3, outboxModule, 55, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 62, 25, stateModule, 223, 8, 62, 7, enqueueModule, 260, 14, 13, 19, namesModule, 44, 4, stateModule, 150, 13, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, namesModule, 31, 10, groupsModule, 159, 9, readyModule, 60, 8, enqueueModule, 48, 71, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 23, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 74, stateModule, 190, 6, outboxModule, 87, 36, receiveLua, 17, 6, outboxModule, 123, 1, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 31, outboxModule, 124, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 144, 2, receiveLua, 23, 2, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, receiveLua, 25, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, receiveLua, 26, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, receiveLua, 27, 2]),
   parts: receiveParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -7596,7 +7591,7 @@ export type RecurAnswer =
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recur', 'a326dbbab3f6bc31386f35b6bd719f8a482b7524', {}, recurParts, [{ locals: [1, 2, 3] }, recurLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, recurLua, 7, 1, sharedAgreement, 12, 13, recurLua, 8, 3, recurrenceModule, 177, 10, jobModule, 87, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 244, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, { table: [3, 4, 5] }, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 218, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 176, 1, 173, 3, 177, 4, recurrenceModule, 204, 6, groupsModule, 141, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 46, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 73, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 0, 3, recurLua, 18, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, recurLua, 19, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, recurLua, 20, 6]),
+  script: /* @__PURE__ */ linked('queue/recur', 'e19e5b6c5eb79734f2a725dc2daad2c56f5f282f', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, recurLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, recurLua, 5, 1, sharedAgreement, 12, 13, recurLua, 6, 5, recurrenceModule, 177, 10, jobModule, 86, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 249, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 223, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 172, 1, 169, 3, 173, 4, recurrenceModule, 204, 6, groupsModule, 141, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 0, 3, recurLua, 18, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, recurLua, 19, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, recurLua, 20, 6]),
   parts: recurParts,
   encode(args) {
     return withoutDefaults([
@@ -7673,7 +7668,7 @@ export type RecurrencesAnswer =
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recurrences', '98f4969f4025a13c8355a81f3501bbd0f0b0f443', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, recurrencesLua, 5, 12, sharedBudget, 10, 3, recurrencesLua, 17, 1, sharedBudget, 3, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 137, 7, jobModule, 1, 45, recurrenceModule, 25, 3, 48, 5, 215, 42, sharedBudget, 7, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
+  script: /* @__PURE__ */ linked('queue/recurrences', '665f16ab9b13de8f5719730fb9208184acbf31e7', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, recurrencesLua, 5, 12, sharedBudget, 10, 3, recurrencesLua, 17, 1, sharedBudget, 3, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 129, 7, jobModule, 0, 45, recurrenceModule, 25, 3, 48, 5, 215, 42, sharedBudget, 7, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
   parts: recurrencesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -7735,7 +7730,7 @@ export type RefillAnswer =
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: /* @__PURE__ */ linked('queue/refill', '29633a1a983a65680d203583a3016dd55c80c6ec', {}, recurParts, [{ locals: [1, 2, 3] }, refillLua, 0, 7, stateModule, 0, 1, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, { table: [3, 4, 5] }, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 46, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 73, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, refillLua, 32, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, refillLua, 33, 3]),
+  script: /* @__PURE__ */ linked('queue/refill', '56bcc15637ed4e55fc687562543418e7c4d95088', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, refillLua, 0, 7, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, refillLua, 32, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, refillLua, 33, 3]),
   parts: recurParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -7799,7 +7794,7 @@ export type ReleaseAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('queue/release', 'd45ccb2085a8c75482f4327f4005cd72c915aa59', {}, buryParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, releaseLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 49, 11, leaseModule, 202, 13, releaseLua, 10, 19, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, releaseLua, 29, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 30, 1, idleModule, 198, 2, 130, 8, 200, 3, releaseLua, 31, 2, leaseModule, 215, 4, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, leaseModule, 219, 5, idleModule, 130, 8, leaseModule, 224, 3, releaseLua, 33, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 9, sharedMessages, 32, 7, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, releaseLua, 34, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, releaseLua, 35, 2]),
+  script: /* @__PURE__ */ linked('queue/release', '5d571355fd74a6d22aa3ffefba79bc759a157efe', {}, buryParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, releaseLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 49, 11, leaseModule, 202, 13, releaseLua, 10, 19, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, releaseLua, 29, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 30, 1, idleModule, 198, 2, 130, 8, 200, 3, releaseLua, 31, 2, leaseModule, 215, 4, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, leaseModule, 219, 5, idleModule, 130, 8, leaseModule, 224, 3, releaseLua, 33, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 9, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, releaseLua, 34, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, releaseLua, 35, 2]),
   parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -7848,7 +7843,7 @@ export type ReprioritizeAnswer =
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/reprioritize', '5218323977b14ddfbba84bcc61ad7e03c1a8ac27', {}, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, reprioritizeLua, 2, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, 144, 10, 143, 1, 154, 2, plainModule, 137, 7, jobModule, 1, 45, readyModule, 146, 3, eventsModule, 18, 10, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, jobModule, 87, 26, runModule, 31, 6, jobModule, 217, 12, stateModule, 176, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, reprioritizeLua, 4, 47, readyModule, 74, 69, reprioritizeLua, 51, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, reprioritizeLua, 54, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, reprioritizeLua, 56, 2]),
+  script: /* @__PURE__ */ linked('queue/reprioritize', '53cf6d4421b56b1c630a38d29947af67387c5479', {}, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, reprioritizeLua, 2, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, 143, 10, 142, 1, 153, 2, plainModule, 129, 7, jobModule, 0, 45, readyModule, 146, 3, eventsModule, 18, 10, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, jobModule, 86, 26, runModule, 31, 6, jobModule, 216, 12, stateModule, 172, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, reprioritizeLua, 4, 47, readyModule, 74, 69, reprioritizeLua, 51, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, reprioritizeLua, 54, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, reprioritizeLua, 56, 2]),
   parts: reprioritizeParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7899,7 +7894,7 @@ export type RequeueFailedAnswer =
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue-failed', '90cd7c8915eee7b752b3981ad3ac2cc9a7dcc22b', {}, changeParentsParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueFailedLua, 0, 5, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, requeueFailedLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 181, 13, requeueFailedLua, 6, 1, deadModule, 68, 28, requeueFailedLua, 7, 2, plainModule, 137, 7, jobModule, 1, 45, runModule, 3, 12, 74, 4, deadModule, 54, 14, eventsModule, 18, 10, jobModule, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueFailedLua, 9, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, requeueFailedLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, requeueFailedLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, requeueFailedLua, 32, 3, statisticsModule, 32, 225, 269, 8, requeueFailedLua, 35, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueFailedLua, 38, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, requeueFailedLua, 40, 4]),
+  script: /* @__PURE__ */ linked('queue/requeue-failed', '02993b9a828cd531b9ff090d6904585e4163cb00', {}, changeParentsParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueFailedLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueFailedLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 177, 13, requeueFailedLua, 6, 1, deadModule, 68, 28, requeueFailedLua, 7, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, 74, 4, deadModule, 54, 14, eventsModule, 18, 10, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueFailedLua, 9, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, requeueFailedLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, requeueFailedLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, requeueFailedLua, 32, 3, statisticsModule, 34, 226, 272, 8, requeueFailedLua, 35, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueFailedLua, 38, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueFailedLua, 40, 4]),
   parts: changeParentsParts,
   encode(args) {
     return withoutDefaults([
@@ -7950,7 +7945,7 @@ export type RequeueAnswer =
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue', 'c4096b8ae3e900109ce43f9c6f30eeaa6e56757e', {}, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 181, 13, requeueLua, 3, 2, readyModule, 143, 3, runModule, 3, 12, jobModule, 120, 11, 144, 10, 143, 1, 154, 2, plainModule, 137, 7, jobModule, 1, 45, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 167, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 173, 3, readyModule, 60, 8, 149, 19, jobModule, 117, 3, 46, 3, dependenciesModule, 0, 3, endsModule, 42, 8, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, eventsModule, 18, 10, stateModule, 176, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueLua, 5, 22, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 32, 7, idleModule, 37, 22, 61, 13, 127, 3, requeueLua, 27, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueLua, 30, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, requeueLua, 32, 2]),
+  script: /* @__PURE__ */ linked('queue/requeue', '4e9d3aaac9d8babe0986fe77ebe0ebc3862c898e', {}, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 177, 13, requeueLua, 3, 2, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, 143, 10, 142, 1, 153, 2, plainModule, 129, 7, jobModule, 0, 45, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, eventsModule, 18, 10, stateModule, 172, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueLua, 5, 22, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, requeueLua, 27, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueLua, 30, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueLua, 32, 2]),
   parts: requeueParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -8003,7 +7998,7 @@ export type RetryAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/retry', 'd0b732ca0002fb302ffd499588f7ac26982ec2fe', {}, buryParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, retryLua, 4, 2, acksModule, 0, 8, 119, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 181, 13, retryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 137, 7, jobModule, 1, 45, stateModule, 167, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 46, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 173, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 73, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, statisticsModule, 1, 8, plainModule, 113, 5, statisticsModule, 9, 23, runModule, 161, 15, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, 46, 3, retryLua, 10, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 46, 1, idleModule, 198, 2, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, retryLua, 47, 3, readyModule, 68, 4, stateModule, 154, 13, readyModule, 72, 2, retryLua, 50, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, retryLua, 53, 2, idleModule, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, 135, 3, retryLua, 55, 3, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, retryLua, 58, 1, stateModule, 70, 41, endsModule, 0, 11, stateModule, 111, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 127, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 129, 2, acksModule, 76, 3, retryLua, 59, 2]),
+  script: /* @__PURE__ */ linked('queue/retry', '2c4bdf78377c7ac8e0f2144bc97f0bb6bb277ad3', {}, buryParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, retryLua, 4, 2, acksModule, 0, 8, 119, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, retryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, runModule, 161, 15, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, 46, 3, retryLua, 10, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 46, 1, idleModule, 198, 2, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, retryLua, 47, 3, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, retryLua, 50, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, retryLua, 53, 2, idleModule, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, retryLua, 55, 3, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, retryLua, 58, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, retryLua, 59, 2]),
   parts: buryParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -8063,7 +8058,7 @@ export type SearchTaggedAnswer =
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search-tagged', '7180360192d3129c2834d9261510e982100b1f18', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, searchTaggedLua, 6, 6, plainModule, 137, 7, jobModule, 1, 45, 144, 10, 143, 1, 154, 2, 192, 1, sharedBudget, 10, 3, jobModule, 193, 1, 49, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 117, 3, 46, 3, 67, 6, 156, 36, sharedBudget, 7, 3, jobModule, 194, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
+  script: /* @__PURE__ */ linked('queue/search-tagged', 'be25290863a5a0df2fec2e619adb674da84707a5', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchTaggedLua, 6, 6, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
   parts: searchTaggedParts,
   encode(args) {
     return [
@@ -8113,7 +8108,7 @@ export type SearchAnswer =
  * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search', '25e9ca66711b74302faf616e1c762738c5843a32', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, stateModule, 0, 1, sharedScan, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 137, 7, jobModule, 1, 45, runModule, 3, 12, jobModule, 144, 10, 143, 1, 154, 2, runModule, 74, 4, jobModule, 117, 3, 46, 3, 67, 6, 156, 36, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
+  script: /* @__PURE__ */ linked('queue/search', '3fc6e4f4ac051a9af14109f6d37bfdbed0a21f7b', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, sharedScan, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, jobModule, 143, 10, 142, 1, 153, 2, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
   parts: searchParts,
   encode(args) {
     return [
@@ -8162,7 +8157,7 @@ export type StatsAnswer =
  * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/stats', '0b4cd3e95c2db95263dea29d1fdfec0920d86805', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 0, 1, statisticsModule, 0, 1, stateModule, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, statsLua, 5, 1, statisticsModule, 141, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 52, 9, 146, 3, 49, 3, 61, 80, 149, 91, statsLua, 17, 10, statisticsModule, 281, 18, statsLua, 27, 4]),
+  script: /* @__PURE__ */ linked('queue/stats', '0c723496139a0ab862ad36b7b35fc0c418e5dc23', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, statsLua, 5, 1, statisticsModule, 143, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 54, 9, 148, 3, 51, 3, 63, 80, 151, 92, statsLua, 17, 10, statisticsModule, 283, 18, statsLua, 27, 4]),
   parts: statsParts,
   encode(args) {
     return [
@@ -8211,7 +8206,7 @@ export type TagAnswer =
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tag', 'e50576c0d050a2b12566c55ce1b522a5003b1f53', {}, tagParts, [{ locals: [1, 2, 4, 5] }, tagLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, tagLua, 3, 1, { table: [2, 3] }, jobModule, 120, 9, runModule, 3, 12, jobModule, 129, 2, tagLua, 4, 4, jobModule, 1, 2, plainModule, 137, 7, jobModule, 3, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 217, 1, 87, 26, 218, 1, 143, 13, 219, 7, runModule, 34, 1, 31, 3, 35, 2, jobModule, 226, 3, tagLua, 18, 1, namesModule, 15, 9, tagLua, 19, 1, namesModule, 31, 10, tagLua, 20, 1, eventsModule, 18, 10, tagLua, 21, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 46, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, tagLua, 24, 2, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, tagLua, 26, 2]),
+  script: /* @__PURE__ */ linked('queue/tag', 'a5b885d9e1cbeff197f2c4370f5ee1c90539d0ce', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, tagLua, 0, 3, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, tagLua, 3, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, tagLua, 4, 4, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 216, 1, 86, 26, 217, 1, 142, 13, 218, 7, runModule, 34, 1, 31, 3, 35, 2, jobModule, 225, 3, tagLua, 18, 1, namesModule, 15, 9, tagLua, 19, 1, namesModule, 31, 10, tagLua, 20, 1, eventsModule, 18, 10, tagLua, 21, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, tagLua, 24, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, tagLua, 26, 2]),
   parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -8257,7 +8252,7 @@ export type TagsAnswer =
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tags', '044178a68a89f51f2f7e02d764d1d63775cea74e', { reads: true }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, tagsLua, 2, 12]),
+  script: /* @__PURE__ */ linked('queue/tags', '3774532ead9e81ad2f4f93ab0ee2588a37271580', { reads: true }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, tagsLua, 2, 12]),
   parts: tagsParts,
   encode(args) {
     return [
@@ -8296,7 +8291,7 @@ export type TrackAnswer =
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: /* @__PURE__ */ linked('queue/track', '6870455f94695f22462e7e368cae5b3ed21e92a1', {}, tagParts, [{ locals: [1, 2, 4, 5] }, trackLua, 0, 2, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, stateModule, 131, 1, 1, 55, 132, 15, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, 147, 2, sharedCalls, 0, 15, stateModule, 149, 5, trackLua, 2, 1, { table: [2, 3] }, runModule, 3, 12, jobModule, 120, 11, 46, 3, plainModule, 137, 7, jobModule, 1, 45, 73, 6, runModule, 31, 6, jobModule, 131, 12, eventsModule, 18, 10, jobModule, 229, 4, trackLua, 3, 21, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, trackLua, 24, 3]),
+  script: /* @__PURE__ */ linked('queue/track', '3e679e058fc1e51238a3ed6b21be32e085647cc4', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, trackLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, trackLua, 2, 1, runModule, 3, 12, jobModule, 119, 11, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 31, 6, jobModule, 130, 12, eventsModule, 18, 10, jobModule, 228, 4, trackLua, 3, 21, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, trackLua, 24, 3]),
   parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8338,7 +8333,7 @@ export type UnrecurAnswer =
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/unrecur', 'e488ce2e6f00e1d46b101ef24abfbb08d9c05fa9', {}, recurrencesParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 0, 1, 200, 1, 1, 55, 201, 1, 133, 10, 202, 2, unrecurLua, 2, 1, stateModule, 244, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 46, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, unrecurLua, 12, 2]),
+  script: /* @__PURE__ */ linked('queue/unrecur', '40a491fca256833dcd50d6e45292b3b488621ef7', {}, recurrencesParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, unrecurLua, 2, 1, stateModule, 249, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 45, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, unrecurLua, 12, 2]),
   parts: recurrencesParts,
   encode(args) {
     return withoutDefaults([
@@ -8387,7 +8382,7 @@ export type WatchAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/watch', '18e054999d1139d52d06e67e118d5cc14507f950', {}, changeParentsParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 3, stateModule, 0, 1, plainModule, 0, 1, jobModule, 0, 1, statisticsModule, 0, 1, stateModule, 1, 55, watchLua, 3, 4, stateModule, 133, 10, watchLua, 7, 1, stateModule, 56, 1, sharedClock, 0, 4, stateModule, 57, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 204, 3, watchLua, 9, 1, stateModule, 181, 13, watchLua, 10, 3, runModule, 3, 12, jobModule, 120, 11, plainModule, 137, 7, jobModule, 1, 48, 73, 6, runModule, 31, 6, jobModule, 131, 12, dependenciesModule, 0, 3, stateModule, 173, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, watchLua, 13, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, plainModule, 118, 3, statisticsModule, 257, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 50, 40, readyModule, 0, 10, stateModule, 167, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, watchLua, 23, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 19, idleModule, 18, 3, sharedMessages, 52, 18, idleModule, 0, 6, 87, 26, sharedMessages, 19, 13, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 32, 7, idleModule, 37, 37, 127, 3, watchLua, 25, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 4, 200, 3, watchLua, 26, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 3, 36, endsModule, 254, 7, statisticsModule, 32, 225, 269, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, watchLua, 28, 5, stateModule, 119, 1, 71, 35, 120, 2, 106, 5, endsModule, 0, 11, stateModule, 111, 7, 122, 3, watchLua, 33, 2]),
+  script: /* @__PURE__ */ linked('queue/watch', '5260dbfd419bee31e05ea9d466dddc0c026ca9d4', {}, changeParentsParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 2, stateModule, 0, 55, watchLua, 2, 4, stateModule, 132, 10, watchLua, 6, 2, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 209, 3, watchLua, 9, 1, stateModule, 177, 13, watchLua, 10, 3, runModule, 3, 12, jobModule, 119, 11, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, watchLua, 13, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 50, 40, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, watchLua, 23, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, watchLua, 25, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 4, 200, 3, watchLua, 26, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, watchLua, 28, 5, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, watchLua, 33, 2]),
   parts: changeParentsParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

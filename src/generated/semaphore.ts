@@ -8,112 +8,112 @@ import { linked, type LuaText, pick } from '../runtime/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedTickets, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/semaphore/abandon', taken: [8, 9, 1, 23], text: `local c=ARGV[1]
-local d=ARGV[2]
-local e=tonumber(ARGV[3])
-local f=tonumber(ARGV[4])
-local g=ARGV[5]
-local h=ARGV[6]=='1'
-local i=tonumber(ARGV[7]or 1000)
-local j=ARGV[8]=='1'
-local k=ARGV[9]~='0'
-local l,m=open_semaphore(a,clock_us())if l then return l end
-local n=new_ticket(c,'x',f,h,e,d)
-local o,p=format_ticket(n),other_text(n)
-local q=m.last_ticket>0
-and(redis.call('ZRANK',b,o)or redis.call('ZRANK',b,p))
-if q then
-redis.call('ZREM',b,o,p)
+const abandonLua: LuaText = { file: 'lua/semaphore/abandon', taken: [8, 9, 1, 23], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g=tonumber(ARGV[3])
+local h=tonumber(ARGV[4])
+local i=ARGV[5]
+local j=ARGV[6]=='1'
+local k=tonumber(ARGV[7]or 1000)
+local l=ARGV[8]=='1'
+local m=ARGV[9]~='0'
+local n,o=open_semaphore(a,clock_us())if n then return n end
+local p=new_ticket(e,'x',h,j,g,f)
+local q,r=format_ticket(p),other_text(p)
+local s=o.last_ticket>0
+and(redis.call('ZRANK',b,q)or redis.call('ZRANK',b,r))
+if s then
+redis.call('ZREM',b,q,r)
 end
-local r,s=permit_of(K,c)
-if r then
-end_permit(K,m,r,s)
+local t,u=permit_of(d,c,e)
+if t then
+end_permit(d,c,o,t,u)
 end
-local t=reap(K,m)
-local u
-if m.last_ticket>0 and(q==0 or r or t)then
-m.claim_ms=i
-m.how={channel=g,sharded=j,counted=k}
-u=serve(K,m,'')
+local v=reap(d,c,o)
+local w
+if o.last_ticket>0 and(s==0 or t or v)then
+o.claim_ms=k
+o.how={channel=i,sharded=l,counted=m}
+w=serve(d,c,b,o,'')
 end
-if u or r or t then
-save_freed_semaphore(K,m)
+if w or t or v then
+save_freed_semaphore(a,o)
 end
-return{'abandoned',u=='more'and 1 or 0}` }
-const acquireLua: LuaText = { file: 'lua/semaphore/acquire', taken: [14, 12, 1, 18, 1, 7, 1, 37], text: `local c=ARGV[1]
-local d=ARGV[2]
-local e=tonumber(ARGV[3])
-local f=tonumber(ARGV[4])
-local g=tonumber(ARGV[5])
-local h=ARGV[6]
-local i=ARGV[7]=='1'
-local j=ARGV[8]=='1'
-local k=tonumber(ARGV[9]or 1000)
-local l=ARGV[10]=='1'
-local m=ARGV[11]~='0'
-local n=ARGV[12]=='1'
-local o,p=open_semaphore(a,clock_us())if o then return o end
-local q=p.now_ms
-local r,s=permit_of(K,c)
-if r and s>q then
-if n then
-s=confirm_permit(K,p,r,s,g)
-save_freed_semaphore(K,p)
+return{'abandoned',w=='more'and 1 or 0}` }
+const acquireLua: LuaText = { file: 'lua/semaphore/acquire', taken: [14, 12, 1, 18, 1, 7, 1, 37], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g=tonumber(ARGV[3])
+local h=tonumber(ARGV[4])
+local i=tonumber(ARGV[5])
+local j=ARGV[6]
+local k=ARGV[7]=='1'
+local l=ARGV[8]=='1'
+local m=tonumber(ARGV[9]or 1000)
+local n=ARGV[10]=='1'
+local o=ARGV[11]~='0'
+local p=ARGV[12]=='1'
+local q,r=open_semaphore(a,clock_us())if q then return q end
+local s=r.now_ms
+local t,u=permit_of(d,c,e)
+if t and u>s then
+if p then
+u=confirm_permit(d,c,r,t,u,i)
+save_freed_semaphore(a,r)
 end
-return{'granted',tonumber(r),s,q}
+return{'granted',tonumber(t),u,s}
 end
-if r then
-end_permit(K,p,r,s)
+if t then
+end_permit(d,c,r,t,u)
 end
-local t=reap(K,p)or r
-if p.resized==0 and p.limit~=e then
-p.limit=e
-t=true
+local v=reap(d,c,r)or t
+if r.resized==0 and r.limit~=g then
+r.limit=g
+v=true
 end
-local u=new_ticket(c,'x',g,j,f,d)
-local v=n and keep_place(K,u)or format_ticket(u)
-local w=f>p.limit
-if w and p.last_ticket>0 then
-redis.call('ZREM',b,v)
+local w=new_ticket(e,'x',i,l,h,f)
+local x=p and keep_place(b,w)or format_ticket(w)
+local y=h>r.limit
+if y and r.last_ticket>0 then
+redis.call('ZREM',b,x)
 end
-local x='nobody'
-if p.last_ticket>0 and p.used<p.limit then
-p.claim_ms=k
-p.how={channel=h,sharded=l,counted=m}
-x=serve(K,p,v)
-t=true
-if x=='own'then
-local y,z=new_token(p),q+g
-add_permit(K,p,u,y,z)
-redis.call('ZREM',b,v)
-serve(K,p,'')
-save_semaphore(K,p)
-return{'granted',tonumber(y),z,q}
+local z='nobody'
+if r.last_ticket>0 and r.used<r.limit then
+r.claim_ms=m
+r.how={channel=j,sharded=n,counted=o}
+z=serve(d,c,b,r,x)
+v=true
+if z=='own'then
+local A,B=new_token(r),s+i
+add_permit(d,c,r,w,A,B)
+redis.call('ZREM',b,x)
+serve(d,c,b,r,'')
+save_semaphore(a,r)
+return{'granted',tonumber(A),B,s}
 end
 end
-if w then
-save_changed(K,p,t)
-return{'oversized',p.limit}
+if y then
+save_changed(a,r,v)
+return{'oversized',r.limit}
 end
-if p.last_ticket==0 and fits(p,f)then
-local y,z=new_token(p),q+g
-add_permit(K,p,u,y,z)
-save_semaphore(K,p)
-return{'granted',tonumber(y),z,q}
+if r.last_ticket==0 and fits(r,h)then
+local A,B=new_token(r),s+i
+add_permit(d,c,r,w,A,B)
+save_semaphore(a,r)
+return{'granted',tonumber(A),B,s}
 end
-local y=x=='more'and 1 or next_end_in_ms(p)
-local z=0
-if i then
-local A
-A,z=stand_in_line(K,p,v)
-t=t or A~=p.last_ticket
-p.last_ticket=A
+local A=z=='more'and 1 or next_end_in_ms(r)
+local B=0
+if k then
+local C
+C,B=stand_in_line(b,r,x)
+v=v or C~=r.last_ticket
+r.last_ticket=C
 end
-save_changed(K,p,t)
-if i then
-return{'queued',z,(z==0 or x=='more')and y or 0,q}
+save_changed(a,r,v)
+if k then
+return{'queued',B,(B==0 or z=='more')and A or 0,s}
 end
-return{'full',y}` }
+return{'full',A}` }
 const clearLua: LuaText = { file: 'lua/semaphore/clear', taken: [7, 2, 2, 14, -15, 1, 14, 5], text: `local e=ARGV[1]
 local f=ARGV[2]=='1'
 local h=redis.call('ZRANGE',b,'0','999')
@@ -136,33 +136,33 @@ local o=parse_ticket(n)
 tell_process(o,'come '..o.id,g)
 end
 return{'cleared',k}` }
-const extendLua: LuaText = { file: 'lua/semaphore/extend', taken: [6, 1, 1, 12, 1, 14], text: `local c,d=ARGV,1
-local e,f=open_semaphore(a,clock_us())if e then return e end
-local g=f.now_ms
-local h,i,j={},false,false
-for k=d,#c,2 do
-local l=tonumber(redis.call('ZSCORE',b,c[k])or 0)
-local m=0
-if l>g then
-m=g+c[k+1]
-j=j or l==f.soonest_end_ms
-f.soonest_end_ms=math.min(f.soonest_end_ms,m)
-if not i or m>f.last_end_ms then
-f.last_end_ms=math.max(f.last_end_ms,m)
-keep_permits(K,f)
+const extendLua: LuaText = { file: 'lua/semaphore/extend', taken: [6, 1, 1, 12, 1, 14], text: `local d,e=ARGV,1
+local f,g=open_semaphore(a,clock_us())if f then return f end
+local h=g.now_ms
+local i,j,k={},false,false
+for l=e,#d,2 do
+local m=tonumber(redis.call('ZSCORE',b,d[l])or 0)
+local n=0
+if m>h then
+n=h+d[l+1]
+k=k or m==g.soonest_end_ms
+g.soonest_end_ms=math.min(g.soonest_end_ms,n)
+if not j or n>g.last_end_ms then
+g.last_end_ms=math.max(g.last_end_ms,n)
+keep_permits(c,b,g)
 end
-redis.call('ZADD',b,'XX',m,c[k])
-i=true
+redis.call('ZADD',b,'XX',n,d[l])
+j=true
 end
-h[#h+1]=m
+i[#i+1]=n
 end
-if i then
 if j then
-look_ahead(K,f)
+if k then
+look_ahead(b,g)
 end
-save_freed_semaphore(K,f)
+save_freed_semaphore(a,g)
 end
-return{'extended',g,h}` }
+return{'extended',h,i}` }
 const inspectLua: LuaText = { file: 'lua/semaphore/inspect', taken: [10, 1, 1, 36], text: `local e=tonumber(ARGV[1])
 local f,g=open_semaphore(a,clock_us())if f then return f end
 local h=g.now_ms
@@ -200,67 +200,67 @@ l,
 o,
 m,
 }` }
-const releaseLua: LuaText = { file: 'lua/semaphore/release', taken: [9, 5, 1, 13, 1, 2], text: `local c=ARGV[1]
-local d=ARGV[2]
-local e=tonumber(ARGV[3]or 1000)
-local f=ARGV[4]=='1'
-local g=ARGV[5]~='0'
-local h,i=open_semaphore(a,clock_us())if h then return h end
-local j=tonumber(redis.call('ZSCORE',b,c)or 0)
-if j<=i.now_ms then
+const releaseLua: LuaText = { file: 'lua/semaphore/release', taken: [9, 5, 1, 13, 1, 2], text: `local e=ARGV[1]
+local f=ARGV[2]
+local g=tonumber(ARGV[3]or 1000)
+local h=ARGV[4]=='1'
+local i=ARGV[5]~='0'
+local j,k=open_semaphore(a,clock_us())if j then return j end
+local l=tonumber(redis.call('ZSCORE',c,e)or 0)
+if l<=k.now_ms then
 return{'lost'}
 end
-end_permit(K,i,c,j)
-reap(K,i)
-local k
-if i.last_ticket>0 then
-i.claim_ms=e
-i.how={channel=d,sharded=f,counted=g}
-k=serve(K,i,'')
+end_permit(d,c,k,e,l)
+reap(d,c,k)
+local m
+if k.last_ticket>0 then
+k.claim_ms=g
+k.how={channel=f,sharded=h,counted=i}
+m=serve(d,c,b,k,'')
 end
-save_semaphore(K,i)
-return{'released',k=='more'and 1 or 0}` }
-const resizeLua: LuaText = { file: 'lua/semaphore/resize', taken: [9, 5, 1, 20], text: `local c=tonumber(ARGV[1])
-local d=ARGV[2]
-local e=tonumber(ARGV[3]or 1000)
-local f=ARGV[4]=='1'
-local g=ARGV[5]~='0'
-local h,i=open_semaphore(a,clock_us())if h then return h end
-i.claim_ms=e
-i.how={channel=d,sharded=f,counted=g}
-i.limit=c
-i.resized=1
-save_semaphore(K,i)
-reap(K,i)
-local j
-if i.last_ticket>0 then
-for k,l in ipairs(redis.call('ZRANGE',b,'0','999'))do
-local m=parse_ticket(l)
-if m.units>c then
-redis.call('ZREM',b,l)
-tell_process(m,'come '..m.id,i.how)
+save_semaphore(a,k)
+return{'released',m=='more'and 1 or 0}` }
+const resizeLua: LuaText = { file: 'lua/semaphore/resize', taken: [9, 5, 1, 20], text: `local e=tonumber(ARGV[1])
+local f=ARGV[2]
+local g=tonumber(ARGV[3]or 1000)
+local h=ARGV[4]=='1'
+local i=ARGV[5]~='0'
+local j,k=open_semaphore(a,clock_us())if j then return j end
+k.claim_ms=g
+k.how={channel=f,sharded=h,counted=i}
+k.limit=e
+k.resized=1
+save_semaphore(a,k)
+reap(d,c,k)
+local l
+if k.last_ticket>0 then
+for m,n in ipairs(redis.call('ZRANGE',b,'0','999'))do
+local o=parse_ticket(n)
+if o.units>e then
+redis.call('ZREM',b,n)
+tell_process(o,'come '..o.id,k.how)
 end
 end
-j=serve(K,i,'')
+l=serve(d,c,b,k,'')
 end
-save_semaphore(K,i)
-return{'resized',j=='more'and 1 or 0}` }
-const serveLua: LuaText = { file: 'lua/semaphore/serve', taken: [7, 4, 1, 12], text: `local b=ARGV[1]
-local c=tonumber(ARGV[2]or 1000)
-local d=ARGV[3]=='1'
-local e=ARGV[4]~='0'
-local f,g=open_semaphore(a,clock_us())if f then return f end
-local h=reap(K,g)
-local i
-if g.last_ticket>0 then
-g.claim_ms=c
-g.how={channel=b,sharded=d,counted=e}
-i=serve(K,g,'')
+save_semaphore(a,k)
+return{'resized',l=='more'and 1 or 0}` }
+const serveLua: LuaText = { file: 'lua/semaphore/serve', taken: [7, 4, 1, 12], text: `local e=ARGV[1]
+local f=tonumber(ARGV[2]or 1000)
+local g=ARGV[3]=='1'
+local h=ARGV[4]~='0'
+local i,j=open_semaphore(a,clock_us())if i then return i end
+local k=reap(d,c,j)
+local l
+if j.last_ticket>0 then
+j.claim_ms=f
+j.how={channel=e,sharded=g,counted=h}
+l=serve(d,c,b,j,'')
 end
-if i or h then
-save_freed_semaphore(K,g)
+if l or k then
+save_freed_semaphore(a,j)
 end
-return{'served',i=='more'and 1 or 0}` }
+return{'served',l=='more'and 1 or 0}` }
 const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 18, 7, 23, 8, 2, 1, -47, 4, 16, 14, 13, 5, 53, 26, -141, 3, 61, 3, 13, 3, -14, 3, 1, 5, 20, 14, 69, 1, -16, 9, 7, 1, -7, 1, -25, 13, 12, 2, 4, 2, -100, 3, 1, 7, 90, 5], text: `local function open_semaphore(a,b)
 local function read_semaphore(a,b)
 local c=redis.call('GET',a)
@@ -302,69 +302,69 @@ return redis.error_reply('LAYOUT '..c.layout)
 end
 return nil,c
 end
-local function permit_of(a,b)
-local c=redis.call('HGET',a.ids,'i'..b)
-if not c then
+local function permit_of(a,b,c)
+local d=redis.call('HGET',a,'i'..c)
+if not d then
 return nil,nil
 end
-return c,tonumber(redis.call('ZSCORE',a.permits,c)or 0)
+return d,tonumber(redis.call('ZSCORE',b,d)or 0)
 end
 local function look_ahead(a,b)
-local c=redis.call('ZRANGE',a.permits,'0','0','WITHSCORES')[2]
+local c=redis.call('ZRANGE',a,'0','0','WITHSCORES')[2]
 b.soonest_end_ms=tonumber(c or 0)
 if not c then
 b.used=0
 b.last_end_ms=0
 end
 end
-local function end_permit(a,b,c,d)
+local function end_permit(a,b,c,d,e)
 local function parse_permit(a)
 local b,c,d=string.match(a or'0 - ','^(%d+) (%S+) (.*)$')
 return{weight=tonumber(b),id=c,holder=d}
 end
-local function forget_permits(a,b,c)
-local d=redis.call('HMGET',a.ids,unpack(c))
-local e,f={},{}
-for g,h in ipairs(c)do
-local i=parse_permit(d[g])
-f[g]=i
-b.used=b.used-i.weight
-e[#e+1]=h
-e[#e+1]='i'..i.id
+local function forget_permits(a,b,c,d)
+local e=redis.call('HMGET',a,unpack(d))
+local f,g={},{}
+for h,i in ipairs(d)do
+local j=parse_permit(e[h])
+g[h]=j
+c.used=c.used-j.weight
+f[#f+1]=i
+f[#f+1]='i'..j.id
 end
-redis.call('ZREM',a.permits,unpack(c))
-redis.call('HDEL',a.ids,unpack(e))
-return f
+redis.call('ZREM',b,unpack(d))
+redis.call('HDEL',a,unpack(f))
+return g
 end
-forget_permits(a,b,{c})
-if d==b.soonest_end_ms then
-look_ahead(a,b)
+forget_permits(a,b,c,{d})
+if e==c.soonest_end_ms then
+look_ahead(b,c)
 end
 end
-local function reap(a,b)
-if b.used==0 or b.soonest_end_ms>b.now_ms then
+local function reap(a,b,c)
+if c.used==0 or c.soonest_end_ms>c.now_ms then
 return false
 end
-local c=redis.call(
+local d=redis.call(
 'ZRANGEBYSCORE',
-a.permits,
+b,
 '-inf',
-b.now_ms,
+c.now_ms,
 'WITHSCORES',
 'LIMIT',
 '0',
 1000
 )
-local d={}
-for e=1,#c,2 do
-d[#d+1]=c[e]
+local e={}
+for f=1,#d,2 do
+e[#e+1]=d[f]
 end
-if d[1]then
-for e,f in ipairs(forget_permits(a,b,d))do
-note_late(b,f.id,d[e],c[2*e])
+if e[1]then
+for f,g in ipairs(forget_permits(a,b,c,e))do
+note_late(c,g.id,e[f],d[2*f])
 end
 end
-look_ahead(a,b)
+look_ahead(b,c)
 return true
 end
 local function fits(a,b)
@@ -379,23 +379,23 @@ end
 local function last_step(a)
 return math.floor((a.last_end_ms+60000)/600000)+1
 end
-local function keep_permits(a,b)
-local c=string.format('%.0f',last_step(b)*600000-b.now_ms)
-redis.call('PEXPIRE',a.permits,c)
-redis.call('PEXPIRE',a.ids,c)
+local function keep_permits(a,b,c)
+local d=string.format('%.0f',last_step(c)*600000-c.now_ms)
+redis.call('PEXPIRE',b,d)
+redis.call('PEXPIRE',a,d)
 end
-local function add_permit(a,b,c,d,e)
-local f,g=b.used==0,last_step(b)
-local h=f and e or b.soonest_end_ms
-b.token=d
-b.used=b.used+c.units
-b.soonest_end_ms=math.min(h,e)
-b.last_end_ms=math.max(b.last_end_ms,e)
-local i=c.units..' '..c.id..' '..c.holder
-redis.call('ZADD',a.permits,e,d)
-redis.call('HSET',a.ids,d,i,'i'..c.id,d)
-if f or last_step(b)~=g then
-keep_permits(a,b)
+local function add_permit(a,b,c,d,e,f)
+local g,h=c.used==0,last_step(c)
+local i=g and f or c.soonest_end_ms
+c.token=e
+c.used=c.used+d.units
+c.soonest_end_ms=math.min(i,f)
+c.last_end_ms=math.max(c.last_end_ms,f)
+local j=d.units..' '..d.id..' '..d.holder
+redis.call('ZADD',b,f,e)
+redis.call('HSET',a,e,j,'i'..d.id,e)
+if g or last_step(c)~=h then
+keep_permits(a,b,c)
 end
 end
 local function save_freed_semaphore(a,b)
@@ -408,7 +408,7 @@ local c=
 math.max(a.last_end_ms-a.now_ms,behind_ms(a.token,a.now_ms))
 return string.format('%.0f',c+b)
 end
-redis.call('PEXPIRE',a.state,semaphore_kept_ms(b))
+redis.call('PEXPIRE',a,semaphore_kept_ms(b))
 local function save_semaphore(a,b)
 local function semaphore_text(a)
 return string.format(
@@ -423,120 +423,120 @@ a.last_end_ms,
 a.last_ticket
 )
 end
-redis.call('SET',a.state,semaphore_text(b),'PX',semaphore_kept_ms(b))
+redis.call('SET',a,semaphore_text(b),'PX',semaphore_kept_ms(b))
 end
 save_semaphore(a,b)
 end
-local function confirm_permit(a,b,c,d,e)
-local f=math.max(d,b.now_ms+e)
-b.last_end_ms=math.max(b.last_end_ms,f)
-keep_permits(a,b)
-redis.call('ZADD',a.permits,'XX',f,c)
-if d==b.soonest_end_ms then
-look_ahead(a,b)
+local function confirm_permit(a,b,c,d,e,f)
+local g=math.max(e,c.now_ms+f)
+c.last_end_ms=math.max(c.last_end_ms,g)
+keep_permits(a,b,c)
+redis.call('ZADD',b,'XX',g,d)
+if e==c.soonest_end_ms then
+look_ahead(b,c)
 end
-return f
+return g
 end
 local function save_changed(a,b,c)
 if c then
 save_semaphore(a,b)
 end
 end` }
-const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [48, 2, 1, 5, -16, 4, -35, 29, 18, 1, 1, 9, 1, 48], text: `local function serve(a,b,c)
-local d=0
-local e
-local f,g
-if b.late then
-send_back(a,b,b.late,c)
+const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [48, 2, 1, 5, -16, 4, -35, 29, 18, 1, 1, 9, 1, 48], text: `local function serve(a,b,c,d,e)
+local f=0
+local g
+local h,i
+if d.late then
+send_back(c,d,d.late,e)
 end
 local function first_two(a)
-local b=redis.call('ZRANGE',a.queue,'0','1')
+local b=redis.call('ZRANGE',a,'0','1')
 return b[1]and parse_ticket(b[1]),b[2]and parse_ticket(b[2])
 end
-local function hand_permit(a,b,c,d)
-local e=listens_here(c,b.how)
-if e==false then
-redis.call('ZREM',a.queue,c.text)
+local function hand_permit(a,b,c,d,e,f)
+local g=listens_here(e,d.how)
+if g==false then
+redis.call('ZREM',c,e.text)
 return'gone'
 end
-local f,g=b.now_ms,offered_ms(b,c,e)
-local h,i=new_token(b),f+g
-local j='granted '..c.id..' '..h..' '..i..' '..f
-local k=g<c.lease_ms
-local l=not k
-and d
-and process_of(d)==process_of(c)
-and d.units<=b.limit
-and not fits(b,c.units+d.units)
-if l then
-local m=g
-if b.used>0 then
-m=math.min(g,next_end_in_ms(b))
+local h,i=d.now_ms,offered_ms(d,e,g)
+local j,k=new_token(d),h+i
+local l='granted '..e.id..' '..j..' '..k..' '..h
+local m=i<e.lease_ms
+local n=not m
+and f
+and process_of(f)==process_of(e)
+and f.units<=d.limit
+and not fits(d,e.units+f.units)
+if n then
+local o=i
+if d.used>0 then
+o=math.min(i,next_end_in_ms(d))
 end
-j=j..'\\n'..first_message(d,m)
+l=l..'\\n'..first_message(f,o)
 end
-if not tell_granted(a,b,c,j)then
+if not tell_granted(c,d,e,l)then
 return'untold'
 end
-redis.call('ZREM',a.queue,c.text)
-add_permit(a,b,c,h,i)
-return l and'called'or k and'offered'or'granted'
+redis.call('ZREM',c,e.text)
+add_permit(a,b,d,e,j,k)
+return n and'called'or m and'offered'or'granted'
 end
-for h=1,500 do
-f,g=g,nil
-if not f then
-f,g=first_two(a)
+for j=1,500 do
+h,i=i,nil
+if not h then
+h,i=first_two(c)
 end
-if not f then
-b.last_ticket=0
+if not h then
+d.last_ticket=0
 return'nobody'
 end
-if f.units>b.limit then
-redis.call('ZREM',a.queue,f.text)
-tell_process(f,'come '..f.id,b.how)
-elseif not fits(b,f.units)then
-local i,j=next_end_in_ms(b),c~=''and fits(b,1)
-local k=j and math.min(i,2000)or i
-if not tell_process(f,first_message(f,k),b.how)then
-redis.call('ZREM',a.queue,f.text)
+if h.units>d.limit then
+redis.call('ZREM',c,h.text)
+tell_process(h,'come '..h.id,d.how)
+elseif not fits(d,h.units)then
+local k,l=next_end_in_ms(d),e~=''and fits(d,1)
+local m=l and math.min(k,2000)or k
+if not tell_process(h,first_message(h,m),d.how)then
+redis.call('ZREM',c,h.text)
 else
-local l=false
-if j then
-l=pass_silent(a,b,f,c)
-g=nil
+local n=false
+if l then
+n=pass_silent(c,d,h,e)
+i=nil
 end
-if not l then
-if process_of(f)==e then
-call_other(a,b,e,i)
+if not n then
+if process_of(h)==g then
+call_other(c,d,g,k)
 end
 return'served'
 end
 end
-elseif f.text==c then
+elseif h.text==e then
 return'own'
-elseif d==100 then
-if tell_process(f,'come '..f.id,b.how)then
+elseif f==100 then
+if tell_process(h,'come '..h.id,d.how)then
 return'served'
 end
-redis.call('ZREM',a.queue,f.text)
+redis.call('ZREM',c,h.text)
 else
-local i=hand_permit(a,b,f,g)
-if i=='called'then
+local k=hand_permit(a,b,c,d,h,i)
+if k=='called'then
 return'served'
-elseif i=='untold'then
-if not pass_silent(a,b,f,c)then
+elseif k=='untold'then
+if not pass_silent(c,d,h,e)then
 return'served'
 end
-g=nil
-elseif i~='gone'then
-d=d+1
-e=i=='offered'and process_of(f)or nil
+i=nil
+elseif k~='gone'then
+f=f+1
+g=k=='offered'and process_of(h)or nil
 end
 end
 end
-f=first_ticket(a)
-if f then
-tell_process(f,'come '..f.id,b.how)
+h=first_ticket(c)
+if h then
+tell_process(h,'come '..h.id,d.how)
 end
 return'more'
 end` }
@@ -602,7 +602,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', '8743b73f8cc66811d78da41769084e92cc942cfd', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 24, abandonLua, 19, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, abandonLua, 29, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', 'd81a19fb6bd850a3fca18d93ac0e8986917d9eaf', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 24, abandonLua, 19, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, abandonLua, 29, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -670,7 +670,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '48354774acd3afff942cf25c1fc5595c457e3d38', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 166, 3, 115, 8, 169, 7, acquireLua, 17, 1, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 10, 149, 13, 148, 1, 162, 4, acquireLua, 18, 5, permitsModule, 56, 24, acquireLua, 23, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, acquireLua, 25, 5, sharedTickets, 0, 10, acquireLua, 30, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 31, 6, permitsModule, 106, 6, acquireLua, 37, 3, permitsModule, 115, 8, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, serveModule, 7, 4, sharedMessages, 49, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 123, 14, serveModule, 11, 29, sharedLine, 6, 4, serveModule, 0, 7, 40, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 112, 3, acquireLua, 56, 1, permitsModule, 115, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 58, 7, sharedLine, 123, 18, acquireLua, 65, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '1a3961408f0e9e01e22c69678d09a9c33de49a32', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 166, 3, 115, 8, 169, 7, acquireLua, 17, 1, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 10, 149, 13, 148, 1, 162, 4, acquireLua, 18, 5, permitsModule, 56, 24, acquireLua, 23, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, acquireLua, 25, 5, sharedTickets, 0, 10, acquireLua, 30, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 31, 6, permitsModule, 106, 6, acquireLua, 37, 3, permitsModule, 115, 8, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 7, 4, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 123, 14, serveModule, 11, 29, sharedLine, 6, 4, serveModule, 0, 7, 40, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 112, 3, acquireLua, 56, 1, permitsModule, 115, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 58, 7, sharedLine, 123, 18, acquireLua, 65, 9]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -737,7 +737,7 @@ export type ClearAnswer =
  * Cost: O(permits and waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/clear', '179e95089747b3f934e8f48c545d43a4e9466ad6', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 39, clearLua, 16, 6]),
+  script: /* @__PURE__ */ linked('semaphore/clear', '179e95089747b3f934e8f48c545d43a4e9466ad6', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -773,7 +773,7 @@ export type ExtendAnswer =
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/extend', '274ec26b814a7af7557390b5d00ad5d79a3761b0', {}, extendParts, [{ locals: [1, 2] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, { table: [1, 2, 3] }, permitsModule, 115, 8, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, extendLua, 24, 3]),
+  script: /* @__PURE__ */ linked('semaphore/extend', 'fc735f7f1146ed6ae8b8e0584cb1cb4e015594b9', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 115, 8, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, extendLua, 24, 3]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -864,7 +864,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', '4cf63613b19724b6bd86f06a6462a388161262ba', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 57, 18, 48, 9, 75, 5, releaseLua, 10, 1, permitsModule, 80, 19, sharedLine, 0, 6, permitsModule, 99, 7, releaseLua, 11, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 148, 14, 138, 5, sharedClockSteps, 0, 3, permitsModule, 143, 4, 162, 2, releaseLua, 18, 2]),
+  script: /* @__PURE__ */ linked('semaphore/release', 'ac2aa6223794e13d9da3b9737d09f11137c07cd4', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, permitsModule, 57, 18, 48, 9, 75, 5, releaseLua, 10, 1, permitsModule, 80, 19, sharedLine, 0, 6, permitsModule, 99, 7, releaseLua, 11, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 148, 14, 138, 5, sharedClockSteps, 0, 3, permitsModule, 143, 4, 162, 2, releaseLua, 18, 2]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -913,7 +913,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', 'b844e0c331cb299f17fd584f146492a32595f7b9', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 149, 13, sharedClockSteps, 0, 3, permitsModule, 138, 9, 148, 1, 162, 2, resizeLua, 10, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 39, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, resizeLua, 21, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', 'af50b5f6816a1d0bc0d346f49dea945c80664732', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, permitsModule, 149, 13, sharedClockSteps, 0, 3, permitsModule, 138, 9, 148, 1, 162, 2, resizeLua, 10, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, resizeLua, 21, 4]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -958,7 +958,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', '4cefca285a877f5889a3096f81be176ceb17a8d4', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 36, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 49, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, serveLua, 13, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', '8290d5adbd1cfcf290b131a72b9991dc2e289900', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, serveLua, 13, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

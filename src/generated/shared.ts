@@ -14,15 +14,15 @@ local function agree_on(a,b,c)
 local d='in '..b..' partitions'
 redis.call('HSET',a,'layout',d,'partitions',b,'agreed_us',c)
 end
-local function take_up(a,b,c)
-if b.partitions==c.partitions then
+local function take_up(a,b,c,d)
+if b.partitions==c then
 return true
 end
-local d=c.proof
-if d==''or redis.call('HGET',a,'proposed')~=d then
+local e=d
+if e==''or redis.call('HGET',a,'proposed')~=e then
 return false
 end
-redis.call('HSET',a,'partitions',c.partitions)
+redis.call('HSET',a,'partitions',c)
 redis.call('HDEL',a,'proposed')
 redis.call('PERSIST',a)
 return true
@@ -67,9 +67,9 @@ if not a then
 return nil
 end
 local c=string.match(a,'^%d+')
-if c==b.call then
+if c==b then
 return nil,string.match(a,'^%d+ %d+ (.*)$')
-elseif tonumber(c)>tonumber(b.call)then
+elseif tonumber(c)>tonumber(b)then
 local function refusal_of_late_call()
 return redis.error_reply('INVALID call: a later one has taken its slot')
 end
@@ -77,16 +77,16 @@ return refusal_of_late_call()
 end
 return nil
 end
-local function remember_answer(a,b,c,d)
-if b.caller~=''then
+local function remember_answer(a,b,c,d,e)
+if c~=''then
 local function call_record(a,b,c)
-return a.call..' '..exact(b)..' '..c
+return a..' '..exact(b)..' '..c
 end
-local e=redis.call('HSET',a,b.caller,call_record(b,c,d))
+local f=redis.call('HSET',a,c,call_record(b,d,e))
 local function forget_old_calls(a,b,c,d)
 local e=c>0 and redis.pcall('HLEN',a)
 local f=type(e)=='number'and e>16
-if not f and b.call%16~=0 then
+if not f and b%16~=0 then
 return
 end
 drop_over(a,5,function(g)
@@ -94,7 +94,7 @@ local h=string.match(g,'^%d+ (%d+) ')
 return h and d-h>600000
 end)
 end
-forget_old_calls(a,b,e,c)
+forget_old_calls(a,b,f,d)
 end
 end` }
 export const sharedCatalog: LuaText = { file: 'lua/shared/catalog', taken: [5, 7, 1, 4, 2, 4], text: `local function refusal_of_catalog(a)
@@ -168,7 +168,7 @@ a.late[string.match(b,'^[^.]*')]=true
 end
 end
 local function first_ticket(a)
-local b=redis.call('ZRANGE',a.queue,'0','0')[1]
+local b=redis.call('ZRANGE',a,'0','0')[1]
 return b and parse_ticket(b)or nil
 end
 local function call_first(a,b,c)
@@ -180,7 +180,7 @@ end
 if tell_process(e,first_message(e,c),b.how)then
 return true
 end
-redis.call('ZREM',a.queue,e.text)
+redis.call('ZREM',a,e.text)
 end
 return true
 end
@@ -194,7 +194,7 @@ e[i]=e[i]or{}
 table.insert(e[i],'come '..h.id)
 end
 for f=1,#c,1000 do
-redis.call('ZREM',a.queue,unpack(c,f,math.min(f+999,#c)))
+redis.call('ZREM',a,unpack(c,f,math.min(f+999,#c)))
 end
 for f,g in pairs(e)do
 tell_process(d[f],table.concat(g,'\\n'),b.how)
@@ -206,7 +206,7 @@ if not next(c)then
 return
 end
 local e={}
-for f,g in ipairs(redis.call('ZRANGE',a.queue,'0','1999'))do
+for f,g in ipairs(redis.call('ZRANGE',a,'0','1999'))do
 if c[process_of({id=g})]then
 e[#e+1]=g
 end
@@ -219,7 +219,7 @@ local function is_silent(a,b,c,d)
 if process_of({id=d})==process_of(c)then
 return false
 end
-local e=tonumber(redis.call('ZSCORE',a.queue,c.text))
+local e=tonumber(redis.call('ZSCORE',a,c.text))
 local f=math.floor(e)
 local g,h=math.floor((e-f)*1000+0.5),math.floor(b.now_ms/1000)%400
 local i=math.ceil(g/400)
@@ -229,7 +229,7 @@ elseif i==2 then
 return true
 end
 local j=i*400+h+1
-redis.pcall('ZADD',a.queue,'XX',string.format('%.3f',f+j/1000),c.text)
+redis.pcall('ZADD',a,'XX',string.format('%.3f',f+j/1000),c.text)
 return false
 end
 local function pass_silent(a,b,c,d)
@@ -240,7 +240,7 @@ send_back(a,b,{[process_of(c)]=true},d)
 return true
 end
 local function call_other(a,b,c,d)
-for e,f in ipairs(redis.call('ZRANGE',a.queue,'0','99'))do
+for e,f in ipairs(redis.call('ZRANGE',a,'0','99'))do
 local g=parse_ticket(f)
 if
 process_of(g)~=c and tell_process(g,first_message(g,d),b.how)
@@ -259,7 +259,7 @@ return false
 elseif tell_process(c,first_message(c,d),b.how)then
 return true
 end
-redis.call('ZREM',a.queue,c.text)
+redis.call('ZREM',a,c.text)
 return call_first(a,b,d)
 end
 local function offered_ms(a,b,c)
@@ -270,75 +270,75 @@ return math.min(b.lease_ms,a.claim_ms)
 end
 local function tell_granted(a,b,c,d)
 if not b.how.writes then
-redis.call('ZREM',a.queue,'')
+redis.call('ZREM',a,'')
 b.how.writes=true
 end
 return publish_to(c,d,b.how)
 end
 local function keep_place(a,b)
 local c,d=format_ticket(b),other_text(b)
-local e=redis.call('ZSCORE',a.queue,d)
+local e=redis.call('ZSCORE',a,d)
 if e then
-redis.call('ZREM',a.queue,d)
-redis.call('ZADD',a.queue,'NX',e,c)
+redis.call('ZREM',a,d)
+redis.call('ZADD',a,'NX',e,c)
 end
 return c
 end
 local function stand_in_line(a,b,c)
 local d=b.last_ticket
-if redis.call('ZADD',a.queue,'NX',d+1,c)==1 then
-redis.call('PEXPIRE',a.queue,'7200000')
-return d+1,redis.call('ZCARD',a.queue)-1
+if redis.call('ZADD',a,'NX',d+1,c)==1 then
+redis.call('PEXPIRE',a,'7200000')
+return d+1,redis.call('ZCARD',a)-1
 end
-local e=redis.call('ZRANK',a.queue,c)
+local e=redis.call('ZRANK',a,c)
 if e==0 then
 local function note_asked(a,b)
-local c=redis.call('ZSCORE',a.queue,b)
+local c=redis.call('ZSCORE',a,b)
 if string.find(c,'.',1,true)then
-redis.call('ZADD',a.queue,'XX',math.floor(c),b)
+redis.call('ZADD',a,'XX',math.floor(c),b)
 end
 end
 note_asked(a,c)
 end
 return d,e
 end` }
-export const sharedMessages: LuaText = { file: 'lua/shared/messages', taken: [11, 3, 7, 16, 4, 13, 2, 7, 4, 10, -62, 3, 61, 18], text: `local function process_of(a)
+export const sharedMessages: LuaText = { file: 'lua/shared/messages', taken: [11, 3, 7, 16, 4, 13, 2, 7, 4, 10, -56, 2, 2, 4, 1, 1, 1, 1, 2, 1, 5, 1, 3, 4, 1, 1, 1, 1, 3, 2, 2, 1, -46, 3, 61, 18], text: `local function process_of(a)
 return string.match(a.id,'^[^.]*')
 end
-local function listens_here(a,b)
-if a.listens==0 or not b.counted then
+local function listens_here(a,b,c,d)
+if a.listens==0 or not c then
 return nil
 end
-local c=b.channel..':'..process_of(a)
-local d
-if b.sharded then
-d=redis.pcall('PUBSUB','SHARDNUMSUB',c)
+local e=b..':'..process_of(a)
+local f
+if d then
+f=redis.pcall('PUBSUB','SHARDNUMSUB',e)
 else
-d=redis.pcall('PUBSUB','NUMSUB',c)
+f=redis.pcall('PUBSUB','NUMSUB',e)
 end
-if d.err then
+if f.err then
 return nil
 end
-return d[2]>0
+return f[2]>0
 end
-local function publish_to(a,b,c)
+local function publish_to(a,b,c,d)
 if a.listens==0 then
 return true
 end
-local d=c.channel..':'..process_of(a)
-local e
-if c.sharded then
-e=redis.pcall('SPUBLISH',d,b)
+local e=c..':'..process_of(a)
+local f
+if d then
+f=redis.pcall('SPUBLISH',e,b)
 else
-e=redis.pcall('PUBLISH',d,b)
+f=redis.pcall('PUBLISH',e,b)
 end
-return type(e)=='number'
+return type(f)=='number'
 end
-local function tell_process(a,b,c)
-if listens_here(a,c)==false then
+local function tell_process(a,b,c,d,e)
+if listens_here(a,c,d,e)==false then
 return false
 end
-publish_to(a,b,c)
+publish_to(a,b,c,e)
 return true
 end
 local function wake(a,b,c)
@@ -351,6 +351,25 @@ else
 redis.pcall('PUBLISH',a,c)
 end
 end
+local function listens_here(a,b)
+if a.listens==0 or not b.counted then
+local c=b.channel..':'..process_of(a)
+local d
+if b.sharded then
+d=redis.pcall('PUBSUB','SHARDNUMSUB',c)
+d=redis.pcall('PUBSUB','NUMSUB',c)
+if d.err then
+return d[2]>0
+local function publish_to(a,b,c)
+local d=c.channel..':'..process_of(a)
+local e
+if c.sharded then
+e=redis.pcall('SPUBLISH',d,b)
+e=redis.pcall('PUBLISH',d,b)
+return type(e)=='number'
+local function tell_process(a,b,c)
+if listens_here(a,c)==false then
+publish_to(a,b,c)
 local function first_message(a,b)
 return'first '..a.id..' '..b
 end

@@ -31,6 +31,8 @@ const BATCHES: BatchTerms = {
   waiting: 100_000,
 }
 const MAX_PLAIN_NAME_BYTES = 254
+/** The scripts store larger payloads apart from the records of jobs. */
+const INLINE_BYTES = 16 * 1024
 
 /** A job on its way. */
 export interface Outgoing {
@@ -192,10 +194,12 @@ function toEnqueued(
   return enqueued
 }
 
-/** The name of all, where they are plain and have the same; else null. */
+/** The name of all, where they are plain, have the same, and none is stored apart; else null. */
 function nameOfAll(jobs: readonly Outgoing[]): string | null {
   const name = jobs[0]?.name ?? ''
-  const areAlike = jobs.every((job) => job.options === PLAIN && job.name === name)
+  const areAlike = jobs.every(
+    (job) => job.options === PLAIN && job.name === name && job.bytes <= INLINE_BYTES,
+  )
   return areAlike && Buffer.byteLength(name) <= MAX_PLAIN_NAME_BYTES ? name : null
 }
 

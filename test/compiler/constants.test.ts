@@ -19,9 +19,8 @@ value = span() - DEFAULT + SPAN_MS
 ${ANSWER}`
 
   expect(sent(body)).toEqual([
-    [12, "local LOWEST, NAME = -5, 'x'"],
     [16, 'local function span()'],
-    [17, "return (29 * 8) .. (-5) .. 'it\\'s' .. tostring(true) .. LOWEST .. NAME"],
+    [17, "return (29 * 8) .. (-5) .. 'it\\'s' .. tostring(true) .. (-5) .. 'x'"],
     [18, 'end'],
     [19, 'value = span() - (-5) + (29 * 8)'],
     [20, ANSWERED[0]],
@@ -56,6 +55,9 @@ test('what changes, is called or is indexed stays a local', () => {
     'count = count + 1',
     "local text = 'abc'",
     'value = text:rep(count)',
+    "local first, last = 'a', value",
+    "local one, other = 'a'",
+    'value = first .. last .. one .. tostring(other)',
     "local word = 'abc'",
     'value = word :rep(2)',
     'local odd = 1',

@@ -3,6 +3,7 @@
 // this code sinking. Nothing moves to where it could be made twice.
 
 import {
+  type CallExpression,
   type Chunk,
   type FunctionDeclaration,
   type Identifier,
@@ -12,6 +13,7 @@ import {
   type Statement,
 } from 'luaparse'
 import { type Block, BlockTree, type Place } from './block-tree.ts'
+import { isOnlyRead } from './only-read.ts'
 import { type Binding, isWithin, lineOf, type Names, resolve, spanOf } from './scope.ts'
 import { signsBehind } from './statement-removal.ts'
 
@@ -52,7 +54,8 @@ class Sinking {
   readonly #names: Names
   readonly #tree: BlockTree
   readonly #uses: readonly Use[]
-  readonly #readAlone: ReadonlySet<Node>
+  /** The lists of a script's input that it does not change. */
+  readonly #inputs: ReadonlySet<string>
   /** The lines that hold a comment and nothing else. */
   readonly #comments: ReadonlySet<number>
   readonly #captured = new Map<FunctionDeclaration, Set<Binding>>()
@@ -66,7 +69,7 @@ class Sinking {
     this.#names = resolve(chunk)
     this.#tree = new BlockTree(chunk)
     this.#uses = usesOf(this.#names)
-    this.#readAlone = new Set(listsReadByItem(this.#names))
+    this.#inputs = new Set(['KEYS', 'ARGV'].filter((list) => isOnlyRead(this.#names, list)))
     const comments = (chunk.comments ?? []).flatMap(({ loc }) => {
       const [line, end] = [(loc?.start.line ?? 0) - 1, loc?.end.column]
       const isAlone = loc?.start.column === 0 && text[line]?.slice(end).trim() === ''
@@ -115,6 +118,11 @@ class Sinking {
         return true
       case 'UnaryExpression':
         return node.operator === '-' && node.argument.type === 'NumericLiteral'
+      case 'BinaryExpression':
+        // Of a table `==` may be a function.
+        return node.operator === '==' && [node.left, node.right].every((side) => this.#isText(side))
+      case 'CallExpression':
+        return this.#isNumber(node)
       case 'Identifier':
         return this.#names.bindingOf(node)?.writes.length === 0
       case 'IndexExpression':
@@ -124,12 +132,21 @@ class Sinking {
     }
   }
 
-  /** Whether it is an item of KEYS or ARGV, and nothing else is done with that list: whoever knows it could change it. */
-  #isInput(item: IndexExpression): boolean {
-    const { base } = item
-    if (base.type !== 'Identifier' || !['KEYS', 'ARGV'].includes(base.name)) return false
-    if (!isItem(item) || this.#names.bindingOf(base) !== null) return false
-    return this.#names.globalReads.every((read) => read.name !== base.name || this.#readAlone.has(read))
+  #isText(node: Node): boolean {
+    return node.type === 'StringLiteral' || (node.type === 'IndexExpression' && this.#isInput(node))
+  }
+
+  /** `tonumber(ARGV[1])` */
+  #isNumber({ base, arguments: [text, ...others] }: CallExpression): boolean {
+    if (base.type !== 'Identifier' || base.name !== 'tonumber' || this.#names.bindingOf(base) !== null)
+      return false
+    return others.length === 0 && text?.type === 'IndexExpression' && this.#isInput(text)
+  }
+
+  /** Whether it is an item of KEYS or ARGV, and stays what it is. */
+  #isInput({ base, index }: IndexExpression): boolean {
+    if (base.type !== 'Identifier' || !this.#inputs.has(base.name)) return false
+    return index.type === 'NumericLiteral' && this.#names.bindingOf(base) === null
   }
 
   #startsLine(node: Node): boolean {
@@ -328,20 +345,6 @@ function placesOf(targets: readonly Place[][]): Place[] {
 
 function hasCondition(path: readonly Place[]): boolean {
   return path.some(({ block }) => block.owner?.type === 'IfStatement' && block.kind === 'branch')
-}
-
-/** The lists of which one item is read by its number, and not set. */
-function listsReadByItem({ nodes }: Names): Node[] {
-  const set = new Set<Node>(
-    nodes.flatMap((node) => (node.type === 'AssignmentStatement' ? node.variables : [])),
-  )
-  return nodes.flatMap((node) =>
-    node.type === 'IndexExpression' && isItem(node) && !set.has(node) ? [node.base] : [],
-  )
-}
-
-function isItem({ index }: IndexExpression): boolean {
-  return index.type === 'NumericLiteral'
 }
 
 function usesOf({ bindings, globalReads, globalWrites }: Names): Use[] {

@@ -1,6 +1,6 @@
 // Constants are written where they are read: Lua then needs no local for them, and no function has to capture them.
 
-import type { Expression, Node } from 'luaparse'
+import type { Expression, LocalStatement, Node } from 'luaparse'
 import type { Edit } from './edit.ts'
 import { type Binding, type Span, spanOf } from './scope.ts'
 import type { Script } from './script.ts'
@@ -18,17 +18,24 @@ export function constantsOf(script: Script): Constants {
   const statements: Span[] = []
   const values: Edit[] = []
   const bases = new Set(script.names.nodes.flatMap((node) => ('base' in node ? [node.base] : [])))
-  for (const binding of script.names.bindings) {
-    const value = constantValue(binding, source, bases)
-    if (value === null || binding.statement === null || !mayGo(script, binding.statement)) continue
-    statements.push(spanOf(binding.statement))
-    for (const read of binding.reads) {
-      const span = spanOf(read)
-      // Dots beside a number would become part of it.
-      values.push({ ...span, text: source[span.to] === '.' ? `${value} ` : value })
+  for (const statement of script.names.nodes.filter(isLocal)) {
+    const set = statement.variables.map((name) => script.names.bindingOf(name))
+    const texts = set.map((binding) => binding && constantValue(binding, source, bases))
+    if (texts.includes(null) || statement.init.length > set.length || !mayGo(script, statement)) continue
+    statements.push(spanOf(statement))
+    for (const [at, binding] of set.entries()) {
+      for (const read of binding?.reads ?? []) {
+        const span = spanOf(read)
+        // Dots beside a number would become part of it.
+        values.push({ ...span, text: source[span.to] === '.' ? `${texts[at]} ` : (texts[at] ?? '') })
+      }
     }
   }
   return { statements, values }
+}
+
+function isLocal(node: Node): node is LocalStatement {
+  return node.type === 'LocalStatement'
 }
 
 /** One that is called or indexed would need parentheses, and those may begin another statement. */

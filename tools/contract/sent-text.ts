@@ -1,6 +1,7 @@
 // What Redis is sent: the built script without what it has no need of. Every line of it leads to one of the built script.
 
 import type { Statement } from 'luaparse'
+import { withPromotedArguments } from './argument-promotion.ts'
 import { hasRoom } from './check-room.ts'
 import { sunkLines } from './code-sinking.ts'
 import { constantsOf } from './constants.ts'
@@ -17,10 +18,16 @@ import { leavingLines, runsOf, stripped } from './stripped.ts'
 import { withoutBlanks } from './without-blanks.ts'
 import { unusedFunctions } from './without-unused.ts'
 
-/** `short` is what is shipped; `readable` has the names and the blanks of the source, on the same lines. */
+/** `short` is what is shipped; `readable` has the names, the tables and the blanks of the source. */
 export type TextForm = 'short' | 'readable'
 
 export function sentText(script: Script, form: TextForm): SentText {
+  if (form === 'readable') return textOf(script, form)
+  const promoted = textOf(withPromotedArguments(script), form)
+  return hasRoom(promoted) ? promoted : textOf(script, form)
+}
+
+function textOf(script: Script, form: TextForm): SentText {
   const { source, lines } = script.built
   const constants = constantsOf(script)
   const unneeded = [...unusedFunctions(script), ...constants.statements]

@@ -316,7 +316,7 @@ end
 
 local function note_handed(queue, handed)
   note_due(queue, handed.ends_ms)
-  note_alike(queue, note_key('w', handed.name), 0, 1, 0, 0)
+  note_alike(queue, 'w' .. handed.name, 0, 1, 0, 0)
   queue.token, queue.claimed = handed.token, queue.claimed + handed.size
 end
 

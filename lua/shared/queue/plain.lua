@@ -25,16 +25,6 @@ end
 
 -- Remembers for the statistics how long jobs waited or ran.
 
-local function note_key(kind, name)
-  return #name < 255 and kind .. name or kind
-end
-
--- The bucket of all spans from the least to the greatest, or nil where they are in several.
-local function bucket_of_all(least_ms, greatest_ms)
-  local bucket = bucket_of(greatest_ms)
-  return (least_ms == greatest_ms or bucket_of(least_ms) == bucket) and bucket or nil
-end
-
 -- Notes `count` jobs under one key whose spans are in one bucket: the sum of those, and the greatest.
 local function note_alike(queue, key, bucket, count, sum_ms, greatest_ms)
   -- Clocks may be set back.
@@ -136,14 +126,15 @@ local function judge_plain(jobs, acks, acks_at)
   }
 end
 
--- Notes how long acked jobs ran; see judge_plain.
+-- Notes how long acked jobs ran; see judge_plain. The names of plain jobs have 254 bytes at most, as many as a key of the notes
+-- has room for.
 local function note_ran(queue, acked)
   local now_ms, count = queue.now_ms, #acked.runs
   local greatest_ms = now_ms - acked.soonest
-  local bucket = acked.name and bucket_of_all(now_ms - acked.latest, greatest_ms)
-  if bucket then
+  local bucket = bucket_of(greatest_ms)
+  if acked.name and (count == 1 or bucket_of(now_ms - acked.latest) == bucket) then
     local sum_ms = now_ms * count - acked.since_sum
-    return note_alike(queue, note_key('a', acked.name), bucket, count, sum_ms, greatest_ms)
+    return note_alike(queue, 'a' .. acked.name, bucket, count, sum_ms, greatest_ms)
   end
   local list = {}
   for _, packed in ipairs(acked.runs) do
@@ -169,10 +160,10 @@ local function note_waited(queue, numbers, names, are_alike, sum_us)
   local now_us, count = queue.now_us, #numbers
   -- Numbers are times, and rise.
   local least_ms, greatest_ms = (now_us - numbers[count]) / 1000, (now_us - numbers[1]) / 1000
-  local bucket = are_alike and bucket_of_all(least_ms, greatest_ms)
-  if bucket then
+  local bucket = bucket_of(greatest_ms)
+  if are_alike and (count == 1 or bucket_of(least_ms) == bucket) then
     local sum_ms = (now_us * count - sum_us) / 1000
-    return note_alike(queue, note_key('w', names[1]), bucket, count, sum_ms, greatest_ms)
+    return note_alike(queue, 'w' .. names[1], bucket, count, sum_ms, greatest_ms)
   end
   local list = {}
   for at, seq in ipairs(numbers) do

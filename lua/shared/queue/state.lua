@@ -112,19 +112,27 @@ local function begin_call(queue, how)
   end
 end
 
--- Opens a queue to change it. Where the call has an id, and is a repeated one, the last is what it answered before.
-local function open_call(meta, how, call_id, codec, partitions)
-  local queue = read_queue(meta, codec or '', call_id and call_id.caller or '')
+-- Opens a queue to change it, by a call that has no id.
+local function open_to_change(meta, how, codec, partitions)
+  local queue = read_queue(meta, codec or '', '')
   local refusal = refusal_of_queue(queue, codec, partitions)
   if refusal then
     return refusal
   end
   begin_call(queue, how)
-  if call_id then
-    local late, remembered = recall(queue.record, call_id)
-    return late, queue, remembered
-  end
   return nil, queue
+end
+
+-- Opens a queue to change it, by a call that has an id. The last is what a repeated call answered before.
+local function open_call(meta, how, call_id, codec, partitions)
+  local queue = read_queue(meta, codec or '', call_id.caller)
+  local refusal = refusal_of_queue(queue, codec, partitions)
+  if refusal then
+    return refusal
+  end
+  begin_call(queue, how)
+  local late, remembered = recall(queue.record, call_id)
+  return late, queue, remembered
 end
 
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.

@@ -11,6 +11,11 @@ local function bucket_of(span_ms)
   return bucket < LAST_BUCKET and bucket or LAST_BUCKET
 end
 
+-- A letter and the name of the jobs, or the letter alone where the name is too long.
+local function note_key(kind, name)
+  return #name < 255 and kind .. name or kind
+end
+
 -- Remembers for the statistics what happened to a job; see `leave_notes`.
 local function count_job(queue, kind, name)
   local counted = queue.counted
@@ -26,8 +31,7 @@ local function count_job(queue, kind, name)
 end
 
 -- A note of jobs that are only counted.
-local function count_note(kind, name, count)
-  local key = note_key(kind, name)
+local function count_note(key, count)
   return struct.pack(NOTE, #key, key, 0, count, 0, 0)
 end
 
@@ -73,7 +77,6 @@ local PERIODS = {
 }
 local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
 local SPREAD = '>ddH'
-local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
 -- What a kind of note adds to: the place of a count, and one of two spreads.
 local KINDS = {
   e = { place = 1 },
@@ -222,7 +225,8 @@ end
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
   if holds ~= number then
-    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+    local no_spread = struct.pack(SPREAD, 0, 0, 0)
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. no_spread .. no_spread
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
   for place = 1, 6 do
