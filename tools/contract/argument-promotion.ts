@@ -65,7 +65,7 @@ class Promotion {
   }
 
   edits(): Edit[] {
-    const dissolved = [...this.#sources.keys()].filter((source) => !this.#isNeededWhole(source))
+    const whole = new Set([...this.#sources.keys()].filter((source) => this.#isNeededWhole(source)))
     const inParameters = [...this.#tables].flatMap((parameter) => {
       if (!this.#promoted.has(parameter)) return this.#passingsOf(parameter, memberOf(parameter))
       const names = this.#fieldsOf(parameter).map(nameIn(parameter))
@@ -73,7 +73,7 @@ class Promotion {
       return [declared, ...this.#readsOf(parameter, nameIn(parameter))]
     })
     const inSources = [...this.#sources].flatMap(([source, { isOfKeys, values }]) => {
-      if (!dissolved.includes(source)) return this.#passingsOf(source, memberOf(source))
+      if (whole.has(source)) return this.#passingsOf(source, memberOf(source))
       const textOf = (field: string): string => this.#textOf(values.get(field) as Expression)
       const name = isOfKeys ? textOf : nameIn(source)
       return [...this.#dissolve(source, textOf, isOfKeys), ...this.#readsOf(source, name)]

@@ -9,7 +9,7 @@ const READERS: ReadonlySet<string> = new Set(['ipairs', 'unpack'])
 /** True where each use of the list reads it, and nobody else gets it. */
 export function isOnlyRead(names: Names, list: string): boolean {
   const looks = new Set(looksIn(names))
-  const others = new Map([...namings(names)])
+  const others = new Map(namings(names))
   const seen = new Set<Binding>()
   const areReads = (uses: readonly Node[]): boolean =>
     uses.every((use) => {
