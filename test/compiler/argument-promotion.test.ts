@@ -124,6 +124,7 @@ const BODIES: Record<string, string> = {
     'local hand = said\nlocal value = hand(shown) .. said(shown) .. tostring(pcall(said, shown))\n',
   'a table of its own':
     "local own = { text = 'mine', times = 1 }\nlocal value = log_shown(keys, own) + log_shown(keys, shown)\n",
+  'a field that the table has not': 'local value = tostring(shown.lout) .. said(shown)\n',
   'a local with the name of a key': "local log = 'x'\nlocal value = log .. note(keys, shown, log) .. log\n",
   'names that are hidden':
     "local function show(text)\n  local shown, log = { text = text, loud = false }, 1\n  return said(shown) .. log\nend\nlocal value = show('own') .. said(shown) .. note(keys, shown, by)\n",

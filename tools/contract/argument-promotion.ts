@@ -201,7 +201,11 @@ class Promotion {
   }
 
   #isNeededWhole(source: Binding): boolean {
-    return source.reads.some((read) => this.#memberOf(read) === null && this.#parameterOf(read) === null)
+    const fields = this.#sources.get(source)?.values
+    return source.reads.some((read) => {
+      const member = this.#memberOf(read)
+      return member === null ? this.#parameterOf(read) === null : !fields?.has(member.identifier.name)
+    })
   }
 
   #readsOf(table: Binding, name: (field: string) => string): Edit[] {
