@@ -46,6 +46,10 @@ local function store(unit, shown)
   unit.shown = shown
   return unit
 end
+local function change_stored(unit, shown, field)
+  unit.shown[field] = 'late'
+  return shown.text
+end
 local function change(shown)
   shown.text = shown.text .. '!'
   return shown.text
@@ -115,6 +119,10 @@ const BODIES: Record<string, string> = {
   'all that a table has': 'local value = all_of(keys) + note(keys, shown, by) + all_of(keys)\n',
   'a table that is stored': 'local unit = store({}, shown)\nlocal value = said(shown) .. said(unit.shown)\n',
   'a table that is changed': 'local value = change(shown) .. said(shown) .. change(shown) .. shown.text\n',
+  'a table that is changed by another name while a function has it':
+    "local unit = store({}, shown)\nlocal value = change_stored(unit, shown, by == 'me' and 'text' or 'loud') .. said(shown)\n",
+  'names like those that the compiler makes':
+    "local shown__text, shown___text = 'a', 'b'\nlocal value = shown__text .. said(shown) .. shown___text .. note(keys, shown, by)\n",
   'a function that calls itself': 'local value = count_down(keys, shown, shown.times)\n',
   'a table or nothing': 'local value = maybe(shown) .. maybe(nil)\n',
   'a function that outlives the call':

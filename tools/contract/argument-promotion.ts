@@ -45,6 +45,8 @@ class Promotion {
   readonly #passings: ReadonlyMap<Node, Passing>
   readonly #assigned: ReadonlySet<Node>
   readonly #calls: ReadonlyMap<Node, CallExpression>
+  /** Between the names of a table and its field: with so many underscores the script has no name. */
+  readonly #between: string
 
   constructor(script: Script) {
     const { nodes, calls } = script.names
@@ -59,6 +61,8 @@ class Promotion {
     this.#passings = new Map(
       plain.flatMap((call) => call.arguments.map((argument, index) => [argument, { call, index }])),
     )
+    const underscores = script.built.source.match(/_+/g) ?? []
+    this.#between = '_'.repeat(Math.max(1, ...underscores.map(({ length }) => length)) + 1)
     this.#sources = this.#findSources()
     this.#tables = this.#allOf(this.#parameters(), (each, tables) => this.#isTable(each, tables))
     this.#promoted = this.#allOf(this.#tables, (each, promoted) => this.#isPromoted(each, promoted))
@@ -68,14 +72,14 @@ class Promotion {
     const whole = new Set([...this.#sources.keys()].filter((source) => this.#isNeededWhole(source)))
     const inParameters = [...this.#tables].flatMap((parameter) => {
       if (!this.#promoted.has(parameter)) return this.#passingsOf(parameter, memberOf(parameter))
-      const names = this.#fieldsOf(parameter).map(nameIn(parameter))
+      const names = this.#fieldsOf(parameter).map(this.#nameIn(parameter))
       const declared = { ...spanOf(parameter.declared), text: names.join(', ') }
-      return [declared, ...this.#readsOf(parameter, nameIn(parameter))]
+      return [declared, ...this.#readsOf(parameter, this.#nameIn(parameter))]
     })
     const inSources = [...this.#sources].flatMap(([source, { isOfKeys, values }]) => {
       if (whole.has(source)) return this.#passingsOf(source, memberOf(source))
       const textOf = (field: string): string => this.#textOf(values.get(field) as Expression)
-      const name = isOfKeys ? textOf : nameIn(source)
+      const name = isOfKeys ? textOf : this.#nameIn(source)
       return [...this.#dissolve(source, textOf, isOfKeys), ...this.#readsOf(source, name)]
     })
     return [...inParameters, ...inSources]
@@ -90,15 +94,21 @@ class Promotion {
       if (binding === undefined || fields.length === 0 || binding.writes.length > 0) continue
       const isOfKeys = locate(built.lines, binding.line).file === built.keyList?.file
       const values = new Map(fields.map(({ key, value }) => [key.name, value]))
-      if (isOfKeys || (binding.line < declarations.after && !this.#isEverSet(values)))
+      if (isOfKeys || (binding.line < declarations.after && this.#isOnlyRead(binding)))
         found.set(binding, { isOfKeys, values })
     }
     return found
   }
 
-  /** Whether a field of such a name is set anywhere, of whichever table. */
-  #isEverSet(values: ReadonlyMap<string, Expression>): boolean {
-    return [...this.#assigned].some((target) => isMember(target) && values.has(target.identifier.name))
+  /** Whether nothing can set a field of it: it is read, or handed to functions of which the same is true. */
+  #isOnlyRead(table: Binding, seen = new Set<Binding>()): boolean {
+    if (seen.has(table)) return true
+    seen.add(table)
+    return table.reads.every((read) => {
+      if (this.#memberOf(read) !== null) return true
+      const parameter = this.#passedTo(read)
+      return parameter !== null && parameter.writes.length === 0 && this.#isOnlyRead(parameter, seen)
+    })
   }
 
   /** Of functions that are called and nothing else. */
@@ -156,7 +166,7 @@ class Promotion {
     if (this.#sourcesOf(parameter).some(({ values }) => !fields.every((field) => values.has(field))))
       return false
     return parameter.reads.every(
-      (read) => this.#memberOf(read) !== null || this.#passedTo(read, promoted) !== null,
+      (read) => this.#memberOf(read) !== null || this.#promotedAt(read, promoted) !== null,
     )
   }
 
@@ -174,7 +184,7 @@ class Promotion {
     const fields = parameter.reads.flatMap((read) => {
       const member = this.#memberOf(read)
       if (member !== null) return [member.identifier.name]
-      const passed = this.#passedTo(read, promoted)
+      const passed = this.#promotedAt(read, promoted)
       return passed === null ? [] : this.#fieldsIn(passed, promoted, [...above, parameter])
     })
     return [...new Set(fields)].toSorted()
@@ -189,22 +199,23 @@ class Promotion {
   }
 
   /** The promoted parameter in whose place the table is passed; null where it has to stay whole. */
-  #parameterOf(read: Node): Binding | null {
-    return this.#passedTo(read, this.#promoted)
+  #promotedAt(read: Node, promoted = this.#promoted): Binding | null {
+    const parameter = this.#passedTo(read)
+    return parameter !== null && promoted.has(parameter) ? parameter : null
   }
 
-  #passedTo(read: Node, promoted: ReadonlySet<Binding>): Binding | null {
+  /** The parameter that it is an argument for; null where it is none, or nobody knows of which function. */
+  #passedTo(read: Node): Binding | null {
     const { call, index } = this.#passings.get(read) ?? {}
-    const fn = this.#names.bindingOf(call?.base)?.fn
-    const parameter = this.#names.bindingOf(fn?.parameters[index ?? 0])
-    return parameter !== null && promoted.has(parameter) ? parameter : null
+    const owner = this.#names.bindingOf(call?.base)
+    return owner?.writes.length === 0 ? this.#names.bindingOf(owner.fn?.parameters[index ?? 0]) : null
   }
 
   #isNeededWhole(source: Binding): boolean {
     const fields = this.#sources.get(source)?.values
     return source.reads.some((read) => {
       const member = this.#memberOf(read)
-      return member === null ? this.#parameterOf(read) === null : !fields?.has(member.identifier.name)
+      return member === null ? this.#promotedAt(read) === null : !fields?.has(member.identifier.name)
     })
   }
 
@@ -218,7 +229,7 @@ class Promotion {
 
   #passingsOf(table: Binding, name: (field: string) => string): Edit[] {
     return table.reads.flatMap((read) => {
-      const parameter = this.#parameterOf(read)
+      const parameter = this.#promotedAt(read)
       return parameter === null
         ? []
         : [{ ...spanOf(read), text: this.#fieldsOf(parameter).map(name).join(', ') }]
@@ -238,18 +249,22 @@ class Promotion {
     return [
       {
         ...span,
-        text: `local ${used.map(nameIn(source)).join(', ')} = ${used.map(textOf).join(', ')}${breaks}`,
+        text: `local ${used.map(this.#nameIn(source)).join(', ')} = ${used.map(textOf).join(', ')}${breaks}`,
       },
     ]
   }
 
   #isRead(source: Binding, field: string): boolean {
     return source.reads.some((read) => {
-      const parameter = this.#parameterOf(read)
+      const parameter = this.#promotedAt(read)
       return parameter === null
         ? this.#memberOf(read)?.identifier.name === field
         : this.#fieldsOf(parameter).includes(field)
     })
+  }
+
+  #nameIn({ name }: Binding): (field: string) => string {
+    return (field) => `${name}${this.#between}${field}`
   }
 
   #textOf(value: Expression): string {
@@ -264,9 +279,4 @@ function isMember(node: Node): node is MemberExpression {
 
 function memberOf({ name }: Binding): (field: string) => string {
   return (field) => `${name}.${field}`
-}
-
-/** A name that no source has. */
-function nameIn({ name }: Binding): (field: string) => string {
-  return (field) => `${name}__${field}`
 }
