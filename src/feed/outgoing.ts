@@ -4,6 +4,7 @@ import { checkOptions, checkText } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { fitName } from '../runtime/fit-name.ts'
+import { INLINE_BYTES } from '../runtime/inline-bytes.ts'
 import type { Message, Source } from './message.ts'
 
 export interface AppendOptions {
@@ -38,8 +39,6 @@ export interface Defaults {
 
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024
 const MAX_KEY_BYTES = 512
-/** The scripts store larger bodies apart from the log. */
-const INLINE_BYTES = 16 * 1024
 
 export function toOutgoing<Body>(
   { codec }: Source<Body>,

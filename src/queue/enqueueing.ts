@@ -9,6 +9,7 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { inGroups } from '../runtime/in-groups.ts'
 import { errorOfPart } from '../runtime/in-parts.ts'
 import { within } from '../runtime/in-time.ts'
+import { INLINE_BYTES } from '../runtime/inline-bytes.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import { untilAnswered } from './asking-after.ts'
 import { toId, toIds } from './ids.ts'
@@ -31,8 +32,6 @@ const BATCHES: BatchTerms = {
   waiting: 100_000,
 }
 const MAX_PLAIN_NAME_BYTES = 254
-/** The scripts store larger payloads apart from the records of jobs. */
-const INLINE_BYTES = 16 * 1024
 
 /** A job on its way. */
 export interface Outgoing {
