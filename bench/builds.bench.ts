@@ -7,7 +7,7 @@ import type { Bench, Measured, Variant } from './harness/bench.ts'
 import { type Built, builtLibrary, libraryIn } from './harness/built.ts'
 import { firstLine } from './harness/first-line.ts'
 import type { Row } from './harness/print.ts'
-import { CASES, type Case } from './profile/cases.ts'
+import { type Case, wantedCases } from './profile/cases.ts'
 
 const BEFORE = 'before'
 const NOW = 'now'
@@ -21,9 +21,7 @@ export async function run(bench: Bench): Promise<void> {
   const now = await builtLibrary()
   const before = await libraryIn(folder)
   const ratios: Row[] = []
-  const wanted = process.env['PERILUNE_CASES']?.split(',')
-  for (const [name, each] of Object.entries(CASES)) {
-    if (wanted !== undefined && !wanted.includes(name)) continue
+  for (const [name, each] of wantedCases()) {
     const measured = await compareOne(bench, each, before, now)
     if (measured !== null) ratios.push(toRow(name, measured))
   }

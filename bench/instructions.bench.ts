@@ -3,7 +3,7 @@
 // (a Debian package), so that load on the machine changes nothing. PERILUNE_BEFORE names the folder of another clone in which
 // `npm run build` has run, PERILUNE_CASES some of the cases: `lock,cache`.
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { Redis } from 'ioredis'
 import { freePort } from '../test/servers/ports.ts'
 import type { Bench } from './harness/bench.ts'
 import { type Built, builtLibrary, libraryIn } from './harness/built.ts'
-import { CASES, type Case, type Step } from './profile/cases.ts'
+import { type Case, type Step, wantedCases } from './profile/cases.ts'
 
 /** The difference between the longer and the shorter run is what calls cost, without the start and the first calls. */
 const CALLS = { few: 200, many: 1200 }
@@ -25,11 +25,8 @@ export async function run(bench: Bench): Promise<void> {
   const folder = process.env['PERILUNE_BEFORE']
   if (!folder) return bench.report('instructions', [{ variant: 'not measured', set: 'PERILUNE_BEFORE' }])
   const builds = { before: await libraryIn(folder), now: await builtLibrary() }
-  const wanted = process.env['PERILUNE_CASES']?.split(',') ?? Object.keys(CASES)
   const ratios: Record<string, number> = {}
-  for (const name of wanted) {
-    const each = CASES[name]
-    if (each === undefined) throw new Error(`there is no case ${name}: ${Object.keys(CASES).join(', ')}`)
+  for (const [name, each] of wantedCases()) {
     const calls = name === 'queue-worker' ? CALLS_OF_THOUSANDS : each.inFlight > 1 ? CALLS_IN_FLIGHT : CALLS
     const [before, now] = await Promise.all([
       costOf(builds.before, each, calls),
@@ -50,10 +47,37 @@ async function costOf(built: Built, each: Case, { few, many }: typeof CALLS): Pr
   return Math.round((longer - shorter) / (many - few))
 }
 
-async function instructionsOf(built: Built, { inFlight, prepare }: Case, calls: number): Promise<number> {
+async function instructionsOf(built: Built, each: Case, calls: number): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'perilune-instructions-'))
-  const [out, port] = [join(folder, 'counted'), await freePort()]
-  const server = startCounted(port, out)
+  try {
+    const out = join(folder, 'counted')
+    await countInto(out, (port) => play(built, each, calls, port))
+    const counted = /^(?:summary|totals): (\d+)/m.exec(readFileSync(out, 'utf8'))?.[1]
+    if (counted === undefined) throw new Error('valgrind counted nothing')
+    return Number(counted)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Runs a server of its own while `work` goes on. */
+async function countInto(out: string, work: (port: number) => Promise<void>): Promise<void> {
+  const port = await freePort()
+  const command = ['redis-server', '--port', String(port), '--save', '', '--appendonly', 'no']
+  const quiet = ['--hz', '1', '--activerehashing', 'no']
+  const counting = ['--tool=callgrind', `--callgrind-out-file=${out}`, ...command, ...quiet]
+  const server = spawn('valgrind', counting, { stdio: 'ignore' })
+  // Without valgrind this rejects at once.
+  const ended = once(server, 'exit')
+  try {
+    await Promise.race([work(port), ended.then(() => Promise.reject(new Error('the server has ended')))])
+  } finally {
+    server.kill('SIGTERM')
+    await ended
+  }
+}
+
+async function play(built: Built, { inFlight, prepare }: Case, calls: number, port: number): Promise<void> {
   const client = new Redis(port, { retryStrategy: () => 100, maxRetriesPerRequest: null })
   client.on('error', () => {}) // until it listens
   try {
@@ -65,25 +89,11 @@ async function instructionsOf(built: Built, { inFlight, prepare }: Case, calls: 
     await redis.close()
   } finally {
     client.disconnect()
-    server.kill('SIGTERM')
-    if (server.exitCode === null) await once(server, 'exit')
   }
-  const counted = /^(?:summary|totals): (\d+)/m.exec(readFileSync(out, 'utf8'))?.[1]
-  rmSync(folder, { recursive: true })
-  if (counted === undefined) throw new Error('valgrind counted nothing')
-  return Number(counted)
 }
 
 function stepAt(steps: readonly Step[], at: number): Step {
   const step = steps[at % steps.length]
   if (step === undefined) throw new Error('the case has no steps')
   return step
-}
-
-function startCounted(port: number, out: string): ChildProcess {
-  const command = ['redis-server', '--port', String(port), '--save', '', '--appendonly', 'no']
-  const quiet = ['--hz', '1', '--activerehashing', 'no']
-  return spawn('valgrind', ['--tool=callgrind', `--callgrind-out-file=${out}`, ...command, ...quiet], {
-    stdio: 'ignore',
-  })
 }

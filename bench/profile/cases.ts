@@ -142,6 +142,14 @@ export const CASES: Readonly<Record<string, Case>> = {
       return steps(100, () => queue.enqueue('job', 'x'))
     },
   },
+  'queue-add-alone': {
+    about: 'adds of one job, one at a time',
+    inFlight: 1,
+    prepare(redis) {
+      const queue = redis.queue('profile-alone')
+      return steps(1, () => queue.enqueue('job', 'x'))
+    },
+  },
   'queue-pair': {
     about: 'claims of a job that waits, each with the ack of the one before it, one at a time',
     inFlight: 1,
@@ -181,6 +189,16 @@ export const CASES: Readonly<Record<string, Case>> = {
       })
     },
   },
+}
+
+/** Those that PERILUNE_CASES names, `lock,cache`; all where it is not set. Throws where there is none of a name. */
+export function wantedCases(): [name: string, each: Case][] {
+  const names = process.env['PERILUNE_CASES']?.split(',') ?? Object.keys(CASES)
+  return names.map((name) => {
+    const each = CASES[name]
+    if (each === undefined) throw new Error(`there is no case ${name}: ${Object.keys(CASES).join(', ')}`)
+    return [name, each]
+  })
 }
 
 function openCounters(redis: Perilune, { sqlite }: Built, name: string): Counters {
