@@ -279,9 +279,9 @@ export {
   type RefundOptions,
   type TakeOptions,
 } from './rate-limit/rate-limit.ts'
-export { bytes, type Codec, json, jsonText, text, type Undecodable } from './runtime/codec.ts'
-export type { Connection, ConnectionOptions, StructureScripts } from './runtime/connection.ts'
-export type { Duration } from './runtime/duration.ts'
+export { bytes, type Codec, json, jsonText, text, type Undecodable } from './runtime/values/codec.ts'
+export type { Connection, ConnectionOptions, StructureScripts } from './runtime/connection/connection.ts'
+export type { Duration } from './runtime/values/duration.ts'
 export {
   AmbiguousError,
   DriverError,
@@ -294,10 +294,10 @@ export {
   ResultNotKeptError,
   UnsupportedServerError,
   WaitTimeoutError,
-} from './runtime/errors.ts'
-export type { Lease } from './runtime/lease.ts'
-export type { Extended } from './runtime/lease-by-token.ts'
-export type { Lent, NotLent } from './runtime/lending.ts'
-export type { Waiting } from './runtime/wait.ts'
+} from './runtime/errors/errors.ts'
+export type { Lease } from './runtime/leases/lease.ts'
+export type { Extended } from './runtime/leases/lease-by-token.ts'
+export type { Lent, NotLent } from './runtime/leases/lending.ts'
+export type { Waiting } from './runtime/waiting/wait.ts'
 export type { SemaphoreInspection } from './semaphore/inspection.ts'
 export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'

@@ -74,7 +74,12 @@ import {
   rateLimit,
   rateLimitScripts,
 } from './rate-limit/index.ts'
-import { Connection, type ConnectionOptions, scriptsOf, type StructureScripts } from './runtime/connection.ts'
+import {
+  Connection,
+  type ConnectionOptions,
+  scriptsOf,
+  type StructureScripts,
+} from './runtime/connection/connection.ts'
 import { type Semaphore, type SemaphoreOptions, semaphore, semaphoreScripts } from './semaphore/index.ts'
 
 const ALL_SCRIPTS: readonly StructureScripts[] = [

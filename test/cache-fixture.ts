@@ -7,7 +7,7 @@ import { ioredis } from 'perilune/ioredis'
 import { inject, onTestFinished } from 'vitest'
 import contract from '../lua/contract.json' with { type: 'json' }
 import type { Driver } from '../src/driver.ts'
-import { Runtime } from '../src/runtime/runtime.ts'
+import { Runtime } from '../src/runtime/connection/runtime.ts'
 import { START_US, setTestClock, withTestClock } from '../src/testing/test-clock.ts'
 import { counting } from './counting-driver.ts'
 

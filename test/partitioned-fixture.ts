@@ -11,7 +11,7 @@ import {
 } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { inject, onTestFinished } from 'vitest'
-import { partitionOf } from '../src/runtime/partition-hash.ts'
+import { partitionOf } from '../src/runtime/partitions/partition-hash.ts'
 
 export interface Place {
   redis: Perilune

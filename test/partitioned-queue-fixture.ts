@@ -5,7 +5,7 @@ import { Cluster, Redis } from 'ioredis'
 import { type Driver, type PartitionedQueue, type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { inject, onTestFinished } from 'vitest'
-import { partitionOf } from '../src/runtime/partition-hash.ts'
+import { partitionOf } from '../src/runtime/partitions/partition-hash.ts'
 import { counting } from './counting-driver.ts'
 import type { Payloads } from './queue-fixture.ts'
 

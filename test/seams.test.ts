@@ -7,9 +7,9 @@ import { filesIn, textOf } from '../tools/measure/source-files.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 const TIMERS =
-  'rule 10: setTimeout ends after 1 ms where it is given more than 24.8 days: lengths that users decide go to src/runtime/timer.ts'
+  'rule 10: setTimeout ends after 1 ms where it is given more than 24.8 days: lengths that users decide go to src/runtime/time/timer.ts'
 const THROWN =
-  'rule 10: anything may be thrown, and asking it may throw: src/runtime/thrown.ts puts it into words, is-error.ts says what it is'
+  'rule 10: anything may be thrown, and asking it may throw: src/runtime/errors/thrown.ts puts it into words, is-error.ts says what it is'
 
 const sources = ['src', 'server']
   .flatMap((folder) => filesIn(ROOT, folder, '.ts'))
@@ -33,11 +33,11 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/drivers/time-limit.ts',
   'src/queue/exchanger.ts',
   'src/queue/listening.ts',
-  'src/runtime/kept-lease.ts',
-  'src/runtime/lease-keeper.ts',
-  'src/runtime/mailbox.ts',
-  'src/runtime/run.ts',
-  'src/runtime/wake.ts',
+  'src/runtime/leases/kept-lease.ts',
+  'src/runtime/keeper/lease-keeper.ts',
+  'src/runtime/subscriptions/mailbox.ts',
+  'src/runtime/calls/run.ts',
+  'src/runtime/subscriptions/wake.ts',
   'src/testing/driver-calls.ts',
   'src/testing/driver-faults.ts',
   'server/answer-pauses.ts',
@@ -70,14 +70,14 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'server/within.ts',
 ])
 
-test('a timer whose length a user may decide is one of src/runtime/timer.ts', () => {
+test('a timer whose length a user may decide is one of src/runtime/time/timer.ts', () => {
   // A command of ioredis has a method of that name.
   const timer = /(?<!command\.)\b(?:setTimeout|setInterval|AbortSignal\.timeout)\b/
   const bare = sources.filter((path) => timer.test(textOf(ROOT, path)))
-  expect(bare).toContain('src/runtime/timer.ts')
+  expect(bare).toContain('src/runtime/time/timer.ts')
   holds(
     TIMERS,
-    bare.filter((path) => path !== 'src/runtime/timer.ts' && !WITH_TIMERS_OF_THEIR_OWN.has(path)),
+    bare.filter((path) => path !== 'src/runtime/time/timer.ts' && !WITH_TIMERS_OF_THEIR_OWN.has(path)),
   )
   holds(
     `${TIMERS}: these have none any more`,
@@ -85,14 +85,14 @@ test('a timer whose length a user may decide is one of src/runtime/timer.ts', ()
   )
 })
 
-test('what was thrown is put into words by src/runtime/thrown.ts', () => {
+test('what was thrown is put into words by src/runtime/errors/thrown.ts', () => {
   const words = /\bString\((?:error|thrown|reason|cause)\)|\b(?:error|thrown|reason) instanceof Error\b/
   // Drivers know the errors of their clients, and import nothing of the runtime; croner and our own script errors throw errors.
   const knowing = [
     'src/drivers/',
     'src/testing/',
-    'src/runtime/thrown.ts',
-    'src/runtime/server.ts',
+    'src/runtime/errors/thrown.ts',
+    'src/runtime/calls/server.ts',
     'src/queue/cron.ts',
   ]
   holds(

@@ -1,12 +1,12 @@
 import { type AddAnswer, add, clear, inspect, type RemoveAnswer, remove } from '../generated/autocomplete.ts'
-import { checkOptions } from '../runtime/arguments.ts'
-import { type Codec, codecOr, jsonOf } from '../runtime/codec.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { inGroups } from '../runtime/in-groups.ts'
-import { errorOfPart } from '../runtime/in-parts.ts'
-import { checkName } from '../runtime/keys.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { Unit } from '../runtime/unit.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { inGroups } from '../runtime/iteration/in-groups.ts'
+import { errorOfPart } from '../runtime/iteration/in-parts.ts'
+import { checkName } from '../runtime/values/keys.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { Unit } from '../runtime/connection/unit.ts'
 import {
   type AddOptions,
   CALL,

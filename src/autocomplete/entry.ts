@@ -1,10 +1,10 @@
 // Entries as callers hand them in, and as the script takes them.
 
 import type { AddArguments } from '../generated/autocomplete.ts'
-import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
-import type { Codec } from '../runtime/codec.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkInteger, checkOptions, checkText } from '../runtime/values/arguments.ts'
+import type { Codec } from '../runtime/values/codec.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { fold, foldsToNothing, MARK, markWords } from './folding.ts'
 
 export interface AddOptions<Payload> {

@@ -3,9 +3,9 @@
 // to the script, which tells what it is, and which front it was.
 
 import type { Reply } from '../driver.ts'
-import type { Codec } from '../runtime/codec.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Codec } from '../runtime/values/codec.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import { type Suggestion, ToldEntries, textBetween, toPacked } from './suggestion.ts'
 
 /** So many entries a front holds, for what has one has more of them. */

@@ -1,8 +1,8 @@
 // What `perilune/autocomplete` exports.
 
 import * as operations from '../generated/autocomplete.ts'
-import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
-import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import { Autocomplete, type AutocompleteOptions } from './autocomplete.ts'
 
 export * from './autocomplete.ts'

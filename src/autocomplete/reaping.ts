@@ -1,8 +1,8 @@
 // Removing entries that have expired, where they hide others from who asks: one call at a time, for all that ask in this process.
 
 import { type ReapAnswer, reap } from '../generated/autocomplete.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 
 const underWay = new WeakMap<Runtime, Map<string, Promise<ReapAnswer>>>()
 

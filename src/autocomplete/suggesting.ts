@@ -2,12 +2,12 @@
 // Where expired entries hide others, they are removed and the question is put again, until the deadline of the call.
 
 import { find, suggest } from '../generated/autocomplete.ts'
-import { checkFlag, checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
-import type { Codec } from '../runtime/codec.ts'
-import { DriverError } from '../runtime/errors.ts'
-import { answered } from '../runtime/in-time.ts'
-import { closed } from '../runtime/runner.ts'
-import type { Unit } from '../runtime/unit.ts'
+import { checkFlag, checkInteger, checkOptions, checkText } from '../runtime/values/arguments.ts'
+import type { Codec } from '../runtime/values/codec.ts'
+import { DriverError } from '../runtime/errors/errors.ts'
+import { answered } from '../runtime/time/in-time.ts'
+import { closed } from '../runtime/calls/runner.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import { fold, foldPlain } from './folding.ts'
 import { FRONT_PLACES, KnownFronts, readEntries, readFront } from './front.ts'
 import { reapTogether } from './reaping.ts'

@@ -1,7 +1,7 @@
 // What callers are told of an entry, read from its record as lua/shared/autocomplete/index packs it: in the client, for the
 // server has less time.
 
-import type { Codec, Undecodable } from '../runtime/codec.ts'
+import type { Codec, Undecodable } from '../runtime/values/codec.ts'
 
 export interface Suggestion<Payload> {
   readonly id: string

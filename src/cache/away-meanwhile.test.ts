@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/cache-fixture.ts'
 import { counting } from '../../test/counting-driver.ts'
 import { ConnectionLostError } from '../driver.ts'
-import { Runtime } from '../runtime/runtime.ts'
+import { Runtime } from '../runtime/connection/runtime.ts'
 
 const PATIENT = { storeWithin: '100ms', lease: '1h', wait: '5s' } as const
 

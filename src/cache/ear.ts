@@ -6,9 +6,9 @@
 // One that is over never comes back: what was kept by it counts no more, and another one is opened when it is needed.
 
 import type { Subscription } from '../driver.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import type { Subscriptions } from '../runtime/subscriptions.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import type { Subscriptions } from '../runtime/subscriptions/subscriptions.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 
 const LINGER_MS = 5000
 /** After one could not be opened, none is for so long. */

@@ -2,7 +2,7 @@
 // so each is read when somebody asks for it.
 
 import { VALUE_FLAGS } from '../generated/bits.ts'
-import { DriverError, InvalidArgumentError } from '../runtime/errors.ts'
+import { DriverError, InvalidArgumentError } from '../runtime/errors/errors.ts'
 
 const LAYOUT = 1
 const CODEC_AT = 41

@@ -1,9 +1,9 @@
 // What a process tells of its own use of a cache, for metrics. Each get begins with `fresh`, `stale`,
 // `absent` or `outage`; `undecodable` and an `outage` may follow.
 
-import { checkOptions } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { notifying } from '../runtime/notifying.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { notifying } from '../runtime/errors/notifying.ts'
 
 /** `process`: from the level of this process. */
 export type ServedFrom = 'process' | 'redis'

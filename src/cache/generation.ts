@@ -6,7 +6,7 @@
 //
 // Where nobody answers, what is known serves on, as long as the asking goes on without a pause: whoever was idle asks and waits.
 
-import { isOutage } from '../runtime/outage.ts'
+import { isOutage } from '../runtime/errors/outage.ts'
 import { tagBlock } from './tags.ts'
 
 export const KNOWN_FOR_MS = 1000

@@ -8,9 +8,9 @@
 //     │ └─ Redis is away ──► the loader, without Redis
 //     └── the load was lost, or one that was joined does not hold for this one
 
-import { LoadFailedError, WaitTimeoutError } from '../runtime/errors.ts'
-import { unlessAborted } from '../runtime/in-time.ts'
-import { isOutage } from '../runtime/outage.ts'
+import { LoadFailedError, WaitTimeoutError } from '../runtime/errors/errors.ts'
+import { unlessAborted } from '../runtime/time/in-time.ts'
+import { isOutage } from '../runtime/errors/outage.ts'
 import type { Envelope } from './envelope.ts'
 import { Load } from './load.ts'
 import { look, type Seen, seenInLevel, tellSeen } from './looking.ts'

@@ -1,8 +1,8 @@
 // What `perilune/cache` exports.
 
 import * as operations from '../generated/cache.ts'
-import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
-import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import { Cache } from './cache.ts'
 import type { CacheOptions } from './options.ts'
 

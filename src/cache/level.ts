@@ -5,7 +5,7 @@
 //
 // Its Map lists places in the order of their use: the least recently used goes first.
 
-import type { Unit } from '../runtime/unit.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import type { Ear, Ears, Hearer } from './ear.ts'
 import { type Copy, Place, type Reading } from './place.ts'
 import { ToldTags } from './told-tags.ts'

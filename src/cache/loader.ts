@@ -1,9 +1,9 @@
 // What loads values: a function of the caller, and what it is given.
 
-import { MaxRunError } from '../runtime/errors.ts'
+import { MaxRunError } from '../runtime/errors/errors.ts'
 import { type Freshness, toSpan, type Span } from './options.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { startTimer } from '../runtime/timer.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import { startTimer } from '../runtime/time/timer.ts'
 
 /** Makes the value of a key. `null` and `undefined`: there is none, which is kept too (`negativeFor`). */
 export type Loader<Value> = (context: LoadContext) => Value | Promise<Value>

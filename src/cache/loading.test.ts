@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { counted, setup } from '../../test/cache-fixture.ts'
 import { counting } from '../../test/counting-driver.ts'
 import { gate } from '../../test/once-fixture.ts'
-import { Runtime } from '../runtime/runtime.ts'
+import { Runtime } from '../runtime/connection/runtime.ts'
 
 test('gets of one key at once run the loader once', async () => {
   const { cache } = await setup<number>()

@@ -1,9 +1,9 @@
 // Loads without Redis: so many at once in this process, and one of a key at a time. The others stand in line, for as long as somebody
 // waits for them: what nobody wants any more is not loaded, and keeps nobody waiting.
 
-import { LeaseLostError } from '../runtime/errors.ts'
-import { closed } from '../runtime/runner.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import { LeaseLostError } from '../runtime/errors/errors.ts'
+import { closed } from '../runtime/calls/runner.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
 import type { Terms } from './options.ts'
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Cache, type InProcessOptions } from 'perilune/cache'
 import { expect, test } from 'vitest'
 import { type Setup, setup } from '../../test/cache-fixture.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 
 /** Caches with copies in this process, each with one of `a`. */
 async function caches(

@@ -1,10 +1,10 @@
 // What a cache and a call on it may be told, with units and bounds.
 
-import { checkFlag, checkInteger, checkOneOf, checkOptions } from '../runtime/arguments.ts'
-import type { Codec } from '../runtime/codec.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { toLeaseMs } from '../runtime/lease-options.ts'
+import { checkFlag, checkInteger, checkOneOf, checkOptions } from '../runtime/values/arguments.ts'
+import type { Codec } from '../runtime/values/codec.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { toLeaseMs } from '../runtime/leases/lease-options.ts'
 import { type CacheHooks } from './events.ts'
 import type { LevelLimits } from './level.ts'
 import { checkTags } from './tags.ts'

@@ -6,11 +6,11 @@
 //      ├──the lease is lost, or revoked──► LOST: whoever still wants the value begins again
 //      └──the instance closes──► given back at once: another process may load
 
-import { LeaseLostError } from '../runtime/errors.ts'
-import { isOutage } from '../runtime/outage.ts'
-import { KeptLease } from '../runtime/kept-lease.ts'
-import { closed } from '../runtime/runner.ts'
-import { cut, summaryOf } from '../runtime/thrown.ts'
+import { LeaseLostError } from '../runtime/errors/errors.ts'
+import { isOutage } from '../runtime/errors/outage.ts'
+import { KeptLease } from '../runtime/leases/kept-lease.ts'
+import { closed } from '../runtime/calls/runner.ts'
+import { cut, summaryOf } from '../runtime/errors/thrown.ts'
 import { kindOf } from './keeping.ts'
 import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
 import { readTags } from './looking.ts'

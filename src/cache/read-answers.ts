@@ -1,8 +1,8 @@
 // What answers a plain read, and what it is where none does.
 
 import { ConnectionLostError, type Reply, ServerReplyError } from '../driver.ts'
-import { DriverError } from '../runtime/errors.ts'
-import { isPassing, toPeriluneError } from '../runtime/script-errors.ts'
+import { DriverError } from '../runtime/errors/errors.ts'
+import { isPassing, toPeriluneError } from '../runtime/calls/script-errors.ts'
 
 const READ = { script: { name: 'cache read' } } as const
 

@@ -1,9 +1,9 @@
 // The plain reads of one connection: what is asked at once, what waits for room, and what is asked again.
 
 import { type ReadCall, type Reply, ConnectionLostError } from '../driver.ts'
-import type { Due } from '../runtime/deadlines.ts'
-import { closed } from '../runtime/runner.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import type { Due } from '../runtime/time/deadlines.ts'
+import { closed } from '../runtime/calls/runner.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { AnswerSizes } from './answer-sizes.ts'
 import { isWorthAnother, late, overloaded, toError, valuesOf } from './read-answers.ts'
 import type { Waiting } from './waiting-read.ts'

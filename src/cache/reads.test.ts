@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import type { Driver, ReadCall, Reply } from '../driver.ts'
-import { Runtime } from '../runtime/runtime.ts'
+import { Runtime } from '../runtime/connection/runtime.ts'
 import { Reads } from './reads.ts'
 
 test('reads of one tick are MGETs of up to 64 keys, and a read alone is a GET', async () => {

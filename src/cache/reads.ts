@@ -1,9 +1,9 @@
 // Plain reads. Those of one tick travel together, as one MGET, and the same key is read once. A read that was sent is
 // not joined by anybody: he may know of an invalidation that came after it (docs/decisions/0028).
 
-import { Places } from '../runtime/places.ts'
-import { closed } from '../runtime/runner.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import { Places } from '../runtime/calls/places.ts'
+import { closed } from '../runtime/calls/runner.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { ReadsAtPlace } from './reads-at-place.ts'
 import { Waiting } from './waiting-read.ts'
 

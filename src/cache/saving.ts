@@ -1,8 +1,8 @@
 // How a load ends: its value is stored, or its lease is given up.
 
 import { fail, type StoreAnswer, store } from '../generated/cache.ts'
-import type { Grant } from '../runtime/grant.ts'
-import { learnTold } from '../runtime/told.ts'
+import type { Grant } from '../runtime/keeper/grant.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import type { LoadContext } from './loader.ts'
 import { type Span, spanOf } from './options.ts'
 import { type Encoded, encodeValue, heldBy, type Source, unitOf, valueKeyOf } from './source.ts'

@@ -1,5 +1,5 @@
-import { onAbort } from '../runtime/aborts.ts'
-import { startTimer } from '../runtime/timer.ts'
+import { onAbort } from '../runtime/time/aborts.ts'
+import { startTimer } from '../runtime/time/timer.ts'
 
 /** As the promise; null when it takes longer than until `by`. Rejects with the signal's reason. */
 export function settledBy<Value>(

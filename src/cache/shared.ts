@@ -1,8 +1,8 @@
 // What the handles of one name share in this process: loads under way, reads of this tick, and what was learnt.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import type { Unit } from '../runtime/unit.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import { Ears } from './ear.ts'
 import type { Tell } from './events.ts'
 import { Generation } from './generation.ts'

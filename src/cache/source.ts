@@ -1,11 +1,11 @@
 // What every call on a cache needs: its keys, its terms, and what the handles of one name share in this process.
 
 import { VALUE_FLAGS } from '../generated/bits.ts'
-import { type Codec, codecOr, jsonOf } from '../runtime/codec.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { checkName, unitPrefixes } from '../runtime/keys.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import type { Unit } from '../runtime/unit.ts'
+import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { checkName, unitPrefixes } from '../runtime/values/keys.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import { type Envelope, PAYLOAD } from './envelope.ts'
 import type { Tell } from './events.ts'
 import type { Terms } from './options.ts'

@@ -1,8 +1,8 @@
 // Tags: a counter each, in a slot of its own. A value is stored with the generations that its tags had before it
 // was loaded, and counts as long as they still have them.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { checkName } from '../runtime/keys.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { checkName } from '../runtime/values/keys.ts'
 
 const MOST_TAGS = 16
 const MOST_BYTES = 255

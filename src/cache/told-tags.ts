@@ -1,6 +1,6 @@
 // What a level was told of the tags of what it keeps.
 
-import type { Unit } from '../runtime/unit.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import type { Ear, Ears, Hearer } from './ear.ts'
 
 export class ToldTag {

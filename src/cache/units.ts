@@ -1,5 +1,5 @@
-import type { Runtime } from '../runtime/runtime.ts'
-import { Unit } from '../runtime/unit.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { Unit } from '../runtime/connection/unit.ts'
 
 const SINCE = '6.2.0'
 

@@ -1,11 +1,11 @@
 // Reads of values. Where tenants share this process (docs/decisions/0040) a value that may be large is read when there is room for
 // it, as every answer with bytes; else at once, with the other reads of its tick.
 
-import type { AnswersDue, Asking } from '../runtime/answers-due.ts'
-import type { Due } from '../runtime/deadlines.ts'
-import type { DriverError } from '../runtime/errors.ts'
-import { closed, type Runner } from '../runtime/runner.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import type { AnswersDue, Asking } from '../runtime/calls/answers-due.ts'
+import type { Due } from '../runtime/time/deadlines.ts'
+import type { DriverError } from '../runtime/errors/errors.ts'
+import { closed, type Runner } from '../runtime/calls/runner.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { late, overloaded } from './read-answers.ts'
 import type { Reads } from './reads.ts'
 

@@ -1,11 +1,11 @@
 // Setting and invalidating: what changes a cache without a load.
 
 import { invalidate, invalidateTag, set } from '../generated/cache.ts'
-import { checkOptions } from '../runtime/arguments.ts'
-import { AmbiguousError, InvalidArgumentError } from '../runtime/errors.ts'
-import { rest } from '../runtime/in-time.ts'
-import { checkName } from '../runtime/keys.ts'
-import { learnTold } from '../runtime/told.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { AmbiguousError, InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { rest } from '../runtime/time/in-time.ts'
+import { checkName } from '../runtime/values/keys.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import { KNOWN_FOR_MS } from './generation.ts'
 import { checkVersion } from './loader.ts'
 import { readTags } from './looking.ts'

@@ -1,10 +1,10 @@
 import { get, list, put, remove, replace } from '../generated/catalog.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { toJson } from '../runtime/codec.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { checkName } from '../runtime/keys.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { Unit } from '../runtime/unit.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import { toJson } from '../runtime/values/codec.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { checkName } from '../runtime/values/keys.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { Unit } from '../runtime/connection/unit.ts'
 import { ChangesInTurn } from './changes-in-turn.ts'
 
 /** A name and what is noted of it. */

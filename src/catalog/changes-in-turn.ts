@@ -1,7 +1,7 @@
 // Changes of one document by one process, one behind the other: all at once they would read the same version, of which one alone is
 // replaced, and all others would read, change and write again, and again.
 
-import { within } from '../runtime/in-time.ts'
+import { within } from '../runtime/time/in-time.ts'
 
 /** So long a change waits for those before it: of a server that is silent each waits for its own deadline. */
 const PATIENCE_MS = 1000

@@ -1,10 +1,10 @@
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { type Codec, codecOr, jsonOf } from '../runtime/codec.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { checkName } from '../runtime/keys.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { Unit } from '../runtime/unit.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { checkName } from '../runtime/values/keys.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { Unit } from '../runtime/connection/unit.ts'
 import { type AddedItems, addItems, type RemovedItems, removeItems } from './changing.ts'
 import {
   type Form,

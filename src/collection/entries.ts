@@ -1,7 +1,7 @@
 // Items as calls take them: encoded and checked before the first is sent, each once where no two are alike. Their parts
 // stand in one flat list, for a list of ten thousand is replaced in a few milliseconds, and as many objects take one.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { Part } from './forms.ts'
 import { ONE_CALL, type Source } from './source.ts'
 

@@ -1,9 +1,9 @@
 // What an item of each kind is made of. A list and a set store its value, a hash its field and its value, a
 // sorted set its score and its value.
 
-import { checkText } from '../runtime/arguments.ts'
-import type { Codec, Undecodable } from '../runtime/codec.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkText } from '../runtime/values/arguments.ts'
+import type { Codec, Undecodable } from '../runtime/values/codec.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
 export type Kind = 'list' | 'set' | 'hash' | 'sortedSet'
 

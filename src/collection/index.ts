@@ -1,8 +1,8 @@
 // What `perilune/collection` exports.
 
 import * as operations from '../generated/collection.ts'
-import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
-import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import type { CollectionHash, CollectionList, CollectionSet, CollectionSortedSet } from './collection.ts'
 import type { Kind } from './forms.ts'
 import { type CollectionOptionsOf, type CollectionsByKind, openCollection } from './open.ts'

@@ -1,5 +1,5 @@
-import { checkOneOf, checkOptions } from '../runtime/arguments.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import { checkOneOf, checkOptions } from '../runtime/values/arguments.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import {
   CollectionHash,
   CollectionList,

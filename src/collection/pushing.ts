@@ -3,8 +3,8 @@
 // goes wrong, the build is given up.
 
 import type { Reply } from '../driver.ts'
-import { within } from '../runtime/in-time.ts'
-import type { Runner } from '../runtime/runner.ts'
+import { within } from '../runtime/time/in-time.ts'
+import type { Runner } from '../runtime/calls/runner.ts'
 import { type Entries, inGroups } from './entries.ts'
 import type { Kind } from './forms.ts'
 import { ONE_CALL } from './source.ts'

@@ -1,7 +1,7 @@
 import { clear, inspect, read } from '../generated/collection.ts'
-import { checkInteger } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import type { Unit } from '../runtime/unit.ts'
+import { checkInteger } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import type { Kind, UndecodableItem } from './forms.ts'
 import { ONE_CALL, type Source } from './source.ts'
 

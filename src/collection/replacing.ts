@@ -6,9 +6,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { type BuildAnswer, build, replace, type SwitchInAnswer, switchIn } from '../generated/collection.ts'
-import { checkInteger } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { AmbiguousError, DriverError } from '../runtime/errors.ts'
+import { checkInteger } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { AmbiguousError, DriverError } from '../runtime/errors/errors.ts'
 import { type Entries, fitOneCall, inGroups, largestOf, slice, toEntries, withinLimit } from './entries.ts'
 import type { Kind } from './forms.ts'
 import { pushAll } from './pushing.ts'

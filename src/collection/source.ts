@@ -1,8 +1,8 @@
 // What every call on a collection needs: its unit, its items' form, and how long it lives.
 
-import type { Operation } from '../runtime/operation.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { type Place, Unit } from '../runtime/unit.ts'
+import type { Operation } from '../runtime/calls/operation.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { type Place, Unit } from '../runtime/connection/unit.ts'
 import type { Form } from './forms.ts'
 
 export interface Source<Item, Key> {

@@ -1,5 +1,5 @@
 import { brand } from '../driver.ts'
-import { PeriluneError } from '../runtime/errors.ts'
+import { PeriluneError } from '../runtime/errors/errors.ts'
 import type { Refusal } from './sink.ts'
 import { type CounterValue, toValue } from './value.ts'
 

@@ -1,10 +1,10 @@
 // Values as they are shown: from Redis, and from SQL what is not there. Those that several ask for at once are read once.
 
 import { showAbsent, shown } from '../generated/counters.ts'
-import type { BatchTerms } from '../runtime/batcher.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { rest } from '../runtime/in-time.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { BatchTerms } from '../runtime/calls/batcher.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { rest } from '../runtime/time/in-time.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import { type Board, elsewhere, placeOf } from './board.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { byPartition, inHalves, inPages, MAX_A_CALL } from './source.ts'

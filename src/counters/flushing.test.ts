@@ -7,7 +7,7 @@ import { setup } from '../../test/counters-fixture.ts'
 import { counting } from '../../test/counting-driver.ts'
 import { collectUncaught } from '../../test/uncaught.ts'
 import { ConnectionLostError } from '../driver.ts'
-import { pause } from '../runtime/in-time.ts'
+import { pause } from '../runtime/time/in-time.ts'
 import type { Sink } from './sink.ts'
 import type { Loss } from './source.ts'
 

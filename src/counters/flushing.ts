@@ -3,9 +3,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
-import { Backoff } from '../runtime/backoff.ts'
-import { AmbiguousError } from '../runtime/errors.ts'
-import { rest } from '../runtime/in-time.ts'
+import { Backoff } from '../runtime/time/backoff.ts'
+import { AmbiguousError } from '../runtime/errors/errors.ts'
+import { rest } from '../runtime/time/in-time.ts'
 import { beginEpoch } from './loading.ts'
 import { patiently } from './patiently.ts'
 import type { NoteRefused } from './refusals.ts'

@@ -1,10 +1,10 @@
 // Increments of one tick travel together, a call for each partition; those of one counter are one number.
 
 import { type IncrementAnswer, increment } from '../generated/counters.ts'
-import type { BatchTerms, Send } from '../runtime/batcher.ts'
-import { DriverError } from '../runtime/errors.ts'
-import { isError } from '../runtime/is-error.ts'
-import { summaryOf } from '../runtime/thrown.ts'
+import type { BatchTerms, Send } from '../runtime/calls/batcher.ts'
+import { DriverError } from '../runtime/errors/errors.ts'
+import { isError } from '../runtime/errors/is-error.ts'
+import { summaryOf } from '../runtime/errors/thrown.ts'
 import { BacklogError, OverflowError } from './errors.ts'
 import { loadOne } from './loading.ts'
 import { MAX_A_CALL, noteEpoch, type Partition, partitionFor, type Source } from './source.ts'

@@ -1,8 +1,8 @@
 // What `perilune/counters` exports.
 
 import * as operations from '../generated/counters.ts'
-import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
-import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import type { Counters, CountersOptions } from './counters.ts'
 import type { DerivedCounters, DerivedCountersOptions } from './derived.ts'
 import type { DurableCounters, DurableCountersOptions } from './durable.ts'

@@ -2,9 +2,9 @@
 // not been flushed: so they are right also while a flush is half done.
 
 import { begin, inspect, load } from '../generated/counters.ts'
-import type { BatchTerms } from '../runtime/batcher.ts'
-import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/errors.ts'
-import { rest } from '../runtime/in-time.ts'
+import type { BatchTerms } from '../runtime/calls/batcher.ts'
+import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { rest } from '../runtime/time/in-time.ts'
 import { OverflowError, SinkError, UnknownCounterError } from './errors.ts'
 import type { LedgerPlace, LedgerStanding } from './sink.ts'
 import { sinkInTime } from './sink-in-time.ts'

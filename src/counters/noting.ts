@@ -1,9 +1,9 @@
 // Notes of one tick travel together, a call for each partition; those of one counter are one number.
 
 import { note } from '../generated/counters.ts'
-import type { BatchTerms } from '../runtime/batcher.ts'
-import { AmbiguousError, DriverError } from '../runtime/errors.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { BatchTerms } from '../runtime/calls/batcher.ts'
+import { AmbiguousError, DriverError } from '../runtime/errors/errors.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import type { Board } from './board.ts'
 import { MAX_A_CALL, partitionFor } from './source.ts'
 import { type CounterValue, toValue, valueLess } from './value.ts'

@@ -1,8 +1,8 @@
 // Work that may wait in the database for what others hold there: one at a time. Who waits holds a connection, and goes on to do so
 // when nobody waits for it any more: each flush would take another one, until the pool has none left to read with.
 
-import type { Deadlines } from '../runtime/deadlines.ts'
-import { inTime } from '../runtime/in-time.ts'
+import type { Deadlines } from '../runtime/time/deadlines.ts'
+import { inTime } from '../runtime/time/in-time.ts'
 import { sinkInTime } from './sink-in-time.ts'
 
 /** A connection that is dead though nobody closed it is not waited for longer. */

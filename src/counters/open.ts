@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Counters, type CountersOptions } from './counters.ts'
 import { DerivedCounters, type DerivedCountersOptions } from './derived.ts'
 import { DurableCounters, type DurableCountersOptions } from './durable.ts'

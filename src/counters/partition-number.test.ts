@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
 import { setup as shown } from '../../test/shown-fixture.ts'
-import { partitionOf } from '../runtime/partition-hash.ts'
+import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 
 /** Counters that are elsewhere by one number than by the other: those that are not go well together. */
 function idsBetween(one: number, other: number): number[] {

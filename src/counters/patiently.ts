@@ -1,6 +1,6 @@
-import { Backoff } from '../runtime/backoff.ts'
-import type { Deadlines } from '../runtime/deadlines.ts'
-import { rest } from '../runtime/in-time.ts'
+import { Backoff } from '../runtime/time/backoff.ts'
+import type { Deadlines } from '../runtime/time/deadlines.ts'
+import { rest } from '../runtime/time/in-time.ts'
 import { SinkError } from './errors.ts'
 import { sinkInTime } from './sink-in-time.ts'
 

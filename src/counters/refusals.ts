@@ -1,6 +1,6 @@
 // What the database refused, and keeps until it takes it: every flush that writes anything tries it again.
 
-import type { Runtime } from '../runtime/runtime.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { countsOf, type RefusedCount, RefusedError } from './errors.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import { patiently } from './patiently.ts'

@@ -1,9 +1,9 @@
 // What a round has rolled up, shown in one partition: page after page, and behind the version that it follows.
 
 import { type NotedAnswer, type ShowAnswer, show } from '../generated/counters.ts'
-import type { Deadlines } from '../runtime/deadlines.ts'
-import { rest } from '../runtime/in-time.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Deadlines } from '../runtime/time/deadlines.ts'
+import { rest } from '../runtime/time/in-time.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import type { Board } from './board.ts'
 import type { RolledUp } from './count-source.ts'
 import { inPages } from './source.ts'

@@ -3,7 +3,7 @@
 // anybody: versions of SQL are shown one after the other, and a partition that has missed one is read anew.
 
 import { noted } from '../generated/counters.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import { type Board, elsewhere, placeOf } from './board.ts'
 import type { RolledUp } from './count-source.ts'
 import { patiently } from './patiently.ts'

@@ -1,7 +1,7 @@
-import type { Deadlines } from '../runtime/deadlines.ts'
-import { DriverError } from '../runtime/errors.ts'
-import { inTime } from '../runtime/in-time.ts'
-import { summaryOf } from '../runtime/thrown.ts'
+import type { Deadlines } from '../runtime/time/deadlines.ts'
+import { DriverError } from '../runtime/errors/errors.ts'
+import { inTime } from '../runtime/time/in-time.ts'
+import { summaryOf } from '../runtime/errors/thrown.ts'
 import { SinkError } from './errors.ts'
 
 /** Whoever waits for more than the database gives up at `by`, and knows less: it may have happened. */

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
 /** A 64-bit integer: a number while that is exact, a bigint beyond 2^53. */
 export type CounterValue = number | bigint

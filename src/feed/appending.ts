@@ -2,13 +2,13 @@
 // message falls between them; more than one call can carry is sent as several.
 
 import { type AppendAlikeArguments, type AppendAnswer, append, appendAlike } from '../generated/feed.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
-import type { CallId } from '../runtime/call-ids.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { inGroups } from '../runtime/in-groups.ts'
-import { errorOfPart } from '../runtime/in-parts.ts'
-import type { RunInSlot } from '../runtime/unit.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import type { Batcher, BatchTerms, Send } from '../runtime/calls/batcher.ts'
+import type { CallId } from '../runtime/calls/call-ids.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { inGroups } from '../runtime/iteration/in-groups.ts'
+import { errorOfPart } from '../runtime/iteration/in-parts.ts'
+import type { RunInSlot } from '../runtime/connection/unit.ts'
 import { microsText, type Source } from './message.ts'
 import { areAlike, MAX_BODY_BYTES, mayDecline, type Outgoing } from './outgoing.ts'
 

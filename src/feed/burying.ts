@@ -1,7 +1,7 @@
 // What no codec here can read becomes a dead letter, so that nobody meets it again and again before those behind it.
 
 import { bury } from '../generated/feed.ts'
-import type { CallId } from '../runtime/call-ids.ts'
+import type { CallId } from '../runtime/calls/call-ids.ts'
 import type { Source, UndecodableMessage } from './message.ts'
 
 /** Dead letters have no dead letters. */

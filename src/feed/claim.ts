@@ -1,13 +1,13 @@
 import { ack, claimed, extend, release } from '../generated/feed.ts'
-import { checkOptions } from '../runtime/arguments.ts'
-import type { CallId } from '../runtime/call-ids.ts'
-import { Countdown } from '../runtime/countdown.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { AmbiguousError, LeaseLostError } from '../runtime/errors.ts'
-import { askingAt, End, endOf, endsAtOf } from '../runtime/grant.ts'
-import { nowOrInTheEnd } from '../runtime/in-the-end.ts'
-import type { Extended } from '../runtime/lease-by-token.ts'
-import { toLeaseMs } from '../runtime/lease-options.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import type { CallId } from '../runtime/calls/call-ids.ts'
+import { Countdown } from '../runtime/leases/countdown.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { AmbiguousError, LeaseLostError } from '../runtime/errors/errors.ts'
+import { askingAt, End, endOf, endsAtOf } from '../runtime/keeper/grant.ts'
+import { nowOrInTheEnd } from '../runtime/time/in-the-end.ts'
+import type { Extended } from '../runtime/leases/lease-by-token.ts'
+import { toLeaseMs } from '../runtime/leases/lease-options.ts'
 import {
   type FoundMessages,
   knownIds,

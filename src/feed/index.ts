@@ -1,8 +1,8 @@
 // What `perilune/feed` exports.
 
 import * as operations from '../generated/feed.ts'
-import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
-import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import { Feed, type FeedOptions } from './feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './partitioned.ts'
 

@@ -1,5 +1,5 @@
 import { inspect, settle } from '../generated/feed.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import { type Message, type Source, toEntry, toMarker, type UndecodableMessage } from './message.ts'
 
 /** A picture of a feed. The counts are exact at one instant; where things come due all the time, but for what has in the last moment. */

@@ -1,7 +1,7 @@
-import type { Agreement } from '../runtime/agreement.ts'
-import type { Codec, Undecodable } from '../runtime/codec.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Agreement } from '../runtime/partitions/agreement.ts'
+import type { Codec, Undecodable } from '../runtime/values/codec.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 
 /** One message of a feed. */
 export interface Message<Body> {

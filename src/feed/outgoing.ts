@@ -1,10 +1,10 @@
 // Messages on their way into a feed: checked, encoded, and sorted into what may travel together.
 
-import { checkOptions, checkText } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { fitName } from '../runtime/fit-name.ts'
-import { INLINE_BYTES } from '../runtime/inline-bytes.ts'
+import { checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { fitName } from '../runtime/values/fit-name.ts'
+import { INLINE_BYTES } from '../runtime/values/inline-bytes.ts'
 import type { Message, Source } from './message.ts'
 
 export interface AppendOptions {

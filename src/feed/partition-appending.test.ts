@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { bodies, setup as feedSetup } from '../../test/feed-fixture.ts'
 import { numbers, readAll, setup } from '../../test/partitioned-fixture.ts'
-import { partitionOf } from '../runtime/partition-hash.ts'
+import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 
 describe('appending', () => {
   test('messages of one key keep their order among concurrent writers', async () => {

@@ -1,9 +1,9 @@
 // Which partition gets a message.
 
-import { checkOptions } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { errorOfPart, failureOf } from '../runtime/in-parts.ts'
-import { partitionOf } from '../runtime/partition-hash.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { errorOfPart, failureOf } from '../runtime/iteration/in-parts.ts'
+import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import type { Appended } from './appending.ts'
 import { type AppendOptions, checkNewMessage, type NewMessage, toOutgoing } from './outgoing.ts'
 import { toPartitionedId } from './partition-message.ts'

@@ -1,5 +1,5 @@
-import type { Duration } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { Duration } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { Claim, ExtendOptions, Refused } from './claim.ts'
 import {
   inPartition,

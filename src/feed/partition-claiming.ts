@@ -1,7 +1,7 @@
 // Taking claims from partitions in turn: each is asked until one has something, or waiting for it.
 
-import { InTurn, SILENT_RECHECK_MS } from '../runtime/in-turn.ts'
-import { type Attempt, toWaitMs, waitFor } from '../runtime/wait.ts'
+import { InTurn, SILENT_RECHECK_MS } from '../runtime/time/in-turn.ts'
+import { type Attempt, toWaitMs, waitFor } from '../runtime/waiting/wait.ts'
 import {
   type ClaimOptions,
   type ClaimTerms,

@@ -1,6 +1,6 @@
 // The marker of a feed in partitions: 'p16' and then, for each partition, '.<epoch>-<position>' in base 36.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
 const MARKER = /^p([1-9]\d?)((?:\.[0-9a-z]{1,11}-[0-9a-z]{1,11})+)$/
 

@@ -1,6 +1,6 @@
 // Messages of a feed in partitions, and their ids: '<partition>.<id>'.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { type Entry, MAX_IDS, type Message, type UndecodableMessage } from './message.ts'
 
 /** One message of a feed in partitions. */

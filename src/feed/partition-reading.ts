@@ -1,8 +1,8 @@
 // Reading pages over all partitions: every partition is asked at once, and what they have is merged,
 // oldest first. The order within a partition is never changed.
 
-import { checkInteger } from '../runtime/arguments.ts'
-import { type Attempt, toWaitMs, waitFor } from '../runtime/wait.ts'
+import { checkInteger } from '../runtime/values/arguments.ts'
+import { type Attempt, toWaitMs, waitFor } from '../runtime/waiting/wait.ts'
 import { MAX_IDS, sortOut } from './message.ts'
 import { Lane } from './partition-lane.ts'
 import { joinEntries, parseMarker } from './partition-marker.ts'

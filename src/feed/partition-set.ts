@@ -1,13 +1,13 @@
 // The partitions of one feed: units of their own, each in a slot of its own. How many there are is agreed upon by all who use
-// it: src/runtime/agreement.ts.
+// it: src/runtime/partitions/agreement.ts.
 
 import { agree, disband, propose } from '../generated/feed.ts'
-import { Agreement } from '../runtime/agreement.ts'
-import { codecOr, json } from '../runtime/codec.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { checkName } from '../runtime/keys.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { Unit } from '../runtime/unit.ts'
+import { Agreement } from '../runtime/partitions/agreement.ts'
+import { codecOr, json } from '../runtime/values/codec.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { checkName } from '../runtime/values/keys.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { Unit } from '../runtime/connection/unit.ts'
 import { Feed, type FeedOptions } from './feed.ts'
 import type { Source } from './message.ts'
 

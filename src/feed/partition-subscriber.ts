@@ -1,6 +1,6 @@
-import { checkOptions } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { abortable } from '../runtime/in-time.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { abortable } from '../runtime/time/in-time.ts'
 import { composeMarker, parseMarker } from './partition-marker.ts'
 import {
   type PartitionedEntryPage,

@@ -1,9 +1,9 @@
 // Following all partitions: pages one after the other, and waiting at the end.
 
-import { checkOptions } from '../runtime/arguments.ts'
-import { Leavable } from '../runtime/leavable.ts'
-import { notifying } from '../runtime/notifying.ts'
-import { throughOutages, throwIfOver } from '../runtime/through-outages.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { Leavable } from '../runtime/iteration/leavable.ts'
+import { notifying } from '../runtime/errors/notifying.ts'
+import { throughOutages, throwIfOver } from '../runtime/calls/through-outages.ts'
 import { isReadable } from './message.ts'
 import { composeMarker } from './partition-marker.ts'
 import type { PartitionedMessage, UndecodablePartitionedMessage } from './partition-message.ts'

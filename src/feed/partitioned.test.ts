@@ -7,7 +7,7 @@ import { waysToOpen } from '../../test/drivers/client.ts'
 import { bodies } from '../../test/feed-fixture.ts'
 import { keysFor, keysOf, numbers, readAll, setup } from '../../test/partitioned-fixture.ts'
 import { slotOf } from '../drivers/slot.ts'
-import { partitionOf } from '../runtime/partition-hash.ts'
+import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 
 describe('partitions', () => {
   test('a key belongs to the same partition in every language', () => {

@@ -1,7 +1,7 @@
 // Reading pages: one script call, or waiting for something to come.
 
-import { checkInteger } from '../runtime/arguments.ts'
-import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
+import { checkInteger } from '../runtime/values/arguments.ts'
+import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
 import {
   checkMarker,
   type Entry,

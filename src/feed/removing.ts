@@ -1,5 +1,5 @@
 import { remove } from '../generated/feed.ts'
-import { checkOptions } from '../runtime/arguments.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
 import { knownIds, type Source } from './message.ts'
 
 export interface RemoveOptions {

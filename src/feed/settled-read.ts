@@ -1,8 +1,8 @@
 // A call of `read`, before which delayed messages that are due have become visible.
 
 import { type ReadAnswer, type ReadArguments, read, settle } from '../generated/feed.ts'
-import type { Trace } from '../runtime/runner.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Trace } from '../runtime/calls/runner.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 
 /** What is due is seen to by the next call. */
 const AT_ONCE_MS = 1

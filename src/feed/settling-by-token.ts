@@ -1,10 +1,10 @@
 // What becomes of claims, told by whoever knows only their tokens: another process, or the client of a service. Each
 // claim is judged by itself, and that one was lost is a value: it fails no other.
 
-import { checkOptions, checkToken } from '../runtime/arguments.ts'
-import type { Duration } from '../runtime/duration.ts'
-import { InvalidArgumentError, LeaseLostError } from '../runtime/errors.ts'
-import type { Extended } from '../runtime/lease-by-token.ts'
+import { checkOptions, checkToken } from '../runtime/values/arguments.ts'
+import type { Duration } from '../runtime/values/duration.ts'
+import { InvalidArgumentError, LeaseLostError } from '../runtime/errors/errors.ts'
+import type { Extended } from '../runtime/leases/lease-by-token.ts'
 import {
   ackClaim,
   type ExtendOptions,

@@ -1,10 +1,10 @@
 // Following a feed: pages one after the other, and waiting at the end.
 
-import { checkOptions } from '../runtime/arguments.ts'
-import { Leavable } from '../runtime/leavable.ts'
-import { notifying } from '../runtime/notifying.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { throughOutages, throwIfOver } from '../runtime/through-outages.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { Leavable } from '../runtime/iteration/leavable.ts'
+import { notifying } from '../runtime/errors/notifying.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { throughOutages, throwIfOver } from '../runtime/calls/through-outages.ts'
 import { isReadable, type Message, type UndecodableMessage } from './message.ts'
 import { type EntryPage, READ_OPTIONS, type ReadOptions } from './reading.ts'
 

@@ -1,9 +1,9 @@
 // Messages that are taken out of a feed: a claim that is acked at once.
 
-import { AmbiguousError } from '../runtime/errors.ts'
-import { inTheEnd } from '../runtime/in-the-end.ts'
-import { isLoss } from '../runtime/outage.ts'
-import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import { AmbiguousError } from '../runtime/errors/errors.ts'
+import { inTheEnd } from '../runtime/time/in-the-end.ts'
+import { isLoss } from '../runtime/errors/outage.ts'
+import { toWaitMs, type Waiting } from '../runtime/waiting/wait.ts'
 
 interface Taken<Message> {
   readonly messages: readonly Message[]

@@ -3,9 +3,9 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText, pick } from '../runtime/linked.ts'
-import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { type Operation, withoutDefaults } from '../runtime/calls/operation.ts'
+import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
+import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers } from './shared.ts'
 
 const addLua: LuaText = { file: 'lua/autocomplete/add', taken: [13, 3, 1, 7, 1, 4, 1, 28], text: `local d=ARGV[1]

@@ -3,9 +3,9 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText, pick } from '../runtime/linked.ts'
-import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { type Operation, withoutDefaults } from '../runtime/calls/operation.ts'
+import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
+import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
 const electLua: LuaText = { file: 'lua/cache/elect', taken: [12, 7, 5, 46], text: `local c=ARGV[1]

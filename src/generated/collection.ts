@@ -3,9 +3,9 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import type { Operation } from '../runtime/operation.ts'
-import { linked, type LuaText, pick } from '../runtime/linked.ts'
-import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import type { Operation } from '../runtime/calls/operation.ts'
+import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
+import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
 const addLua: LuaText = { file: 'lua/collection/add', taken: [10, 6, 1, 33, 1, 3], text: `local c,d=ARGV[1],ARGV[2]

@@ -3,9 +3,9 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText, pick } from '../runtime/linked.ts'
-import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { type Operation, withoutDefaults } from '../runtime/calls/operation.ts'
+import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
+import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedAgreement, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedNumbers, sharedScan } from './shared.ts'
 
 const ackLua: LuaText = { file: 'lua/counters/ack', taken: [7, 4, 1, 7, 1, 6, 1, 4], text: `local g=tonumber(ARGV[1])

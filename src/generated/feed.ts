@@ -3,9 +3,9 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText, pick } from '../runtime/linked.ts'
-import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { type Operation, withoutDefaults } from '../runtime/calls/operation.ts'
+import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
+import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedMessages, sharedNumbers } from './shared.ts'
 
 const ackLua: LuaText = { file: 'lua/feed/ack', taken: [9, 3, 1, 14, 1, 18, 1, 16], text: `local e,f=ARGV[1],ARGV[2]

@@ -3,9 +3,9 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import { type Operation, withoutDefaults } from '../runtime/operation.ts'
-import { linked, type LuaText, pick } from '../runtime/linked.ts'
-import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
+import { type Operation, withoutDefaults } from '../runtime/calls/operation.ts'
+import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
+import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedMessages, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
 const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain', taken: [14, 6, 1, 1, 1, 12, 1, 3, 1, 15, 1, 8, -44, 1, 44, 49], text: `local i=ARGV[1]

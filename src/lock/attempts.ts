@@ -11,12 +11,12 @@ import {
   releaseShared,
   serve,
 } from '../generated/lock.ts'
-import type { LeaseKind } from '../runtime/lease-keeper.ts'
-import type { Trace } from '../runtime/runner.ts'
-import { toRefusals } from '../runtime/script-errors.ts'
-import { CLAIM_MS, learnTold } from '../runtime/told.ts'
-import type { Unit } from '../runtime/unit.ts'
-import type { AttemptHow, Attempts, Standing } from '../runtime/attempts.ts'
+import type { LeaseKind } from '../runtime/keeper/lease-keeper.ts'
+import type { Trace } from '../runtime/calls/runner.ts'
+import { toRefusals } from '../runtime/calls/script-errors.ts'
+import { CLAIM_MS, learnTold } from '../runtime/waiting/told.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
+import type { AttemptHow, Attempts, Standing } from '../runtime/waiting/attempts.ts'
 
 /** How one handle of a lock asks for it. */
 export interface AcquireTerms {

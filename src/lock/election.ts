@@ -10,15 +10,15 @@
 // The office is not given up before the task has ended, lest two of them run at once; and the lease is not extended any
 // more from then on, lest a task that heeds nothing keep the office.
 
-import { Joined, onAbort } from '../runtime/aborts.ts'
-import { checkFunction, checkOptions } from '../runtime/arguments.ts'
-import { LeaseLostError } from '../runtime/errors.ts'
-import { pause } from '../runtime/in-time.ts'
-import type { KeptLease } from '../runtime/kept-lease.ts'
-import { notifying } from '../runtime/notifying.ts'
-import { Retries } from '../runtime/retries.ts'
-import { closed } from '../runtime/runner.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import { Joined, onAbort } from '../runtime/time/aborts.ts'
+import { checkFunction, checkOptions } from '../runtime/values/arguments.ts'
+import { LeaseLostError } from '../runtime/errors/errors.ts'
+import { pause } from '../runtime/time/in-time.ts'
+import type { KeptLease } from '../runtime/leases/kept-lease.ts'
+import { notifying } from '../runtime/errors/notifying.ts'
+import { Retries } from '../runtime/time/retries.ts'
+import { closed } from '../runtime/calls/runner.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Lock, type LockOptions } from './lock.ts'
 
 /** One term of office. */

@@ -1,9 +1,9 @@
 import { fencedGet, fencedSet } from '../generated/lock.ts'
-import { checkOptions, checkToken } from '../runtime/arguments.ts'
-import { type Codec, codecOr, jsonOf } from '../runtime/codec.ts'
-import { checkName } from '../runtime/keys.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { Unit } from '../runtime/unit.ts'
+import { checkOptions, checkToken } from '../runtime/values/arguments.ts'
+import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
+import { checkName } from '../runtime/values/keys.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { Unit } from '../runtime/connection/unit.ts'
 
 export interface FencedOptions<Value> {
   /** How the value becomes bytes; default JSON. */

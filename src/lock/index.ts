@@ -1,8 +1,8 @@
 // What `perilune/lock` exports.
 
 import * as operations from '../generated/lock.ts'
-import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
-import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import { Election, type ElectionOptions } from './election.ts'
 import { Fenced, type FencedOptions } from './fenced.ts'
 import { Lock, type LockOptions } from './lock.ts'

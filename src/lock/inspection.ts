@@ -1,5 +1,5 @@
 import { inspect } from '../generated/lock.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 
 /** A picture of a lock; for people, for it may be old when it arrives. */
 export interface LockInspection {

@@ -1,8 +1,8 @@
-import { checkOneOf } from '../runtime/arguments.ts'
-import type { Duration } from '../runtime/duration.ts'
-import { checkName, encodeName } from '../runtime/keys.ts'
-import { toHolder, toLeaseMs } from '../runtime/lease-options.ts'
-import type { Place } from '../runtime/unit.ts'
+import { checkOneOf } from '../runtime/values/arguments.ts'
+import type { Duration } from '../runtime/values/duration.ts'
+import { checkName, encodeName } from '../runtime/values/keys.ts'
+import { toHolder, toLeaseMs } from '../runtime/leases/lease-options.ts'
+import type { Place } from '../runtime/connection/unit.ts'
 import type { AcquireTerms } from './attempts.ts'
 
 const SINCE = '6.2.0'

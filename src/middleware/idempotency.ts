@@ -7,9 +7,9 @@
 //   again ──► the kept response, or 409 while the first is under way, or 422 for another request
 
 import { fingerprintOf, type Once } from '../once/once.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { ResultNotKeptError } from '../runtime/errors.ts'
-import { isOutage } from '../runtime/outage.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import { ResultNotKeptError } from '../runtime/errors/errors.ts'
+import { isOutage } from '../runtime/errors/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from './answer.ts'
 import { hasBegun, noteBegun } from './begun-for.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'

@@ -1,5 +1,5 @@
 import type { Attempt } from '../once/once.ts'
-import { notifying } from '../runtime/notifying.ts'
+import { notifying } from '../runtime/errors/notifying.ts'
 import type { Headers } from './answer.ts'
 import { Deferred } from './deferred.ts'
 

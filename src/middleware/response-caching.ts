@@ -6,12 +6,12 @@
 //   the one that began failed, or Redis decides nothing ──► pass
 
 import { type Cache, type Freshness, type LoadContext, type SetOptions } from '../cache/cache.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { LoadFailedError, MaxRunError, WaitTimeoutError } from '../runtime/errors.ts'
-import { fitName } from '../runtime/fit-name.ts'
-import { isError } from '../runtime/is-error.ts'
-import { isOutage } from '../runtime/outage.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { LoadFailedError, MaxRunError, WaitTimeoutError } from '../runtime/errors/errors.ts'
+import { fitName } from '../runtime/values/fit-name.ts'
+import { isError } from '../runtime/errors/is-error.ts'
+import { isOutage } from '../runtime/errors/outage.ts'
 import type { Answer, Headers } from './answer.ts'
 import { hasBegun, noteBegun } from './begun-for.ts'
 import { judgeResponse, type Keepable } from './cache-control.ts'

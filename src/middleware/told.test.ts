@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { toldText, toldTexts } from './told.ts'
 
 test.each([undefined, null, '', 7, Promise.resolve('ada')])('%s is no text', (told) => {

@@ -1,6 +1,6 @@
 // What functions of users tell of a request. One that tells nothing is refused: requests of several users would be taken for one.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
 /** The text that an option's function returned. Throws InvalidArgumentError where it is none, or empty. */
 export function toldText(option: string, told: unknown): string {

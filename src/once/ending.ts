@@ -1,9 +1,9 @@
 // How an attempt ends: with a result, or without one. By key and token, so that another process may do it.
 
 import { complete, release } from '../generated/once.ts'
-import { LeaseLostError } from '../runtime/errors.ts'
-import { notKnown } from '../runtime/lease-by-token.ts'
-import type { Trace } from '../runtime/runner.ts'
+import { LeaseLostError } from '../runtime/errors/errors.ts'
+import { notKnown } from '../runtime/leases/lease-by-token.ts'
+import type { Trace } from '../runtime/calls/runner.ts'
 import { resourceOf, type Source, unitOf } from './source.ts'
 
 export interface Completed {

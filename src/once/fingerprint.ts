@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { checkText, checkWellFormed } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkText, checkWellFormed } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
 const MAX_FINGERPRINT_BYTES = 512
 

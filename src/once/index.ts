@@ -1,8 +1,8 @@
 // What `perilune/once` exports.
 
 import * as operations from '../generated/once.ts'
-import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
-import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import { Once, type OnceOptions } from './once.ts'
 
 export * from './once.ts'

@@ -1,9 +1,9 @@
 // The last word of work that is over. Whoever could say it again is not there any more, and until the server has heard it the work may be
 // done once more: what an outage keeps from it, or a right that is missing for a while, is said again, as long as the instance lasts.
 
-import { LeaseLostError } from '../runtime/errors.ts'
-import { isFinal } from '../runtime/outage.ts'
-import type { Unit } from '../runtime/unit.ts'
+import { LeaseLostError } from '../runtime/errors/errors.ts'
+import { isFinal } from '../runtime/errors/outage.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 
 /** Settles as `first` does. `again`: says the same, safe to repeat; `id`: nothing else is said under it. */
 export async function insisting<Value>(

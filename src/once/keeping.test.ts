@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { Runtime } from '../runtime/runtime.ts'
+import { Runtime } from '../runtime/connection/runtime.ts'
 import { kindOf } from './keeping.ts'
 import { Once } from './once.ts'
 

@@ -1,6 +1,6 @@
 // Attempts for somebody else, such as the client of a service: nothing here extends them.
 
-import { toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
+import { toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
 import { type Answered, type BeginOptions, type Begun, toBeginTerms, Wish } from './beginning.ts'
 import { type Source, unitOf } from './source.ts'
 

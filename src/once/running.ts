@@ -1,7 +1,7 @@
 // Doing the work of a key once, whoever else tries at the same time.
 
-import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
-import { toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
+import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors/errors.ts'
+import { toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
 import type { Attempt } from './attempt.ts'
 import { type BeginTerms, type Begun, toBeginTerms, Wish } from './beginning.ts'
 import { resourceOf, type Source, unitOf } from './source.ts'

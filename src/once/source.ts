@@ -1,10 +1,10 @@
 // What every call on a `once` needs: its unit for a key, and how results become bytes.
 
-import { type Codec, jsonOf } from '../runtime/codec.ts'
-import { InvalidArgumentError, ResultNotKeptError } from '../runtime/errors.ts'
-import { checkName } from '../runtime/keys.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { Unit } from '../runtime/unit.ts'
+import { type Codec, jsonOf } from '../runtime/values/codec.ts'
+import { InvalidArgumentError, ResultNotKeptError } from '../runtime/errors/errors.ts'
+import { checkName } from '../runtime/values/keys.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { Unit } from '../runtime/connection/unit.ts'
 
 export interface Source<Result> {
   readonly runtime: Runtime

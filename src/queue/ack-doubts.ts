@@ -1,6 +1,6 @@
 // Acks that are sent again because nobody knows whether they took effect, whichever way they are sent.
 
-import { AmbiguousError } from '../runtime/errors.ts'
+import { AmbiguousError } from '../runtime/errors/errors.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import type { LossReason } from './exchange.ts'
 

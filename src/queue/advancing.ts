@@ -1,10 +1,10 @@
 // Jobs that are done, and what follows them, in the same step.
 
 import { advance } from '../generated/queue.ts'
-import { checkOptions } from '../runtime/arguments.ts'
-import type { CallId } from '../runtime/call-ids.ts'
-import { checkName } from '../runtime/keys.ts'
-import { learnTold } from '../runtime/told.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import type { CallId } from '../runtime/calls/call-ids.ts'
+import { checkName } from '../runtime/values/keys.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import { toAddress } from './address.ts'
 import { encodeJob, toSpec } from './enqueueing.ts'
 import { type LossReason, reasonsOf } from './exchange.ts'

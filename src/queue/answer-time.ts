@@ -1,9 +1,9 @@
 // How long code of the user is waited for that answers later, and may never: a schema, a backoff. One job of which none comes keeps
 // nobody from the others.
 
-import type { Deadlines } from '../runtime/deadlines.ts'
-import { answered } from '../runtime/in-time.ts'
-import type { Runner } from '../runtime/runner.ts'
+import type { Deadlines } from '../runtime/time/deadlines.ts'
+import { answered } from '../runtime/time/in-time.ts'
+import type { Runner } from '../runtime/calls/runner.ts'
 
 export interface AnswerTime {
   readonly deadlineMs: number

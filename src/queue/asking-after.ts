@@ -3,8 +3,8 @@
 
 import { CHORES } from '../generated/bits.ts'
 import { ask, watch } from '../generated/queue.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { learnTold } from '../runtime/told.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import { byQueue } from './by-queue.ts'
 import { Errand } from './errand.ts'
 import { bringTo, hand } from './outbox.ts'

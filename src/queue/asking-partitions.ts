@@ -1,9 +1,9 @@
 // Asking partitions after single jobs. The ids that the queue gives tell the partition; a job's own id is looked for where
 // it is when the job has no group, and then everywhere.
 
-import { checkText } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { partitionOf } from '../runtime/partition-hash.ts'
+import { checkText } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import { placeOf } from './ids.ts'
 
 interface Wanted {

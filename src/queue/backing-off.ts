@@ -1,7 +1,7 @@
 // How long a failed attempt is waited for where the worker says so, and not the job.
 
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { type AnswerTime, answeredIn } from './answer-time.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 

@@ -2,11 +2,11 @@
 // or when its worker may claim no more. Each of its jobs is settled by itself.
 
 import { brand } from '../driver.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { isError } from '../runtime/is-error.ts'
-import { startTimer, type Timer } from '../runtime/timer.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { isError } from '../runtime/errors/is-error.ts'
+import { startTimer, type Timer } from '../runtime/time/timer.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { isHeld } from './held.ts'
 

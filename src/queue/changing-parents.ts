@@ -1,5 +1,5 @@
 import { changeParents } from '../generated/queue.ts'
-import { learnTold } from '../runtime/told.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import type { JobState } from './job.ts'
 import type { Source } from './source.ts'
 

@@ -2,7 +2,7 @@
 // the process that it has to be seen to; whoever is told does it. Each chore may be done twice, and by several at once.
 
 import { CHORES } from '../generated/bits.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Errand } from './errand.ts'
 
 /** What nobody else may come for: it is tried again until it has been done. */

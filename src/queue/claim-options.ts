@@ -1,11 +1,11 @@
 // What claims by hand take, of queues in partitions and others.
 
 import { brand } from '../driver.ts'
-import { checkInteger } from '../runtime/arguments.ts'
-import type { Duration } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { toLeaseMs } from '../runtime/lease-options.ts'
-import type { Waiting } from '../runtime/wait.ts'
+import { checkInteger } from '../runtime/values/arguments.ts'
+import type { Duration } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { toLeaseMs } from '../runtime/leases/lease-options.ts'
+import type { Waiting } from '../runtime/waiting/wait.ts'
 import { ClaimedJob } from './claimed-job.ts'
 import type { ClaimTerms } from './claiming.ts'
 import type { Source } from './source.ts'

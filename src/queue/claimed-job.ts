@@ -5,13 +5,13 @@
 //
 // Who claims by hand asks for the signal, or not: where nobody did, nothing watches the lease. That it aborts changes nothing else.
 
-import { Countdown } from '../runtime/countdown.ts'
-import type { Duration } from '../runtime/duration.ts'
-import { LeaseLostError } from '../runtime/errors.ts'
-import type { End } from '../runtime/grant.ts'
-import { nowOrInTheEnd } from '../runtime/in-the-end.ts'
-import { toLeaseMs } from '../runtime/lease-options.ts'
-import { closed } from '../runtime/runner.ts'
+import { Countdown } from '../runtime/leases/countdown.ts'
+import type { Duration } from '../runtime/values/duration.ts'
+import { LeaseLostError } from '../runtime/errors/errors.ts'
+import type { End } from '../runtime/keeper/grant.ts'
+import { nowOrInTheEnd } from '../runtime/time/in-the-end.ts'
+import { toLeaseMs } from '../runtime/leases/lease-options.ts'
+import { closed } from '../runtime/calls/runner.ts'
 import { type Advanced, checkNext, type NextJob } from './advancing.ts'
 import type { Exchanged, LossReason, ToldJob } from './exchange.ts'
 import { toId } from './ids.ts'

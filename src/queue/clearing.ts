@@ -1,5 +1,5 @@
 import { clear } from '../generated/queue.ts'
-import { learnTold } from '../runtime/told.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import type { Source } from './source.ts'
 
 /** Resolves to false when there was nothing. */

@@ -2,8 +2,8 @@
 // set, the two kinds of expressions differ (docs/decisions/0015-cron-and-time-zones.md).
 
 import { Cron } from 'croner'
-import { checkText } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkText } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { WallClock } from './wall-clock.ts'
 
 const MAX_BYTES = 256

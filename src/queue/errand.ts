@@ -6,9 +6,9 @@
 //
 // One that insists goes on by itself until it has not failed, and is tried once more while its instance closes.
 
-import { Backoff } from '../runtime/backoff.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { startTimer, type Timer } from '../runtime/timer.ts'
+import { Backoff } from '../runtime/time/backoff.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { startTimer, type Timer } from '../runtime/time/timer.ts'
 
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 10_000

@@ -1,7 +1,7 @@
 // What happens in a queue, as listeners meet it, and how a message tells it (lua/shared/queue/events).
 
-import { checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkOneOf, checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { toId } from './ids.ts'
 import type { Source } from './source.ts'
 

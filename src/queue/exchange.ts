@@ -6,10 +6,10 @@ import {
   ackAndClaim,
   ackAndClaimPlain,
 } from '../generated/queue.ts'
-import type { Agreement } from '../runtime/agreement.ts'
-import type { CallId } from '../runtime/call-ids.ts'
-import { askingAt, End, endsAtOf } from '../runtime/grant.ts'
-import type { RunInSlot } from '../runtime/unit.ts'
+import type { Agreement } from '../runtime/partitions/agreement.ts'
+import type { CallId } from '../runtime/calls/call-ids.ts'
+import { askingAt, End, endsAtOf } from '../runtime/keeper/grant.ts'
+import type { RunInSlot } from '../runtime/connection/unit.ts'
 import type { Source } from './source.ts'
 
 export interface Ack {

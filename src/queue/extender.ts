@@ -2,7 +2,7 @@
 // a lease, and when the next lease ends, so that nobody works on what others may begin, also when no extension comes
 // through. A job whose handler has extended it to less than half of that lease is looked after by thirds of what is left.
 
-import { startTimer, type Timer } from '../runtime/timer.ts'
+import { startTimer, type Timer } from '../runtime/time/timer.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import type { Settler } from './settling.ts'
 

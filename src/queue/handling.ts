@@ -1,7 +1,7 @@
 // One job and its handler: what the handler does becomes the outcome of the attempt.
 
-import { LeaseLostError, MaxRunError } from '../runtime/errors.ts'
-import { startTimer, type Timer } from '../runtime/timer.ts'
+import { LeaseLostError, MaxRunError } from '../runtime/errors/errors.ts'
+import { startTimer, type Timer } from '../runtime/time/timer.ts'
 import type { AnswerTime } from './answer-time.ts'
 import { type BackoffFunction, delayAfter } from './backing-off.ts'
 import type { BatchHandler } from './batching.ts'

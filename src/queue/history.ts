@@ -1,7 +1,7 @@
 // What happened to one job, from the time it was enqueued until now.
 
 import { history } from '../generated/queue.ts'
-import { checkText } from '../runtime/arguments.ts'
+import { checkText } from '../runtime/values/arguments.ts'
 import type { Source } from './source.ts'
 
 export type Happening =

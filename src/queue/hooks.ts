@@ -1,7 +1,7 @@
 // Where tracing takes hold of a queue: what an enqueued job carries along, and what happens around each attempt.
 
-import { checkOptions, checkText } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { type JobSpec, MAX_TEXT_BYTES } from './job-options.ts'
 

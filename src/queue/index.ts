@@ -1,8 +1,8 @@
 // What `perilune/queue` exports.
 
 import * as operations from '../generated/queue.ts'
-import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
-import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import { openQueue } from './open.ts'
 import type { PartitionedQueue, PartitionedQueueOptions } from './partitioned.ts'
 import type { Queue } from './queue.ts'

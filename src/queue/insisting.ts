@@ -5,10 +5,10 @@
 //                                             ├──the lease is over──► given up: it is lost by then
 //                                             └──hurry──► told once more, and then no more
 
-import { AmbiguousError, LeaseLostError } from '../runtime/errors.ts'
-import { isFinal } from '../runtime/outage.ts'
-import { Retries } from '../runtime/retries.ts'
-import { startTimer, type Timer } from '../runtime/timer.ts'
+import { AmbiguousError, LeaseLostError } from '../runtime/errors/errors.ts'
+import { isFinal } from '../runtime/errors/outage.ts'
+import { Retries } from '../runtime/time/retries.ts'
+import { startTimer, type Timer } from '../runtime/time/timer.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
 type Leased = Pick<ClaimedJob, 'endsAt'>

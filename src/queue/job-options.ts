@@ -1,8 +1,8 @@
 // What can be said of a job when it is enqueued: checked, and as the script takes it.
 
-import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { type IfParentFails, type ParentId, toIfParentFails, toParents } from './parents.ts'
 
 /** How long a job waits before its next attempt. */

@@ -10,10 +10,10 @@ import {
   requeueFailed,
   search,
 } from '../generated/queue.ts'
-import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { learnTold } from '../runtime/told.ts'
-import type { Waiting } from '../runtime/wait.ts'
+import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
+import type { Waiting } from '../runtime/waiting/wait.ts'
 import { type JobEnd, waitForEnd } from './awaiting.ts'
 import { changeParentsOf, type ParentsChanged } from './changing-parents.ts'
 import { type FoundPage, type FoundSome, findSome } from './finding.ts'

@@ -5,9 +5,9 @@
 //      │                 ├──the instance closes──► nobody can settle it any more: `onClosed`
 //      └───── stop ──────┘
 
-import type { Countdown } from '../runtime/countdown.ts'
-import { startTimer, type Timer } from '../runtime/timer.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Countdown } from '../runtime/leases/countdown.ts'
+import { startTimer, type Timer } from '../runtime/time/timer.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 
 export interface WatchTerms {
   /** What the lease is of. */

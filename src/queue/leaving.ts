@@ -1,8 +1,8 @@
 // Whoever waited for jobs and waits no more says so until the server knows. Else its name would stay there as long as its process
 // listens, and be called, or given a job, which nobody takes.
 
-import { inTheEnd } from '../runtime/in-the-end.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import { inTheEnd } from '../runtime/time/in-the-end.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { type Exchanged, exchange } from './exchange.ts'
 import type { Source } from './source.ts'
 

@@ -1,7 +1,7 @@
 // What is left for queues that are on one node. Its errand goes through the outbox from the first entry on that is left, and again
 // from what was added meanwhile for queues that have not failed: these are not away any more.
 
-import type { Runtime } from '../runtime/runtime.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Errand } from './errand.ts'
 
 /** No entry: greater than all numbers. */

@@ -1,7 +1,7 @@
 // What an instance leaves in the outbox of a queue, for it goes to queues that are away. Meanwhile the rest of the outbox is brought
 // as ever. Of queues that are on one node one errand sees to what is left, so that the outbox is not read for each of them.
 
-import type { Runtime } from '../runtime/runtime.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { readAddress } from './address.ts'
 import { LeftOnNode } from './left-on-node.ts'
 import type { Source } from './source.ts'

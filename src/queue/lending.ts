@@ -1,7 +1,7 @@
 // Jobs for somebody else: this process claims them and hands them on. It neither extends nor watches their leases,
 // and keeps nothing of them.
 
-import type { Waiting } from '../runtime/wait.ts'
+import type { Waiting } from '../runtime/waiting/wait.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { type ClaimTerms, claimFitting, exchangeAndWait } from './claiming.ts'
 import { Settler } from './settling.ts'

@@ -1,7 +1,7 @@
 // A worker that is closed before its process listens.
 
 import { expect, test } from 'vitest'
-import type { Post } from '../runtime/mailbox.ts'
+import type { Post } from '../runtime/subscriptions/mailbox.ts'
 import { Letters } from './letters.ts'
 import type { Source } from './source.ts'
 

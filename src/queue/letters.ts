@@ -1,12 +1,12 @@
 // What the server sends to a worker that waits: a call to come and claim, or a job that is claimed for it already
 // (lua/shared/queue/idle).
 
-import { Backoff } from '../runtime/backoff.ts'
-import { longestSleepMs } from '../runtime/hearing.ts'
-import { pause } from '../runtime/in-time.ts'
-import type { Letter, Post } from '../runtime/mailbox.ts'
-import { toListenError } from '../runtime/script-errors.ts'
-import { learnTold } from '../runtime/told.ts'
+import { Backoff } from '../runtime/time/backoff.ts'
+import { longestSleepMs } from '../runtime/subscriptions/hearing.ts'
+import { pause } from '../runtime/time/in-time.ts'
+import type { Letter, Post } from '../runtime/subscriptions/mailbox.ts'
+import { toListenError } from '../runtime/calls/script-errors.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import type { ToldJob } from './exchange.ts'
 import type { Source } from './source.ts'
 

@@ -2,10 +2,10 @@
 // see the same. A schema that throws, or does not answer, has judged nothing (it may ask a database that is away): its job is
 // tried again.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { unlessAborted } from '../runtime/in-time.ts'
-import { closed } from '../runtime/runner.ts'
-import { summaryOf } from '../runtime/thrown.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { unlessAborted } from '../runtime/time/in-time.ts'
+import { closed } from '../runtime/calls/runner.ts'
+import { summaryOf } from '../runtime/errors/thrown.ts'
 import { type AnswerTime, timeOfClaim } from './answer-time.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { Insisting } from './insisting.ts'

@@ -2,9 +2,9 @@
 // one call.
 
 import { note } from '../generated/queue.ts'
-import { checkText } from '../runtime/arguments.ts'
-import type { BatchTerms, Send } from '../runtime/batcher.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkText } from '../runtime/values/arguments.ts'
+import type { BatchTerms, Send } from '../runtime/calls/batcher.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { type LossReason, reasonsOf } from './exchange.ts'
 import type { Source } from './source.ts'
 

@@ -1,5 +1,5 @@
-import { checkOptions } from '../runtime/arguments.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { PartitionedQueue, type PartitionedQueueOptions } from './partitioned.ts'
 import { Queue } from './queue.ts'
 import type { QueueOptions } from './queue-options.ts'

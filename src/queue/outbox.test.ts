@@ -6,7 +6,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
 import { type Payloads, setup, until } from '../../test/queue-fixture.ts'
 import { silencing } from '../../test/silencing-driver.ts'
-import { partitionOf } from '../runtime/partition-hash.ts'
+import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import type { Queue } from './queue.ts'
 

@@ -5,11 +5,11 @@
 // (see left.ts).
 
 import { delivered, type OutboxAnswer, outbox, receive, watch } from '../generated/queue.ts'
-import { inUse } from '../runtime/agreement.ts'
-import { isSoon } from '../runtime/in-turn.ts'
-import { isOutage } from '../runtime/outage.ts'
-import type { Trace } from '../runtime/runner.ts'
-import { learnTold } from '../runtime/told.ts'
+import { inUse } from '../runtime/partitions/agreement.ts'
+import { isSoon } from '../runtime/time/in-turn.ts'
+import { isOutage } from '../runtime/errors/outage.ts'
+import type { Trace } from '../runtime/calls/runner.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import { byQueue } from './by-queue.ts'
 import { type Left, leftOf } from './left.ts'
 import type { LeftOnNode } from './left-on-node.ts'

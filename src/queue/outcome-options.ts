@@ -1,8 +1,8 @@
 // What is said about the end of an attempt that is not done.
 
-import { checkOptions, checkText } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { cut, nameOf, stackOf } from '../runtime/thrown.ts'
+import { checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { cut, nameOf, stackOf } from '../runtime/errors/thrown.ts'
 
 export interface RetryOptions {
   /** How long until the next attempt; default: by the job's backoff. */

@@ -1,5 +1,5 @@
 import { type ParentsAnswer, parents } from '../generated/queue.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { readAddress } from './address.ts'
 import { toId } from './ids.ts'
 import type { Parent, ParentState } from './parents.ts'

@@ -1,8 +1,8 @@
 // Jobs that wait for others: what can be said of it, and how the scripts take it.
 
-import { checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { checkName } from '../runtime/keys.ts'
+import { checkOneOf, checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { checkName } from '../runtime/values/keys.ts'
 import type { UndecodablePart } from './undecodable.ts'
 
 /** A job of this queue by its id, or one of another queue. */

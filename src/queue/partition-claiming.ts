@@ -1,7 +1,7 @@
 // Claims by hand from all partitions, which are asked in turn; whoever waits is called by any of them.
 
-import { Ears, longestSleepMs } from '../runtime/hearing.ts'
-import { type Opening, openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
+import { Ears, longestSleepMs } from '../runtime/subscriptions/hearing.ts'
+import { type Opening, openWithin, rest, unlessAborted } from '../runtime/time/in-time.ts'
 import {
   type AskedAll,
   type Asking,
@@ -9,11 +9,11 @@ import {
   isSoon,
   PATIENCE_MS,
   SILENT_RECHECK_MS,
-} from '../runtime/in-turn.ts'
-import { lastWord } from '../runtime/last-word.ts'
-import { closed } from '../runtime/runner.ts'
-import { learnTold } from '../runtime/told.ts'
-import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+} from '../runtime/time/in-turn.ts'
+import { lastWord } from '../runtime/calls/last-word.ts'
+import { closed } from '../runtime/calls/runner.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
+import { toWaitMs, type Waiting } from '../runtime/waiting/wait.ts'
 import { noteAckFailed, tellAcked } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'

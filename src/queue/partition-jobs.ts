@@ -1,10 +1,10 @@
 // Single jobs of a queue in partitions. The ids that the queue gives tell the partition; a job's own id is looked for
 // where it is when the job has no group, and then everywhere.
 
-import { checkOptions, checkText } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { unlessAborted } from '../runtime/in-time.ts'
-import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import { checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { unlessAborted } from '../runtime/time/in-time.ts'
+import { toWaitMs, type Waiting } from '../runtime/waiting/wait.ts'
 import { type Ask, askEach, pageThrough, placeId } from './asking-partitions.ts'
 import { ABSENT, type JobEnd } from './awaiting.ts'
 import { changeParentsOf, type ParentsChanged } from './changing-parents.ts'

@@ -1,7 +1,7 @@
 // One who waits for jobs of several partitions is told by any of them.
 
-import { Joined } from '../runtime/aborts.ts'
-import type { Mailbox, Post } from '../runtime/mailbox.ts'
+import { Joined } from '../runtime/time/aborts.ts'
+import type { Mailbox, Post } from '../runtime/subscriptions/mailbox.ts'
 
 /** Where letters of all partitions come. */
 export interface Listening {

@@ -1,7 +1,7 @@
 // Parents of jobs in partitions. Another partition of the same queue is like another queue: what is there is asked after, and
 // told by the outbox, under the address of its partition.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { toAddress } from './address.ts'
 import { placeId } from './asking-partitions.ts'
 import type { Source } from './source.ts'

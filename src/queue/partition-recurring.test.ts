@@ -4,7 +4,7 @@ import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { groupsFor, setup } from '../../test/partitioned-queue-fixture.ts'
 import { type Payloads, until } from '../../test/queue-fixture.ts'
-import { partitionOf } from '../runtime/partition-hash.ts'
+import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import type { RecurringPage } from './recurring.ts'
 

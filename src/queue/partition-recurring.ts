@@ -3,7 +3,7 @@
 // partitions for a moment: each of them looks at all partitions once more, and where it has moved less often it is removed. Of two
 // that have moved equally often the one in the later partition stays.
 
-import { partitionOf } from '../runtime/partition-hash.ts'
+import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import { pageThrough } from './asking-partitions.ts'
 import { Recurring, type RecurringJob, type RecurringOptions, type RecurringPage } from './recurring.ts'
 import type { Source } from './source.ts'

@@ -1,7 +1,7 @@
 // Where the jobs of a queue in partitions go, and in which order.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { partitionOf } from '../runtime/partition-hash.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import { placeId } from './asking-partitions.ts'
 import type { Outgoing } from './enqueueing.ts'
 import { looksGiven, placeOf } from './ids.ts'

@@ -1,7 +1,7 @@
 // What holds for a queue in partitions: numbers are divided among them, those of a group hold in the group's own.
 
-import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
-import { partitionOf } from '../runtime/partition-hash.ts'
+import { checkInteger, checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import type { GroupInspection, QueueInspection, QueueSettings, Settings, Throttle } from './settings.ts'
 
 /** A picture of all partitions: sums, exact for each at an instant of its own. */

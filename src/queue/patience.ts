@@ -3,7 +3,7 @@
 //   UNLIMITED ──atMost──► WAITING ──the time is over──► LAST TRY ──a second more──► OVER
 //       └───────────────────┴──────── end ───────────────┴──► ENDED: no timer is left
 
-import { startTimer, type Timer } from '../runtime/timer.ts'
+import { startTimer, type Timer } from '../runtime/time/timer.ts'
 
 /** So long a server that is there needs at most for what is sent to it last. */
 const LAST_TRY_MS = 1000

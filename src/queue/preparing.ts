@@ -1,7 +1,7 @@
 // Jobs before they are sent: checked, encoded, and with the trace they belong to.
 
-import { checkOptions } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { encodeJob, type Outgoing } from './enqueueing.ts'
 import { type QueueHooks, withTrace } from './hooks.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Codec } from '../runtime/codec.ts'
+import type { Codec } from '../runtime/values/codec.ts'
 import type { QueueHooks } from './hooks.ts'
 import type { SchemasByName } from './schemas.ts'
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, LeaseLostError } from 'perilune'
 import { describe, expect, test } from 'vitest'
-import { End } from '../runtime/grant.ts'
+import { End } from '../runtime/keeper/grant.ts'
 import { setup } from '../../test/queue-fixture.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'
 import type { Exchanged } from './exchange.ts'

@@ -1,5 +1,5 @@
-import { checkOptions } from '../runtime/arguments.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { CLAIM_OPTIONS, type ClaimOptions, checkAcks, LEND_OPTIONS, toClaimTerms } from './claim-options.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { claimJobs } from './claiming.ts'

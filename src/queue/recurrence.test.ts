@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { nextTimes, type Recurrence, toRecurrence } from './recurrence.ts'
 
 /** What is wrong with options, with the name of the argument in front. */

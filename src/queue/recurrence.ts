@@ -1,9 +1,9 @@
 // When a recurring job runs. The server keeps a list of coming times and spawns what is due by its own clock;
 // the times of a cron expression are computed here, for it knows no time zones.
 
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { checkCron, cronTimes } from './cron.ts'
 import { WallClock } from './wall-clock.ts'
 

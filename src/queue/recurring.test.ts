@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { setup, until } from '../../test/queue-fixture.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { START_US } from '../testing/test-clock.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import type { Queue } from './queue.ts'

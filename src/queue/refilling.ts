@@ -2,7 +2,7 @@
 // gets short. Any number may do so at once, and any of them may fail.
 
 import { type RecurrencesAnswer, type RefillAnswer, recurrences, refill } from '../generated/queue.ts'
-import { learnTold } from '../runtime/told.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import { type CronRule, nextTimes } from './recurrence.ts'
 import type { Source } from './source.ts'
 

@@ -1,6 +1,6 @@
 // What a job has come to, as it is stored.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { Source } from './source.ts'
 
 const MAX_RESULT_BYTES: number = 4 * 1024 * 1024

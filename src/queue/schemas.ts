@@ -2,7 +2,7 @@
 // put into the queue, and again before it is worked on, since it may have been put there by others. What is stored is
 // what was given; what the schema makes of it is what handlers see.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { type AnswerTime, answeredIn } from './answer-time.ts'
 
 /** What we need of a Standard Schema, version 1. */

@@ -1,11 +1,11 @@
 // What holds for a whole queue and for its groups, and a picture of it all.
 
 import { configure, configureGroup, inspect } from '../generated/queue.ts'
-import { inUse } from '../runtime/agreement.ts'
-import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { learnTold } from '../runtime/told.ts'
+import { inUse } from '../runtime/partitions/agreement.ts'
+import { checkInteger, checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import type { Source } from './source.ts'
 
 /**

@@ -1,10 +1,10 @@
 // What becomes of jobs, told by whoever knows only their ids and tokens: another process, or the client of a service.
 // Each job is judged by itself, and that one was lost is a value: it fails no other.
 
-import { checkOptions, checkText, checkToken } from '../runtime/arguments.ts'
-import type { Duration } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { toLeaseMs } from '../runtime/lease-options.ts'
+import { checkOptions, checkText, checkToken } from '../runtime/values/arguments.ts'
+import type { Duration } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { toLeaseMs } from '../runtime/leases/lease-options.ts'
 import { type Advanced, checkNext, type NextJob, toStep } from './advancing.ts'
 import {
   type BuryOptions,

@@ -1,11 +1,11 @@
 // What becomes of claimed jobs: the outcomes of one tick travel in one call of each kind.
 
 import { ackAndClaim, advance, bury, extend, release, retry } from '../generated/queue.ts'
-import type { BatchTerms } from '../runtime/batcher.ts'
-import type { CallId } from '../runtime/call-ids.ts'
-import { LeaseLostError } from '../runtime/errors.ts'
-import { askingAt, type End, endOf } from '../runtime/grant.ts'
-import { learnTold } from '../runtime/told.ts'
+import type { BatchTerms } from '../runtime/calls/batcher.ts'
+import type { CallId } from '../runtime/calls/call-ids.ts'
+import { LeaseLostError } from '../runtime/errors/errors.ts'
+import { askingAt, type End, endOf } from '../runtime/keeper/grant.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import { followAck } from './ack-doubts.ts'
 import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
 import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'

@@ -1,6 +1,6 @@
-import type { Agreement } from '../runtime/agreement.ts'
-import type { Codec } from '../runtime/codec.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Agreement } from '../runtime/partitions/agreement.ts'
+import type { Codec } from '../runtime/values/codec.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import type { Chores } from './chores.ts'
 import type { PayloadChecks } from './schemas.ts'
 

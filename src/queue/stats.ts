@@ -1,7 +1,7 @@
 // What happened in a queue, minute by minute, hour by hour and day by day.
 
 import { type StatsAnswer, stats } from '../generated/queue.ts'
-import { checkInteger, checkOneOf, checkOptions } from '../runtime/arguments.ts'
+import { checkInteger, checkOneOf, checkOptions } from '../runtime/values/arguments.ts'
 import { checkJobName } from './job-options.ts'
 import type { Source } from './source.ts'
 import { addSpans, newSpans, type Spans, type Spread, toSpread } from './spread.ts'

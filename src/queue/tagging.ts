@@ -6,8 +6,8 @@ import {
   tags as tagsOf,
   track as trackJobs,
 } from '../generated/queue.ts'
-import { checkText } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkText } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { type Job, toJob } from './job.ts'
 import { checkTags } from './job-options.ts'
 import type { Source } from './source.ts'

@@ -1,6 +1,6 @@
 // What of a job the codec cannot read: it spoils nothing else that is told with it.
 
-import type { Codec, Undecodable } from '../runtime/codec.ts'
+import type { Codec, Undecodable } from '../runtime/values/codec.ts'
 
 /** A part of a job that the codec could not read. */
 export interface UndecodablePart extends Undecodable {

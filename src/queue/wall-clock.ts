@@ -1,7 +1,7 @@
 // What the clocks on the wall of a time zone show. A wall time is written as the milliseconds since 1970
 // at which a clock in UTC shows the same, and has whole seconds.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
 const SECOND = 1000
 const DAY = 86_400_000

@@ -6,13 +6,13 @@
 //
 // How long CLOSING lasts at most: see patience.ts.
 
-import { onAbort } from '../runtime/aborts.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { AmbiguousError, InvalidArgumentError } from '../runtime/errors.ts'
-import { toLeaseMs } from '../runtime/lease-options.ts'
-import { notifying } from '../runtime/notifying.ts'
-import { LAST_WORK_MS } from '../runtime/runtime.ts'
+import { onAbort } from '../runtime/time/aborts.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { AmbiguousError, InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { toLeaseMs } from '../runtime/leases/lease-options.ts'
+import { notifying } from '../runtime/errors/notifying.ts'
+import { LAST_WORK_MS } from '../runtime/connection/runtime.ts'
 import { type AnswerTime, timeOfWorker } from './answer-time.ts'
 import { type BackoffFunction, type Backoffs, checkBackoffs } from './backing-off.ts'
 import { Batch, BatchHandler, Gatherings } from './batching.ts'

@@ -1,6 +1,6 @@
 // What a limiter answers.
 
-import type { AmbiguousError, DriverError } from '../runtime/errors.ts'
+import type { AmbiguousError, DriverError } from '../runtime/errors/errors.ts'
 import type { Algorithm, Terms } from './limits.ts'
 
 /** How a subject stands with one limit. */

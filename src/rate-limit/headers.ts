@@ -1,6 +1,6 @@
 // What an HTTP answer says about a decision.
 
-import { checkOptions } from '../runtime/arguments.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
 import type { Decision, LimitState } from './decision.ts'
 
 export interface RateLimitHeaderOptions {

@@ -1,8 +1,8 @@
 // What `perilune/rate-limit` exports.
 
 import * as operations from '../generated/rate-limit.ts'
-import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
-import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import type { Allowed, Denied } from './decision.ts'
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts'
 

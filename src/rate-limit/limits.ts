@@ -1,9 +1,9 @@
 // What a limiter allows: options as users write them, and terms as the scripts take them.
 
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { toLeaseMs } from '../runtime/lease-options.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { toLeaseMs } from '../runtime/leases/lease-options.ts'
 
 /**
  * Units flow back evenly, and `burst` of them may be taken at once (generic cell rate algorithm, ITU-T

@@ -1,7 +1,7 @@
 // An outage of the store is not a limit: nobody has taken too much. What then happens is the user's choice.
 
-import { checkOneOf } from '../runtime/arguments.ts'
-import { isOutage } from '../runtime/outage.ts'
+import { checkOneOf } from '../runtime/values/arguments.ts'
+import { isOutage } from '../runtime/errors/outage.ts'
 import type { Outage } from './decision.ts'
 
 /** `throw` the error; `fail-open`: allow meanwhile; `fail-closed`: allow nothing meanwhile. */

@@ -3,10 +3,10 @@
 // its first copy may still be on its way, and a denied take is not remembered.
 
 import { abandon, take, type TakeAnswer } from '../generated/rate-limit.ts'
-import type { CallId } from '../runtime/call-ids.ts'
-import { didNotHappen } from '../runtime/outage.ts'
-import type { Trace } from '../runtime/runner.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { CallId } from '../runtime/calls/call-ids.ts'
+import { didNotHappen } from '../runtime/errors/outage.ts'
+import type { Trace } from '../runtime/calls/runner.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import type { Terms } from './limits.ts'
 
 /** Rejects as a call does. */

@@ -1,10 +1,10 @@
 import { clear, inspect, peek, refund, release, take } from '../generated/rate-limit.ts'
-import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
-import { InvalidArgumentError, LeaseLostError } from '../runtime/errors.ts'
-import type { CallId } from '../runtime/call-ids.ts'
-import { checkName } from '../runtime/keys.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { Unit } from '../runtime/unit.ts'
+import { checkInteger, checkOptions, checkToken } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError, LeaseLostError } from '../runtime/errors/errors.ts'
+import type { CallId } from '../runtime/calls/call-ids.ts'
+import { checkName } from '../runtime/values/keys.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { Unit } from '../runtime/connection/unit.ts'
 import {
   type Decision,
   nameAt,

@@ -3,10 +3,10 @@
 
 import { ServerReplyError } from '../driver.ts'
 import { type TakeEachAnswer, takeEach } from '../generated/rate-limit.ts'
-import type { BatchTerms, Send } from '../runtime/batcher.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import { toPeriluneError } from '../runtime/script-errors.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { BatchTerms, Send } from '../runtime/calls/batcher.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { toPeriluneError } from '../runtime/calls/script-errors.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 import { type Allowed, type Denied, onlyAllowed, onlyDenied } from './decision.ts'
 import type { Terms } from './limits.ts'
 

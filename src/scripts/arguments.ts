@@ -1,9 +1,9 @@
 // What callers of generated modules hand in is checked before anything is sent: types are gone at run time, and an
 // argument that is missing would reach the script as the text `undefined`.
 
-import { checkOptions } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import type { Operation } from '../runtime/operation.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import type { Operation } from '../runtime/calls/operation.ts'
 
 /** The types of values, as the heads of scripts name them. */
 export type FieldType = 'integer' | 'number' | 'big' | 'text' | 'bytes' | 'flag'

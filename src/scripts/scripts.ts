@@ -2,10 +2,10 @@
 // called by hand.
 
 import type { Script } from '../driver.ts'
-import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
-import type { CallId } from '../runtime/call-ids.ts'
-import { checkName } from '../runtime/keys.ts'
-import { Unit } from '../runtime/unit.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
+import type { CallId } from '../runtime/calls/call-ids.ts'
+import { checkName } from '../runtime/values/keys.ts'
+import { Unit } from '../runtime/connection/unit.ts'
 import { completed, type ScriptOperation } from './arguments.ts'
 
 export interface UnitPlace {
@@ -57,9 +57,9 @@ export function preloadScripts(
 }
 
 export type { Argument, Reply, Script } from '../driver.ts'
-export type { HasRuntime } from '../runtime/access.ts'
-export type { CallId } from '../runtime/call-ids.ts'
-export { withoutDefaults } from '../runtime/operation.ts'
+export type { HasRuntime } from '../runtime/connection/access.ts'
+export type { CallId } from '../runtime/calls/call-ids.ts'
+export { withoutDefaults } from '../runtime/calls/operation.ts'
 export {
   bigint as asBigint,
   bytes as asBytes,
@@ -69,5 +69,5 @@ export {
   number as asNumber,
   text as asText,
   unexpected,
-} from '../runtime/reply.ts'
+} from '../runtime/values/reply.ts'
 export type { ArgumentType, ArgumentTypes, FieldType, ScriptOperation } from './arguments.ts'

@@ -1,12 +1,12 @@
 // How attempts on one semaphore speak to the server, and how its permits go on and end.
 
 import { abandon, acquire, extend, release, resize, serve } from '../generated/semaphore.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import type { LeaseKind } from '../runtime/lease-keeper.ts'
-import type { Trace } from '../runtime/runner.ts'
-import { CLAIM_MS, learnTold } from '../runtime/told.ts'
-import type { Unit } from '../runtime/unit.ts'
-import type { AttemptHow, Attempts, Standing } from '../runtime/attempts.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import type { LeaseKind } from '../runtime/keeper/lease-keeper.ts'
+import type { Trace } from '../runtime/calls/runner.ts'
+import { CLAIM_MS, learnTold } from '../runtime/waiting/told.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
+import type { AttemptHow, Attempts, Standing } from '../runtime/waiting/attempts.ts'
 
 /** How one handle of a semaphore asks for permits. */
 export interface PermitTerms {

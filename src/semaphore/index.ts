@@ -1,8 +1,8 @@
 // What `perilune/semaphore` exports.
 
 import * as operations from '../generated/semaphore.ts'
-import { type HasRuntime, runtimeOf } from '../runtime/access.ts'
-import { scriptsOf, type StructureScripts } from '../runtime/connection.ts'
+import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
+import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import { Semaphore, type SemaphoreOptions } from './semaphore.ts'
 
 export type { SemaphoreInspection } from './inspection.ts'

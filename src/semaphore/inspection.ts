@@ -1,5 +1,5 @@
 import { inspect } from '../generated/semaphore.ts'
-import type { Unit } from '../runtime/unit.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
 
 /** A picture of a semaphore; for people, for it may be old when it arrives. */
 export interface SemaphoreInspection {

@@ -1,8 +1,8 @@
 // What everything in this folder does with a database: runs statements of a dialect, and says what went wrong.
 
 import { SinkError } from '../counters/errors.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { summaryOf } from '../runtime/thrown.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { summaryOf } from '../runtime/errors/thrown.ts'
 import {
   type Column,
   type Dialect,

@@ -2,7 +2,7 @@
 // but these for ever, though another server has taken the place of that one.
 
 import { SinkError } from '../counters/errors.ts'
-import { startTimer } from '../runtime/timer.ts'
+import { startTimer } from '../runtime/time/timer.ts'
 import { causesOf } from './access.ts'
 
 const SILENT_MS = 10_000

@@ -2,7 +2,7 @@
 
 import type { OutboxEntry } from '../counters/count-source.ts'
 import type { Change } from '../counters/sink.ts'
-import { checkOptions } from '../runtime/arguments.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
 import { checkNames } from './access.ts'
 import {
   type Column,

@@ -5,7 +5,7 @@
 
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { answeredAtFirst, isSilent } from './answered.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { MYSQL_COUNTS, type MysqlEvents } from './mysql-counts.ts'

@@ -7,9 +7,9 @@
 
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { isError } from '../runtime/is-error.ts'
-import { summaryOf } from '../runtime/thrown.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { isError } from '../runtime/errors/is-error.ts'
+import { summaryOf } from '../runtime/errors/thrown.ts'
 import { answeredAtFirst, isSilent } from './answered.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { POSTGRES_COUNTS, type PostgresEvents } from './postgres-counts.ts'

@@ -1,9 +1,9 @@
 // The two kinds of rows that are counted: those of a table of the user's, and those of an outbox of ours.
 
 import type { EventSource, OutboxEntry, OutboxSource } from '../counters/count-source.ts'
-import { checkOptions } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { CountDialect, EventsOptions } from './count-dialect.ts'
 import { SqlCounts } from './counts.ts'
 import type { SqlRunner, SqlStore, Target } from './dialect.ts'

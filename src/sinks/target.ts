@@ -1,7 +1,7 @@
 // Where counters are written to: options of it, and what has to be true of it.
 
-import { checkOptions } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { checkNames, columnOf, misconfigured, type SqlAccess } from './access.ts'
 import type { Column, FullTarget, Place, Target } from './dialect.ts'
 

@@ -2,7 +2,7 @@
 
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { CountDialect, EventsOptions } from './count-dialect.ts'
 import type { Row, SqlRunner, SqlStore, SqlValue, Statement, Target } from './dialect.ts'
 import { MYSQL_COUNTS, type MysqlEvents } from './mysql-counts.ts'

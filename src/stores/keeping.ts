@@ -1,6 +1,6 @@
 // How long other packages want something kept, as a cache takes it.
 
-import type { Duration } from '../runtime/duration.ts'
+import type { Duration } from '../runtime/values/duration.ts'
 
 /** A cache keeps nothing longer. */
 export const LONGEST: Duration = '25d'

@@ -3,9 +3,9 @@
 
 import { EventEmitter } from 'node:events'
 import type { Cache, SetOptions } from '../cache/cache.ts'
-import { checkOptions } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { fitName } from '../runtime/fit-name.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { fitName } from '../runtime/values/fit-name.ts'
 import { keptFor, LONGEST } from './keeping.ts'
 
 export interface KeyvStoreOptions {

@@ -7,7 +7,7 @@
 // What came first say the server's clock and, where that steps back or two nodes do not agree, the turns of next-turns.
 
 import type { FoundValue } from '../cache/cache.ts'
-import { fitName } from '../runtime/fit-name.ts'
+import { fitName } from '../runtime/values/fit-name.ts'
 import { keptFor, LONGEST } from './keeping.ts'
 import type { NextCache } from './next-context.ts'
 import { isLater, keepUpWith, nextTurn, type Turn, turnOf } from './next-turns.ts'

@@ -1,10 +1,10 @@
 // The `cacheHandler` of Next.js on a cache: pages, routes and fetches of all its processes in one place. Whether an
 // entry is too old says Next.js, by when it was stored; whether its tags have been revalidated since is judged here.
 
-import { checkOptions } from '../runtime/arguments.ts'
-import { notifying } from '../runtime/notifying.ts'
-import { isOutage } from '../runtime/outage.ts'
-import { fitName } from '../runtime/fit-name.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { notifying } from '../runtime/errors/notifying.ts'
+import { isOutage } from '../runtime/errors/outage.ts'
+import { fitName } from '../runtime/values/fit-name.ts'
 import { keptFor } from './keeping.ts'
 import type { NextCache, NextCacheControl, NextContext } from './next-context.ts'
 import { judgeTags, revalidate } from './next-tags.ts'

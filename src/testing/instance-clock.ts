@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto'
 import { types } from 'node:util'
 import type { Driver, Listener, Script, ScriptCall } from '../driver.ts'
-import type { HasRuntime } from '../runtime/access.ts'
-import { checkOptions } from '../runtime/arguments.ts'
-import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import type { HasRuntime } from '../runtime/connection/access.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
 
 export interface TestClockOptions {
   /** Where the time stands at first; default: now. */

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { type Driver, ServerReplyError } from '../driver.ts'
-import { unitPrefix } from '../runtime/keys.ts'
+import { unitPrefix } from '../runtime/values/keys.ts'
 import { runOperation } from './run-operation.ts'
 import { runCommand, START_US, setTestClock } from './test-clock.ts'
 import { argumentsFor, type Contract, knowsCall, operationOf, partsOf } from './vector-contract.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unitPrefix } from '../../src/runtime/keys.ts'
+import { unitPrefix } from '../../src/runtime/values/keys.ts'
 import { readNames } from './files.ts'
 
 const { namespace, structure, names } = readNames()

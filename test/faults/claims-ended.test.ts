@@ -1,5 +1,5 @@
 // What its own instance ends, for whoever has claimed jobs or messages: it clears what they are of, or closes. As for leases
-// that are kept (lease-states.test.ts, src/runtime/closing.test.ts).
+// that are kept (lease-states.test.ts, src/runtime/connection/closing.test.ts).
 
 import { type ClaimedJob, LeaseLostError, type Perilune, type Queue } from 'perilune'
 import { describe, expect, test } from 'vitest'

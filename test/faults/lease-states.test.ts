@@ -1,4 +1,4 @@
-// Every step that a lease can take while it is held (src/runtime/kept-lease.ts), for each kind of lease.
+// Every step that a lease can take while it is held (src/runtime/leases/kept-lease.ts), for each kind of lease.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, DriverError, LeaseLostError } from 'perilune'

@@ -6,8 +6,8 @@ import { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'
 import { onTestFinished } from 'vitest'
 import { type AckAndClaimAnswer, ackAndClaim } from '../../src/generated/queue.ts'
-import { unitPrefix } from '../../src/runtime/keys.ts'
-import { Runner } from '../../src/runtime/runner.ts'
+import { unitPrefix } from '../../src/runtime/values/keys.ts'
+import { Runner } from '../../src/runtime/calls/runner.ts'
 
 const LEASE_MS = 60_000
 

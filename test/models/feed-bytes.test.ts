@@ -8,7 +8,7 @@ import { type Feed, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, expect, inject, test } from 'vitest'
 import type { Script } from '../../src/driver.ts'
-import { bytes } from '../../src/runtime/codec.ts'
+import { bytes } from '../../src/runtime/values/codec.ts'
 import { rewriting } from '../faults/rewriting-driver.ts'
 import { countOf } from '../proof.ts'
 

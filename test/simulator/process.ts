@@ -6,7 +6,7 @@ import { readValues, reconcileValues } from '../../src/counters/reading.ts'
 import type { Sink } from '../../src/counters/sink.ts'
 import { openSource, type Partition, type Settle, type Source } from '../../src/counters/source.ts'
 import { ConnectionLostError, type Driver, type ReadCall, type Reply } from '../../src/driver.ts'
-import { Runtime } from '../../src/runtime/runtime.ts'
+import { Runtime } from '../../src/runtime/connection/runtime.ts'
 import type { Stage } from './stage.ts'
 
 const FOR_EVER_MS = 3_600_000

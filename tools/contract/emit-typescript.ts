@@ -81,10 +81,10 @@ function imports(body: string, library: string, general: readonly string[]): str
   return [
     driver.length > 0 ? `import type { ${driver.join(', ')} } from '${library}/driver.ts'\n` : '',
     body.includes('withoutDefaults(')
-      ? `import { type Operation, withoutDefaults } from '${library}/runtime/operation.ts'\n`
-      : `import type { Operation } from '${library}/runtime/operation.ts'\n`,
-    `import { linked, type LuaText, pick } from '${library}/runtime/linked.ts'\n`,
-    `import { ${named.join(', ')} } from '${library}/runtime/reply.ts'\n`,
+      ? `import { type Operation, withoutDefaults } from '${library}/runtime/calls/operation.ts'\n`
+      : `import type { Operation } from '${library}/runtime/calls/operation.ts'\n`,
+    `import { linked, type LuaText, pick } from '${library}/runtime/values/linked.ts'\n`,
+    `import { ${named.join(', ')} } from '${library}/runtime/values/reply.ts'\n`,
     general.length > 0 ? `import { ${general.join(', ')} } from './shared.ts'\n` : '',
   ].join('')
 }

@@ -15,21 +15,21 @@ export interface Mend {
 export const MENDS: readonly Mend[] = [
   {
     fault: 'a lease that was extended to a longer one is not extended by itself any more',
-    file: 'src/runtime/kept-lease.ts',
+    file: 'src/runtime/leases/kept-lease.ts',
     now: "    if (this.#state === 'doubted') this.#resolveDoubt()\n    this.replan()\n",
     before: "    if (this.#state === 'doubted') this.#resolveDoubt()\n",
-    own: ['src/runtime/kept-lease.test.ts', 'test/faults/lease-states.test.ts'],
+    own: ['src/runtime/leases/kept-lease.test.ts', 'test/faults/lease-states.test.ts'],
   },
   {
     fault: 'an attempt that nobody waits for is abandoned once, and not again where that is lost',
-    file: 'src/runtime/abandoned.ts',
+    file: 'src/runtime/subscriptions/abandoned.ts',
     now: "if (!isOver && this.#isKept(ended)) this.#unsaid.add(ended, ended.node?.() ?? '', !ended.wasRefused)",
     before: '',
     own: ['test/faults/unheard.test.ts', 'test/faults/after-outages.test.ts'],
   },
   {
     fault: 'a late copy of a question is granted to nobody for its whole lease',
-    file: 'src/runtime/abandoned.ts',
+    file: 'src/runtime/subscriptions/abandoned.ts',
     now: 'const AGAIN_AFTER_MS = [1000, 3000, 10_000, 30_000, 60_000]',
     before: 'const AGAIN_AFTER_MS: readonly number[] = []',
     own: ['test/faults/untold.test.ts'],
@@ -58,7 +58,7 @@ export const MENDS: readonly Mend[] = [
   },
   {
     fault: 'a closing instance goes round and round in what adds itself again',
-    file: 'src/runtime/deadlines.ts',
+    file: 'src/runtime/time/deadlines.ts',
     now: '    this.#endAll([...this.#open], reason)',
     before: '    for (const due of this.#open) if (this.#open.delete(due)) due.giveUp(reason)',
     own: ['test/faults/closing.test.ts'],
@@ -79,7 +79,7 @@ export const MENDS: readonly Mend[] = [
   },
   {
     fault: 'a reader that follows for ever ends with an outage',
-    file: 'src/runtime/through-outages.ts',
+    file: 'src/runtime/calls/through-outages.ts',
     now: 'if (signal?.aborted || !isOutage(error)) throw error',
     before: 'throw error',
     own: ['test/faults/for-ever.test.ts'],
@@ -179,21 +179,21 @@ export const MENDS: readonly Mend[] = [
   },
   {
     fault: 'who may not listen, or cannot yet, does not ask by itself',
-    file: 'src/runtime/waiter.ts',
+    file: 'src/runtime/waiting/waiter.ts',
     now: 'const RECHECK_UNHEARD_MS = 250',
     before: 'const RECHECK_UNHEARD_MS = 3_600_000',
     own: ['test/faults/lock-rights.test.ts'],
   },
   {
     fault: 'a partition that was cleared is used without asking for the number again',
-    file: 'src/runtime/agreement.ts',
+    file: 'src/runtime/partitions/agreement.ts',
     now: "    while (answer.status === 'unagreed') answer = await call(await this.prove(partition, by, atClose))\n",
     before: "    if (answer.status === 'unagreed') answer = await call('1')\n",
     own: ['test/models/partition-number.test.ts'],
   },
   {
     fault: 'what was lost while it was released is believed to be held',
-    file: 'src/runtime/kept-lease.ts',
+    file: 'src/runtime/leases/kept-lease.ts',
     now: '      if (this.#mayBeHeld) this.#lose()\n',
     before: '',
     own: ['test/faults/lease-states.test.ts'],

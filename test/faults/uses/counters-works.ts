@@ -1,5 +1,5 @@
 import type { Counters } from 'perilune'
-import { pause } from '../../../src/runtime/in-time.ts'
+import { pause } from '../../../src/runtime/time/in-time.ts'
 import { setTestClock } from '../../../src/testing/test-clock.ts'
 import { openCounters, openRows, type Rows } from './counters-places.ts'
 import { LOOKING_FOR_CALLS, type Place, type Work } from './use.ts'

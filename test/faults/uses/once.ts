@@ -1,6 +1,6 @@
 import type { Attempt, Once } from 'perilune'
 import { abandon } from '../../../src/generated/once.ts'
-import { Unit } from '../../../src/runtime/unit.ts'
+import { Unit } from '../../../src/runtime/connection/unit.ts'
 import { notKnownOf, type Place, reaches, type Step, type Use, type Work } from './use.ts'
 
 function steps({ redis, name }: Place): readonly Step[] {

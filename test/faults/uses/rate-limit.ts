@@ -1,7 +1,7 @@
 import type { RateLimit, RateLimitOptions } from 'perilune'
 import { abandon } from '../../../src/generated/rate-limit.ts'
 import { toOnlyTerms } from '../../../src/rate-limit/limits.ts'
-import { Unit } from '../../../src/runtime/unit.ts'
+import { Unit } from '../../../src/runtime/connection/unit.ts'
 import type { Place, Step, Use, Work } from './use.ts'
 
 const KINDS: Record<string, RateLimitOptions> = {

@@ -1,0 +1,269 @@
+// What answers with bytes one connection may owe: a call whose answer may be large is sent when there is room for that answer,
+// for all that is sent comes over the connection, whoever still wants it (docs/decisions/0040).
+//
+//   WAITING ──there is room, and it is the unit's turn──► DUE ──answered, or lost──► OVER
+//      └──nobody wants it any more──► OVER, and never sent
+//
+// How large an answer will be nobody knows before it is there, so it is guessed (asked.ts). A share, of a unit or of a tenant with all
+// of its units, has a few calls under way for which small answers are expected, and more with each small answer; those of all
+// shares are counted. Where answers were large their bytes are counted. Shares take turns.
+
+import type { Reply } from '../../driver.ts'
+import { Asked, Window } from './asked.ts'
+import { DriverError } from '../errors/errors.ts'
+import { Turns } from '../iteration/turns.ts'
+
+/** Bytes of large answers that are due; one more call is sent while there are fewer. */
+const MOST_BYTES = 2 * 1024 * 1024
+/** Small answers that are due. */
+const MOST_SMALL = 128
+const MOST_WAITING = 100_000
+/** Keys that nobody asks just now. */
+const MOST_KNOWN = 1000
+
+/** Who shares a connection with others, and must not be kept from it by them. */
+export interface Shares {
+  /** Whose turn a call takes, from its first key. */
+  of(key: string): string
+  /** Calls of one share that may wait; more are refused. */
+  readonly mostWaiting: number
+  /** Whether there is somebody to take another large answer of this share. */
+  hasRoom(share: string): boolean
+  /** To be called whenever that may have become so. */
+  onRoom(listener: () => void): void
+  /** An answer has come, of so many bytes. */
+  came(bytes: number): void
+}
+
+const EACH_KEY: Shares = {
+  of: (key) => key,
+  mostWaiting: Infinity,
+  hasRoom: () => true,
+  onRoom: () => undefined,
+  came: () => undefined,
+}
+
+/** A call with bytes in its answer. */
+export interface Asking {
+  /** Its first key: calls of one operation on one unit have the same. */
+  readonly key: string
+  /** What its answer is counted as; kept here for it. */
+  expectedBytes: number
+  /** Its turn has come: sends it. */
+  ask(): void
+  /** It will never be sent. */
+  refuse(error: DriverError): void
+}
+
+/** Nothing is added to it: for the many of which none ever waits. */
+const NONE: Set<Asking> = new Set()
+
+export class AnswersDue {
+  readonly #byKey = new Map<string, Asked<Asking>>()
+  /** Of shares with several keys. */
+  readonly #windows = new Map<string, Window>()
+  readonly #small: Turns<Asked<Asking>>
+  readonly #large: Turns<Asked<Asking>>
+  readonly #shares: Shares
+  #waiting = 0
+  /** By share. */
+  readonly #waitingOf = new Map<string, number>()
+  #smallDue = 0
+  #bytesDue = 0
+  #answers = 0
+
+  /** By default each key has a share of its own. */
+  constructor(shares: Shares = EACH_KEY) {
+    this.#shares = shares
+    this.#small = new Turns(({ share }) => share)
+    this.#large = new Turns(({ share }) => share)
+    shares.onRoom(() => this.#askNext())
+  }
+
+  /** Asks it now or later, or refuses it. */
+  enter(asking: Asking): void {
+    const asked = this.#byKey.get(asking.key) ?? this.#begin(asking.key)
+    if (asked.waiting.size === 0 && this.#hasRoom(asked)) return this.#ask(asked, asking)
+    if (this.#isFull(asked.share)) {
+      this.#forgetIdle(asked)
+      return asking.refuse(new DriverError('overloaded', 'too many calls wait for the server'))
+    }
+    this.#countWaiting(asked.share, 1)
+    if (asked.waiting === NONE) asked.waiting = new Set()
+    asked.waiting.add(asking)
+    this.#queue(asked)
+  }
+
+  /** How many answers have come. */
+  get answers(): number {
+    return this.#answers
+  }
+
+  /** True when it is not the server for which those wait that are not sent: answers came since there were so many, or none is due. */
+  movesSince(answers: number): boolean {
+    return this.#answers > answers || (this.#smallDue === 0 && this.#bytesDue === 0)
+  }
+
+  /** Nobody wants its answer. Without effect where it was sent. */
+  leave(asking: Asking): void {
+    const asked = this.#byKey.get(asking.key)
+    if (asked === undefined || !asked.waiting.delete(asking)) return
+    this.#countWaiting(asked.share, -1)
+    if (asked.waiting.size === 0) this.#unqueue(asked)
+    this.#forgetIdle(asked)
+  }
+
+  /** Its answer is here; `null`: it will not come. */
+  over(asking: Asking, answer: Reply | null): void {
+    const asked = this.#byKey.get(asking.key)
+    if (asked === undefined) return
+    asked.due -= 1
+    if (asking.expectedBytes > 0) {
+      this.#bytesDue -= asking.expectedBytes
+    } else {
+      this.#smallDue -= 1
+      asked.window.due -= 1
+    }
+    this.#learn(asked, answer)
+    if (this.#waiting > 0) {
+      if (asked.waiting.size > 0) this.#queue(asked)
+      this.#askNext()
+    }
+    this.#forgetIdle(asked)
+  }
+
+  #begin(key: string): Asked<Asking> {
+    const asked = new Asked(key, this.#shares.of, this.#windowOf(key), NONE)
+    this.#byKey.set(key, asked)
+    asked.window.keys += 1
+    return asked
+  }
+
+  #windowOf(key: string): Window {
+    if (this.#shares === EACH_KEY) return new Window()
+    const share = this.#shares.of(key)
+    let window = this.#windows.get(share)
+    if (window === undefined) this.#windows.set(share, (window = new Window()))
+    return window
+  }
+
+  #isFull(share: string): boolean {
+    return this.#waiting >= MOST_WAITING || (this.#waitingOf.get(share) ?? 0) >= this.#shares.mostWaiting
+  }
+
+  #countWaiting(share: string, by: 1 | -1): void {
+    this.#waiting += by
+    const left = (this.#waitingOf.get(share) ?? 0) + by
+    if (left === 0) this.#waitingOf.delete(share)
+    else this.#waitingOf.set(share, left)
+  }
+
+  #learn(asked: Asked<Asking>, answer: Reply | null): void {
+    if (answer === null) return
+    const bytes = bytesOf(answer)
+    this.#answers += 1
+    asked.learn(bytes)
+    this.#shares.came(bytes)
+  }
+
+  #hasRoom(asked: Asked<Asking>): boolean {
+    if (asked.bytes === 0) {
+      // Where some wait though there is room, it is for room of their own share.
+      const isNext = this.#small.isEmpty || !this.#small.has(asked.share)
+      return this.#smallDue < MOST_SMALL && asked.window.hasRoom && isNext
+    }
+    // Others may wait for room of their own share.
+    return this.#bytesDue < MOST_BYTES && !this.#large.has(asked.share) && this.#shares.hasRoom(asked.share)
+  }
+
+  #askNext(): void {
+    do this.#askSmall()
+    while (this.#askLarge())
+  }
+
+  #askSmall(): void {
+    while (this.#smallDue < MOST_SMALL) {
+      const asked = this.#small.next((_share, { window }) => window.hasRoom)
+      if (asked === undefined) return
+      // What is expected of a key may have changed with the first answers of others.
+      if (asked.bytes > 0) this.#queue(asked)
+      else this.#askFirst(asked)
+    }
+  }
+
+  /** True where some turned out to be small ones. */
+  #askLarge(): boolean {
+    let hasSmall = false
+    while (this.#bytesDue < MOST_BYTES) {
+      const asked = this.#large.next((share) => this.#shares.hasRoom(share))
+      if (asked === undefined) break
+      if (asked.bytes > 0) {
+        this.#askFirst(asked)
+      } else {
+        this.#queue(asked)
+        hasSmall = true
+      }
+    }
+    return hasSmall
+  }
+
+  #askFirst(asked: Asked<Asking>): void {
+    const [first] = asked.waiting
+    if (first === undefined) return
+    asked.waiting.delete(first)
+    this.#countWaiting(asked.share, -1)
+    this.#ask(asked, first)
+    if (asked.waiting.size === 0) this.#unqueue(asked)
+  }
+
+  #ask(asked: Asked<Asking>, asking: Asking): void {
+    const { bytes, window } = asked
+    asked.due += 1
+    asking.expectedBytes = bytes
+    if (bytes > 0) {
+      this.#bytesDue += bytes
+    } else {
+      this.#smallDue += 1
+      window.due += 1
+    }
+    asking.ask()
+  }
+
+  #queue(asked: Asked<Asking>): void {
+    const [own, other] = asked.bytes > 0 ? [this.#large, this.#small] : [this.#small, this.#large]
+    other.remove(asked)
+    own.add(asked)
+  }
+
+  #unqueue(asked: Asked<Asking>): void {
+    this.#small.remove(asked)
+    this.#large.remove(asked)
+  }
+
+  #forgetIdle(asked: Asked<Asking>): void {
+    if (this.#byKey.size <= MOST_KNOWN || !asked.idle) return
+    if (asked.bytes === 0) this.#forget(asked)
+    else this.#forgetOneIdle()
+  }
+
+  /** The one that was asked first of all. */
+  #forgetOneIdle(): void {
+    for (const asked of this.#byKey.values()) {
+      if (asked.idle) return this.#forget(asked)
+    }
+  }
+
+  #forget(asked: Asked<Asking>): void {
+    this.#byKey.delete(asked.key)
+    asked.window.keys -= 1
+    if (asked.window.keys === 0 && this.#shares !== EACH_KEY) this.#windows.delete(asked.share)
+  }
+}
+
+/** Of what may be large: texts of a script that answers bytes are Buffers. */
+function bytesOf(reply: Reply): number {
+  if (!Array.isArray(reply)) return Buffer.isBuffer(reply) ? reply.length : 0
+  let bytes = 0
+  for (const part of reply) if (typeof part !== 'number') bytes += bytesOf(part)
+  return bytes
+}

@@ -1,0 +1,250 @@
+// Calls made in the same tick travel together: groups of items wait until the tick is over, or until one
+// of the calls under way is back, and are then sent as one. A group is never split.
+//
+// Each group settles by its own deadline, also when the calls before it hang: what was not sent by then is
+// never sent, unless it waited for nothing but this process.
+
+import type { Deadlines, Due } from '../time/deadlines.ts'
+import { AmbiguousError, DriverError } from '../errors/errors.ts'
+
+export interface BatchTerms {
+  /** What people call what is sent, for errors. */
+  readonly name: string
+  readonly items: number
+  readonly bytes: number
+  /** Batches sent and not answered. Two: the server works on one while the next is built. */
+  readonly underWay: number
+  /** Groups come one by one: few of them wait for the batch under way, for a call costs more than they do. */
+  readonly gathers?: boolean
+  /** It goes on while the instance closes: what is sent gives something back. */
+  readonly givesBack?: boolean
+  /** Items that may wait in this process; more are refused, so that memory stays bounded. */
+  readonly waiting: number
+}
+
+interface Group<Result> {
+  readonly count: number
+  readonly bytes: number
+  /** When it settles at the latest, by `performance.now()`. */
+  readonly by: number
+  deliver(results: readonly Result[], from: number): void
+  reject(error: unknown): void
+}
+
+/** A group of one. A class: two closures a call would show in the profile. */
+class Single<Result> implements Group<Result> {
+  readonly count = 1
+  readonly bytes: number
+  readonly by: number
+  readonly reject: (error: unknown) => void
+  readonly #resolve: (result: Result) => void
+
+  constructor(
+    bytes: number,
+    by: number,
+    resolve: (result: Result) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.bytes = bytes
+    this.by = by
+    this.#resolve = resolve
+    this.reject = reject
+  }
+
+  deliver(results: readonly Result[], from: number): void {
+    this.#resolve(results[from] as Result)
+  }
+}
+
+// Below this many groups, one batch; above it they are shared out, so that client and server overlap.
+const WORTH_SHARING = 16
+const WORTH_BESIDE = WORTH_SHARING / 2
+
+/** Sends what has to be answered `by` then, or not at all. */
+export type Send<Item, Result> = (items: Item[], by: number) => Promise<Result[]>
+
+/** How long a group may take, and who sees to that. */
+export interface BatchTime {
+  readonly deadlineMs: number
+  readonly deadlines: Deadlines
+}
+
+/** The call that carries a group ends soon after it, unless it waited long for that call, and knows more. */
+const GRACE_MS = 10
+
+export class Batcher<Item, Result> implements Due {
+  /** When the oldest group has to be settled. */
+  by = 0
+  readonly #send: Send<Item, Result>
+  readonly #terms: BatchTerms
+  readonly #time: BatchTime
+  readonly #onIdle: () => void
+  /** What has less time left is not sent: it would end in doubt. */
+  readonly #leastMs: number
+  readonly #sent = new Set<Group<Result>[]>()
+  #items: Item[] = []
+  #groups: Group<Result>[] = []
+  #scheduled = false
+  #scheduledAt = 0
+
+  /** `onIdle` is called whenever nothing waits and nothing is under way any more. */
+  constructor(send: Send<Item, Result>, terms: BatchTerms, time: BatchTime, onIdle: () => void) {
+    this.#send = send
+    this.#terms = terms
+    this.#time = time
+    this.#onIdle = onIdle
+    this.#leastMs = Math.min(GRACE_MS, time.deadlineMs / 10)
+  }
+
+  /** Adds one item; resolves to its result. Rejects as the call that carried it. */
+  addOne(item: Item, bytes: number): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const group = new Single<Result>(bytes, this.#newBy(), resolve, reject)
+      if (!this.#accepts(group)) return
+      this.#items.push(item)
+      this.#schedule()
+    })
+  }
+
+  /** Adds items that must stay together; resolves to their results in order. */
+  add(items: readonly Item[], bytes: number): Promise<Result[]> {
+    return new Promise((resolve, reject) => {
+      const deliver = (results: readonly Result[], from: number): void =>
+        resolve(results.slice(from, from + items.length))
+      const group = { count: items.length, bytes, by: this.#newBy(), deliver, reject }
+      if (!this.#accepts(group)) return
+      for (const item of items) this.#items.push(item)
+      this.#schedule()
+    })
+  }
+
+  /** Settles what is due; for a reason, all. What was sent may have taken effect. */
+  giveUp(reason?: Error): void {
+    const sent = [...this.#sent].flat()
+    if (reason !== undefined) {
+      for (const group of this.#groups.splice(0)) group.reject(reason)
+      this.#items = []
+      return this.#doubt(sent, reason)
+    }
+    const now = performance.now()
+    this.#dropLate(now)
+    this.#doubt(sent.filter(({ by }) => by + GRACE_MS <= now))
+    this.#watch(now)
+  }
+
+  /** Not at once: the calls that carry them may end in this turn as well, and know more. */
+  #doubt(groups: readonly Group<Result>[], cause?: Error): void {
+    const doubt = new AmbiguousError(this.#terms.name, { cause })
+    setImmediate(() => groups.forEach(({ reject }) => reject(doubt)))
+  }
+
+  #newBy(): number {
+    return performance.now() + this.#time.deadlineMs
+  }
+
+  #accepts(group: Group<Result>): boolean {
+    if (this.#items.length + group.count > this.#terms.waiting) {
+      group.reject(new DriverError('overloaded', 'too many calls wait for the server'))
+      return false
+    }
+    this.#groups.push(group)
+    if (this.#groups.length === 1 && this.#sent.size === 0) this.#watch(group.by - 1)
+    return true
+  }
+
+  /** Until the next group is due. Those of one list are in the order of their time. */
+  #watch(now: number): void {
+    this.by = Math.min(nextBy(this.#groups, now), nextBy([...this.#sent].flat(), now - GRACE_MS) + GRACE_MS)
+    if (this.by < Infinity) this.#time.deadlines.add(this)
+  }
+
+  #dropLate(now: number): void {
+    while (this.#groups.length > 0) {
+      const [group] = this.#groups as [Group<Result>]
+      if (group.by > now) return
+      this.#groups.shift()
+      this.#items.splice(0, group.count)
+      group.reject(
+        new DriverError('unreachable', `${this.#terms.name}: no server answered before the deadline`),
+      )
+    }
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || !this.#maySend()) return
+    this.#noteScheduled()
+    // What one turn of the event loop reads of other sockets, such as the answers of a database, is in one batch.
+    if (this.#terms.gathers === true) setImmediate(() => this.#flush())
+    else process.nextTick(() => this.#flush())
+  }
+
+  // One batch a turn of the event loop: Redis answers all that it reads at once only when all of it is
+  // done, so two batches written together would be answered together, and neither side would overlap.
+  #flush(): void {
+    this.#scheduled = false
+    // A process that stood still since then has kept waiting what the server could have answered.
+    this.#dropLate(this.#scheduledAt + this.#leastMs)
+    if (!this.#maySend()) return
+    const free = this.#terms.underWay - this.#sent.size
+    const waiting = this.#groups.length
+    this.#carry(waiting < WORTH_SHARING ? waiting : Math.ceil(waiting / free))
+    if (!this.#maySend()) return
+    this.#noteScheduled()
+    setImmediate(() => this.#flush())
+  }
+
+  #noteScheduled(): void {
+    this.#scheduled = true
+    this.#scheduledAt = performance.now()
+  }
+
+  #maySend(): boolean {
+    const { underWay, gathers = false } = this.#terms
+    const least = gathers && this.#sent.size > 0 ? WORTH_BESIDE : 1
+    return this.#groups.length >= least && this.#sent.size < underWay
+  }
+
+  /** Sends the next `most` groups, or as many of them as fit. */
+  #carry(most: number): void {
+    let [items, bytes, count] = [0, 0, 0]
+    for (const group of this.#groups) {
+      if (count === most) break
+      bytes += group.bytes
+      if (count > 0 && (items + group.count > this.#terms.items || bytes > this.#terms.bytes)) break
+      items += group.count
+      count += 1
+    }
+    const groups = this.#groups.splice(0, count)
+    this.#sent.add(groups)
+    const { by } = groups[groups.length - 1] as Group<Result>
+    this.#send(this.#items.splice(0, items), by).then(
+      (results) => this.#delivered(groups, results),
+      (error: unknown) => this.#lost(groups, error),
+    )
+  }
+
+  #delivered(groups: Group<Result>[], results: Result[]): void {
+    let from = 0
+    for (const group of groups) {
+      group.deliver(results, from)
+      from += group.count
+    }
+    this.#settled(groups)
+  }
+
+  #lost(groups: Group<Result>[], error: unknown): void {
+    for (const group of groups) group.reject(error)
+    this.#settled(groups)
+  }
+
+  #settled(groups: Group<Result>[]): void {
+    this.#sent.delete(groups)
+    if (this.#sent.size > 0 || this.#groups.length > 0) return this.#schedule()
+    this.#time.deadlines.remove(this)
+    this.#onIdle()
+  }
+}
+
+function nextBy(groups: readonly Group<unknown>[], after: number): number {
+  return groups.find(({ by }) => by > after)?.by ?? Infinity
+}

@@ -1,0 +1,14 @@
+import type { Driver } from '../../driver.ts'
+import { InvalidArgumentError } from '../errors/errors.ts'
+
+const METHODS = ['run', 'runMany', 'read', 'write', 'subscribe', 'info'] as const
+
+/** Refuses a client of Redis in the place of its driver. Throws InvalidArgumentError. */
+export function checkDriver(driver: Driver): Driver {
+  const isOne = typeof driver === 'object' && driver !== null
+  if (isOne && METHODS.every((method) => typeof driver[method] === 'function')) return driver
+  throw new InvalidArgumentError(
+    'driver',
+    'must be a driver: ioredis(client) of perilune/ioredis, nodeRedis(client) of perilune/node-redis, or one of yours',
+  )
+}

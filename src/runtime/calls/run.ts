@@ -1,0 +1,262 @@
+// One call on its way.
+//
+//   wait for room for an answer with bytes
+//        ▼
+//   send by hash ──NOSCRIPT──► send the source ──┐
+//        ▲                                       ├──► answer, or a definite error
+//        └── pause ◄── connection lost, or the server cannot take it just now;
+//                      a reply of a wrong shape, once: the connection is dropped
+//
+// `maybe` remembers that some attempt may have run without our knowing: from then on only an answer is
+// certain, everything else is ambiguous.
+
+import {
+  ConnectionLostError,
+  type Driver,
+  type Reply,
+  type ScriptCall,
+  ServerReplyError,
+} from '../../driver.ts'
+import type { Linked } from '../../linked-list.ts'
+import type { AnswersDue, Asking } from './answers-due.ts'
+import { onAbort } from '../time/aborts.ts'
+import type { Deadlines, Due } from '../time/deadlines.ts'
+import { AmbiguousError, DriverError, type PeriluneError } from '../errors/errors.ts'
+import type { Operation } from './operation.ts'
+import type { Places } from './places.ts'
+import { isPassing, toDeadlineError, toPeriluneError } from './script-errors.ts'
+import { summaryOf } from '../errors/thrown.ts'
+
+const FIRST_PAUSE_MS = 5
+const LONGEST_PAUSE_MS = 250
+
+/** What becomes of one call on its way. */
+export interface Trace {
+  /** True when it was sent again although it may have run: its answer may be that of the second time. */
+  repeated?: boolean
+  /** When it settles at the latest, by `performance.now()`; default: when the deadline of calls is over. */
+  by?: number
+  /** It must not run twice, in whatever life of the server: once it may have run it is not sent again, and is ambiguous. */
+  runsOnce?: boolean
+  /**
+   * What becomes of it when the instance closes. By default it is settled at once. `goes on`: what it brings must be given
+   * back, so its answer is waited for. `gives back`: as this, and it may also begin while the instance closes.
+   */
+  atClose?: 'goes on' | 'gives back'
+  /** While it waits to be sent, it ends with this signal, and is never sent. */
+  signal?: AbortSignal | undefined
+}
+
+/** What the calls of an instance share. */
+export interface Runs {
+  readonly driver: Driver
+  readonly deadlines: Deadlines
+  /** Of what goes on while the instance closes. */
+  readonly lastDeadlines: Deadlines
+  /** Scripts that answered in a wrong shape twice in a row, over two connections: it is not these that are broken. */
+  readonly misread: Set<string>
+  /** Of each connection by itself. */
+  readonly answersDue: Places<AnswersDue>
+  /** A call begins that goes on while the instance closes. */
+  noteBegun(): void
+  /** It has ended. */
+  noteEnded(): void
+}
+
+/** How a call settles. */
+export interface Settle<R> {
+  readonly by: number
+  readonly trace: Trace
+  resolve(answer: R): void
+  reject(error: unknown): void
+}
+
+export class Run<A, R> implements Due, Asking {
+  readonly by: number
+  previous: Linked | undefined = undefined
+  next: Linked | undefined = undefined
+  expectedBytes = 0
+  readonly #runs: Runs
+  /** It goes on while the instance closes. */
+  readonly #goesOn: boolean
+  readonly #operation: Operation<A, R>
+  readonly #settle: Settle<R>
+  #call: ScriptCall
+  #pause: NodeJS.Timeout | null = null
+  #pauseMs = FIRST_PAUSE_MS
+  /** Where its answer has room, or it waits for that. */
+  #answersDue: AnswersDue | null = null
+  #waitsForRoom = false
+  /** Answers that had come when it began to wait. */
+  #answersBefore = 0
+  #underWay = false
+  #maybe = false
+  #misread = false
+  #done = false
+  #lastError: Error | null = null
+  #forgetSignal: (() => void) | null = null
+
+  constructor(runs: Runs, operation: Operation<A, R>, call: ScriptCall, settle: Settle<R>) {
+    this.by = settle.by
+    this.#runs = runs
+    this.#goesOn = settle.trace.atClose !== undefined
+    this.#operation = operation
+    this.#call = call
+    this.#settle = settle
+    this.#deadlines.add(this)
+    if (this.#goesOn) runs.noteBegun()
+  }
+
+  get key(): string {
+    return this.#call.keys[0] ?? ''
+  }
+
+  get #deadlines(): Deadlines {
+    return this.#goesOn ? this.#runs.lastDeadlines : this.#runs.deadlines
+  }
+
+  attempt(): void {
+    if (this.#done) return
+    const { signal } = this.#settle.trace
+    if (signal?.aborted && !this.#maybe) return this.#reject(signal.reason)
+    if (!this.#call.script.bytes) return this.ask()
+    this.#waitsForRoom = true
+    this.#answersDue = this.#runs.answersDue.of(this.key)
+    this.#answersBefore = this.#answersDue.answers
+    this.#answersDue.enter(this)
+    if (this.#waitsForRoom) this.#forgetSignal ??= onAbort(signal, () => this.#aborted(signal?.reason))
+  }
+
+  /** Its answer has room, where it needs that. */
+  ask(): void {
+    this.#waitsForRoom = false
+    this.#underWay = true
+    if (this.#maybe) this.#settle.trace.repeated = true
+    this.#runs.driver.run(this.#call).then(
+      (reply) => this.#answered(reply),
+      (error: unknown) => this.#failed(error),
+    )
+  }
+
+  /** Too many wait for room; one that may have run before is tried once more a little later. */
+  refuse(error: DriverError): void {
+    this.#waitsForRoom = false
+    if (this.#maybe) this.#failed(new ConnectionLostError(error.message, false))
+    else this.#reject(error)
+  }
+
+  /** What was sent goes on: its caller sees to what it brings. */
+  #aborted(reason: unknown): void {
+    if (!this.#underWay && !this.#maybe) this.#reject(reason)
+  }
+
+  /** Rejects now. What may have happened is ambiguous, unless the script only reads. */
+  giveUp(reason?: Error): void {
+    const cause = reason ?? this.#lastError ?? undefined
+    if ((this.#maybe || this.#underWay) && !this.#operation.script.reads) {
+      this.#reject(new AmbiguousError(this.#operation.script.name, { cause }))
+    } else {
+      this.#reject(reason ?? this.#notDone())
+    }
+  }
+
+  #answered(reply: Reply): void {
+    this.#answersDue?.over(this, reply)
+    if (this.#done) return
+    let answer: R
+    try {
+      answer = this.#operation.decode(reply)
+    } catch (error) {
+      this.#underWay = false
+      return this.#cannotRead(error as Error)
+    }
+    this.#finish()
+    this.#settle.resolve(answer)
+  }
+
+  /**
+   * The reply may belong to another call, and the replies behind it too: a connection that does so is dropped, and the call is
+   * sent again. What cannot be read the second time either is the script's own answer.
+   */
+  #cannotRead(error: Error): void {
+    const { name, reads } = this.#operation.script
+    if (this.#misread) this.#runs.misread.add(name)
+    this.#maybe = true
+    this.#lastError = error
+    if (!this.#runs.misread.has(name)) {
+      this.#misread = true
+      this.#runs.driver.reconnect?.(this.#call.keys[0] ?? '')
+      if (this.#settle.trace.runsOnce !== true) return this.#later()
+    }
+    if (reads)
+      this.#reject(new DriverError('script-failed', `${name}: ${summaryOf(error)}`, { cause: error }))
+    else this.#reject(new AmbiguousError(name, { cause: error }, 'unreadable'))
+  }
+
+  #failed(error: unknown): void {
+    if (this.#underWay) this.#answersDue?.over(this, null)
+    if (this.#done) return
+    this.#underWay = false
+    this.#lastError = error as Error
+    if (error instanceof ConnectionLostError) {
+      this.#maybe ||= error.sent
+      if (this.#maybe && this.#settle.trace.runsOnce === true) this.giveUp()
+      else this.#later()
+    } else if (!(error instanceof ServerReplyError)) {
+      this.#reject(
+        new DriverError('script-failed', `the driver broke: ${summaryOf(error)}`, { cause: error }),
+      )
+    } else if (error.word === 'NOSCRIPT' && this.#call.send === 'hash') {
+      this.#call = { ...this.#call, send: 'source' }
+      this.attempt()
+    } else if (error.word === 'NOSCRIPT' || isPassing(error)) {
+      this.#later()
+    } else {
+      this.#refused(error)
+    }
+  }
+
+  #refused(error: ServerReplyError): void {
+    const known = toPeriluneError(error, this.#operation)
+    // An earlier attempt may still have run, or may even run later.
+    if (this.#maybe && !this.#operation.script.reads) {
+      this.#reject(new AmbiguousError(this.#operation.script.name, { cause: known }))
+    } else {
+      this.#reject(known)
+    }
+  }
+
+  #later(): void {
+    const pause = this.#pauseMs * (0.5 + Math.random())
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
+    this.#pause = setTimeout(() => this.attempt(), pause)
+  }
+
+  #notDone(): PeriluneError {
+    const name = this.#operation.script.name
+    const cause = this.#lastError ?? undefined
+    if (cause instanceof ServerReplyError) return toDeadlineError(cause, this.#operation)
+    if (this.#waitsForRoom && cause === undefined && this.#answersDue?.movesSince(this.#answersBefore)) {
+      return new DriverError(
+        'overloaded',
+        `${name}: the deadline was over before there was room for its answer`,
+      )
+    }
+    return new DriverError('unreachable', `${name}: no server answered before the deadline`, { cause })
+  }
+
+  #reject(error: unknown): void {
+    if (this.#done) return
+    this.#finish()
+    this.#settle.reject(error)
+  }
+
+  #finish(): void {
+    this.#done = true
+    this.#deadlines.remove(this)
+    if (this.#goesOn) this.#runs.noteEnded()
+    if (this.#pause !== null) clearTimeout(this.#pause)
+    if (this.#waitsForRoom) this.#answersDue?.leave(this)
+    this.#forgetSignal?.()
+  }
+}

@@ -1,0 +1,95 @@
+// Runs operations. Every call settles by its deadline: as a value, as a definite error, or as
+// AmbiguousError. Every script is safe to repeat, so a call whose answer was lost is simply sent again.
+//
+//   OPEN ──beginClosing──► CLOSING: only what gives something back is run ──close──► CLOSED: nothing is run
+
+import type { Driver, ScriptCall } from '../../driver.ts'
+import { AnswersDue, type Shares } from './answers-due.ts'
+import { Deadlines } from '../time/deadlines.ts'
+import { DriverError } from '../errors/errors.ts'
+import type { Operation } from './operation.ts'
+import { Places } from './places.ts'
+import { Run, type Runs, type Trace } from './run.ts'
+
+export type { Trace } from './run.ts'
+
+export class Runner implements Runs {
+  readonly driver: Driver
+  readonly deadlineMs: number
+  readonly deadlines: Deadlines = new Deadlines()
+  readonly misread: Set<string> = new Set()
+  readonly lastDeadlines: Deadlines = new Deadlines()
+  readonly answersDue: Places<AnswersDue>
+  /** Whether there are shares of several keys: then others wait for what one of them asks for. */
+  readonly isShared: boolean
+  #state: 'open' | 'closing' | 'closed' = 'open'
+  /** Calls under way that go on while the instance closes. */
+  #goingOn = 0
+  #onQuiet: (() => void) | null = null
+
+  constructor(driver: Driver, deadlineMs: number, shares?: Shares) {
+    this.driver = driver
+    this.deadlineMs = deadlineMs
+    this.answersDue = new Places(driver, () => new AnswersDue(shares))
+    this.isShared = shares !== undefined
+  }
+
+  /** True once nothing is run any more, but for what gives something back. */
+  get closed(): boolean {
+    return this.#state !== 'open'
+  }
+
+  /** Runs one operation. Rejects with a PeriluneError, at the latest when the deadline is over. */
+  run<A, R>(operation: Operation<A, R>, keys: readonly string[], args: A, trace: Trace = {}): Promise<R> {
+    if (this.#state !== 'open' && !this.#mayStillRun(trace)) return Promise.reject(closed())
+    const call: ScriptCall = {
+      script: operation.script,
+      keys,
+      args: operation.encode(args),
+      send: 'hash',
+    }
+    const by = trace.by ?? performance.now() + this.deadlineMs
+    return new Promise<R>((resolve, reject) => {
+      new Run<A, R>(this, operation, call, { by, trace, resolve, reject }).attempt()
+    })
+  }
+
+  /** Settles what is under way, and refuses further calls; but for those that go on while the instance closes. */
+  beginClosing(): void {
+    if (this.#state === 'open') this.#state = 'closing'
+    this.deadlines.giveUpAll(closed())
+  }
+
+  /** Resolves when nothing is under way that goes on while the instance closes, and nothing follows from it at once. */
+  async untilQuiet(): Promise<void> {
+    do {
+      if (this.#goingOn > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve))
+      await new Promise((resolve) => setImmediate(resolve))
+    } while (this.#goingOn > 0)
+  }
+
+  /** Settles what is still under way and refuses all further calls. */
+  close(): void {
+    this.beginClosing()
+    this.#state = 'closed'
+    this.lastDeadlines.giveUpAll(closed())
+  }
+
+  noteBegun(): void {
+    this.#goingOn += 1
+  }
+
+  noteEnded(): void {
+    this.#goingOn -= 1
+    if (this.#goingOn === 0) this.#onQuiet?.()
+  }
+
+  #mayStillRun({ atClose }: Trace): boolean {
+    return this.#state === 'closing' && atClose === 'gives back'
+  }
+}
+
+/** What a closed instance answers. */
+export function closed(): DriverError {
+  return new DriverError('closed', 'this instance of Perilune is closed')
+}

@@ -1,0 +1,139 @@
+// What all structures of one `perilune(driver)` share, and how it ends.
+//
+//   OPEN ──close──► CLOSING ──all is given back, or a second is over──► CLOSED
+//
+// CLOSING, at once: calls under way settle, others are refused, and all that waits ends. Then what this instance holds is
+// given back, each by whoever has it: leases by the keeper, jobs by their workers, loads by those who run them. Only calls
+// that give something back are sent.
+// CLOSED: what could not be given back in time ends with its lease. The driver is closed unless another instance uses it.
+
+import { type Driver, type Script, ServerReplyError } from '../../driver.ts'
+import type { Shares } from '../calls/answers-due.ts'
+import { Batcher, type BatchTerms, type Send } from '../calls/batcher.ts'
+import { CallIds } from '../calls/call-ids.ts'
+import { checkDriver } from '../calls/check-driver.ts'
+import { Clearings } from '../calls/clearings.ts'
+import { leaveDriver, useDriver } from '../calls/driver-users.ts'
+import { inTime, within } from '../time/in-time.ts'
+import { unitPrefix } from '../values/keys.ts'
+import { LeaseKeeper } from '../keeper/lease-keeper.ts'
+import { Mailbox } from '../subscriptions/mailbox.ts'
+import { closed, Runner } from '../calls/runner.ts'
+import { toLastError } from '../calls/script-errors.ts'
+import { Server } from '../calls/server.ts'
+import { ServerClock } from '../time/server-clock.ts'
+import { Subscriptions } from '../subscriptions/subscriptions.ts'
+import { Wakes } from '../subscriptions/wake.ts'
+
+/** A program that ends waits no longer for a server that is away. */
+const CLOSING_MS = 1000
+/** So long what is at work may still end by itself; then there is time left to give the rest back. */
+export const LAST_WORK_MS = 500
+
+const LOAD = { script: { name: 'SCRIPT LOAD' } } as const
+
+/** Ends something when the instance closes. */
+type End = () => Promise<unknown> | void
+
+export class Runtime {
+  readonly namespace: string
+  readonly runner: Runner
+  readonly server: Server
+  readonly clock: ServerClock = new ServerClock()
+  readonly subscriptions: Subscriptions
+  readonly wakes: Wakes
+  readonly mailbox: Mailbox
+  readonly keeper: LeaseKeeper = new LeaseKeeper()
+  readonly clearings: Clearings = new Clearings()
+  readonly callIds: CallIds = new CallIds()
+  readonly #batchers = new Map<string, unknown>()
+  readonly #ends = new Set<End>()
+  #closing: Promise<void> | null = null
+
+  /** Throws InvalidArgumentError when the driver is closed. */
+  constructor(driver: Driver, namespace: string, deadlineMs: number, shares?: Shares) {
+    useDriver(checkDriver(driver))
+    this.namespace = namespace
+    this.runner = new Runner(driver, deadlineMs, shares)
+    this.server = new Server(driver)
+    this.subscriptions = new Subscriptions(driver)
+    this.wakes = new Wakes(this.subscriptions)
+    this.mailbox = new Mailbox(this.subscriptions)
+  }
+
+  prefix(structure: string, name: string, unit?: string): string {
+    return unitPrefix(this.namespace, structure, name, unit)
+  }
+
+  /** The batcher under way for `key`, so that short-lived handles of one unit share it. */
+  batcher<Item, Result>(key: string, terms: BatchTerms, send: Send<Item, Result>): Batcher<Item, Result> {
+    const known = this.#batchers.get(key)
+    if (known !== undefined) return known as Batcher<Item, Result>
+    const { deadlineMs, deadlines, lastDeadlines } = this.runner
+    const time = { deadlineMs, deadlines: terms.givesBack === true ? lastDeadlines : deadlines }
+    const batcher = new Batcher<Item, Result>(send, terms, time, () => this.#batchers.delete(key))
+    this.#batchers.set(key, batcher)
+    return batcher
+  }
+
+  /** Loads scripts on every master. Throws DriverError when one cannot be reached, or refuses. */
+  async preload(scripts: readonly Script[]): Promise<void> {
+    if (this.runner.closed) throw closed()
+    const loads = scripts.map((script) => this.#load(script))
+    const { deadlines, deadlineMs } = this.runner
+    await inTime(Promise.all(loads), performance.now() + deadlineMs, deadlines)
+  }
+
+  async #load(script: Script): Promise<void> {
+    try {
+      await this.runner.driver.load(script)
+    } catch (error) {
+      throw error instanceof ServerReplyError ? toLastError(error, LOAD) : error
+    }
+  }
+
+  /**
+   * Calls `end` when the instance closes, or soon where it has begun to; unless the function that is answered was called
+   * before. What it promises is waited for, for as long as closing takes; what it throws is not told.
+   */
+  atClose(end: End): () => void {
+    if (this.runner.closed) {
+      Promise.resolve()
+        .then(end)
+        .catch(() => undefined)
+    } else this.#ends.add(end)
+    return () => this.#ends.delete(end)
+  }
+
+  healthy(): boolean {
+    return !this.runner.closed && this.runner.driver.healthy()
+  }
+
+  /** Resolves within a second; a second call waits for the same. Never rejects, unless the driver does. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.runner.beginClosing()
+    this.subscriptions.refuse()
+    this.wakes.close()
+    this.mailbox.endWaits()
+    // Where no server answers, leases end by themselves.
+    await within(this.#giveBack(), CLOSING_MS).catch(() => undefined)
+    this.runner.close()
+    this.mailbox.close()
+    // What ends now has told its caller by then.
+    await new Promise((resolve) => setImmediate(resolve))
+    const leaving = leaveDriver(this.runner.driver)
+    this.subscriptions.close()
+    await leaving
+  }
+
+  async #giveBack(): Promise<void> {
+    const ends = [...this.#ends].map(async (end) => end())
+    await Promise.allSettled([...ends, this.keeper.close(closed(), LAST_WORK_MS)])
+    await this.runner.untilQuiet()
+  }
+}

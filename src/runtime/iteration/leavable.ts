@@ -1,0 +1,61 @@
+// What is given one by one, and may be waited for without end. A generator keeps `return()` in line behind the `next()` that waits, so
+// whoever leaves from outside of a loop (a stream that is destroyed, a race) would wait for what may never come.
+
+import { onAbort } from '../time/aborts.ts'
+import { checkSignal } from '../values/arguments.ts'
+
+const LEFT = new Error('whoever waited has left')
+
+/** As the generator, but for `return()` and `throw()`: they end a `next()` that waits, which resolves to the end. */
+export class Leavable<Item> implements AsyncGenerator<Item, void, undefined> {
+  readonly #items: AsyncGenerator<Item, void, undefined>
+  readonly #signal: AbortSignal | undefined
+  readonly #aborter = new AbortController()
+  #asked = 0
+
+  /** The generator heeds the signal that it is given, which aborts as that of the caller does. */
+  constructor(
+    make: (signal: AbortSignal) => AsyncGenerator<Item, void, undefined>,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#signal = signal ?? undefined
+    this.#items = make(this.#aborter.signal)
+  }
+
+  async next(): Promise<IteratorResult<Item, void>> {
+    checkSignal(this.#signal)
+    const forget = onAbort(this.#signal, () => this.#aborter.abort(this.#signal?.reason))
+    this.#asked += 1
+    try {
+      return await this.#items.next()
+    } catch (error) {
+      if (error === LEFT) return { done: true, value: undefined }
+      throw error
+    } finally {
+      this.#asked -= 1
+      forget()
+    }
+  }
+
+  return(): Promise<IteratorResult<Item, void>> {
+    this.#leave()
+    return this.#items.return()
+  }
+
+  throw(error: unknown): Promise<IteratorResult<Item, void>> {
+    this.#leave()
+    return this.#items.throw(error)
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return()
+  }
+
+  #leave(): void {
+    if (this.#asked > 0) this.#aborter.abort(LEFT)
+  }
+}

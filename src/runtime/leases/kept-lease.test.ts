@@ -1,0 +1,354 @@
+import { DriverError, LeaseLostError } from 'perilune'
+import { expect, onTestFinished, test } from 'vitest'
+import { KeptLease } from './kept-lease.ts'
+import { type ExtendedLease, LeaseKeeper, type LeaseKind } from '../keeper/lease-keeper.ts'
+import { NestedLease } from './nested-lease.ts'
+import { runUnder } from './run-under.ts'
+import type { Trace } from '../calls/runner.ts'
+import type { Unit } from '../connection/unit.ts'
+
+interface Setup {
+  lease(terms?: {
+    leaseMs?: number
+    leftMs?: number
+    maxHoldMs?: number
+    slotName?: string
+    name?: string
+  }): KeptLease
+  keeper: LeaseKeeper
+  extended: (readonly ExtendedLease[])[]
+  released: number[]
+  /** `refuses`: calls that are for this token, all leases of them. */
+  server: { knows: boolean; resent: boolean; answers: boolean; hears: boolean; refuses: number }
+}
+
+/** Leases whose server says what the test wants. */
+function setup(): Setup {
+  const keeper = new LeaseKeeper()
+  onTestFinished(() => keeper.close(new Error('closed'), 0))
+  const server = { knows: true, resent: false, answers: true, hears: true, refuses: 0 }
+  const extended: (readonly ExtendedLease[])[] = []
+  const released: number[] = []
+  const extend: LeaseKind['extend'] = async (leases) => {
+    extended.push(leases)
+    if (!server.answers) throw new Error('no answer')
+    if (leases.some(({ token }) => token === server.refuses)) throw new DriverError('forbidden', 'that key')
+    return { nowMs: 1000, endsAtMs: leases.map(({ leaseMs }) => (server.knows ? 1000 + leaseMs : 0)) }
+  }
+  const release = async (token: number, trace: Trace): Promise<boolean> => {
+    if (!server.hears) throw new DriverError('unreachable', 'away')
+    released.push(token)
+    trace.repeated = server.resent
+    return server.knows
+  }
+  let last = 0
+  const lease: Setup['lease'] = ({
+    leaseMs = 60,
+    leftMs = leaseMs,
+    maxHoldMs = Infinity,
+    slotName = '',
+    name = 'lock',
+  } = {}) => {
+    const askedAt = performance.now()
+    const grant = { token: ++last, expiresAtMs: 1000 + leftMs, askedAt, endsAt: askedAt + leftMs }
+    const unit = { prefix: `unit ${last}`, slotName } as Unit
+    // A kind of its own, as each handle has.
+    const kind = { name, extend }
+    return new KeptLease(grant, { kind, unit, release, resource: 'lock a', leaseMs, maxHoldMs }, keeper)
+  }
+  return { lease, keeper, extended, released, server }
+}
+
+const aborted = ({ signal }: KeptLease): Promise<unknown> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason)))
+
+function stall(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+test('a lease is extended before it ends, as long as it is held', async () => {
+  const { lease, extended } = setup()
+  const held = lease({ leaseMs: 1200 })
+
+  while (extended.length < 3) await new Promise((resolve) => setImmediate(resolve))
+
+  held.assertHeld()
+  await held.release()
+})
+
+test('a grant that has to be confirmed is extended to what was asked for', async () => {
+  const { lease, extended } = setup()
+  const held = lease({ leaseMs: 30_000, leftMs: 600 })
+
+  while (extended.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setImmediate(resolve))
+
+  expect(held.remainingMs).toBeGreaterThan(20_000)
+})
+
+test('leases of one kind and slot are extended in one call, whatever their handles', async () => {
+  const { lease, extended } = setup()
+  // Long enough that all of them may be extended when the first is due, however slowly they are made.
+  for (let n = 0; n < 10; n++) lease({ leaseMs: 3000 })
+  lease({ leaseMs: 3000, slotName: 'elsewhere' })
+  lease({ leaseMs: 3000, name: 'semaphore' })
+
+  while (extended.flat().length < 12) await new Promise((resolve) => setTimeout(resolve, 10))
+
+  expect(extended.map((leases) => leases.length).slice(0, 3)).toEqual([10, 1, 1])
+})
+
+test('a lease for which the server refuses all others in its call is found in few calls, and is alone from then on', async () => {
+  const { lease, extended, server } = setup()
+  const leases = Array.from({ length: 64 }, () => lease({ leaseMs: 900 }))
+  const refused = leases[40] as KeptLease
+  server.refuses = refused.token
+
+  expect(await aborted(refused)).toBeInstanceOf(LeaseLostError)
+
+  for (const other of leases) if (other !== refused) other.assertHeld()
+  // One for all, two for each time that they are halved; and whenever it was tried again, one for it alone.
+  const withOthers = extended.filter(
+    (call) => call.length > 1 && call.some(({ token }) => token === refused.token),
+  )
+  expect(withOthers.map((call) => call.length)).toEqual([64, 32, 16, 8, 4, 2])
+})
+
+test('a lease of thirty days that nothing extends is watched by timers that Node can keep', async () => {
+  const { lease } = setup()
+  const warnings: Error[] = []
+  const note = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
+
+  const held = lease({ leaseMs: 30 * 86_400_000, maxHoldMs: 0 })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+
+  expect(warnings).toEqual([])
+  held.assertHeld()
+})
+
+test('a lease is due when a third of it has passed, and may go along with others when a sixth has', () => {
+  const { lease } = setup()
+  const before = performance.now()
+  const { dueAt, mayExtendAt } = lease({ leaseMs: 60_000 })
+  const took = performance.now() - before
+
+  expect(dueAt - before).toBeGreaterThanOrEqual(20_000 - took)
+  expect(dueAt - before).toBeLessThanOrEqual(20_000 + took)
+  expect(mayExtendAt - before).toBeGreaterThanOrEqual(10_000 - took)
+  expect(mayExtendAt - before).toBeLessThanOrEqual(10_000 + took)
+})
+
+test('a lease is not extended when that would not make it longer', () => {
+  const { lease } = setup()
+
+  expect(lease({ leaseMs: 60_000, maxHoldMs: 50_000 }).mayExtendAt).toBe(Infinity)
+  expect(lease({ leaseMs: 60_000, maxHoldMs: 65_000 }).mayExtendAt).not.toBe(Infinity)
+})
+
+test('a lease that the server does not know any more is lost', async () => {
+  const { lease, server } = setup()
+  const held = lease()
+  server.knows = false
+
+  expect(await aborted(held)).toBeInstanceOf(LeaseLostError)
+  expect(held.remainingMs).toBe(0)
+  await expect(held.release()).rejects.toThrow(LeaseLostError)
+  await expect(held.extend()).rejects.toThrow(LeaseLostError)
+})
+
+test('a lease that no server answers for is lost when it ends by our own clock', async () => {
+  const { lease, server } = setup()
+  const held = lease()
+  server.answers = false
+
+  expect(await aborted(held)).toBeInstanceOf(LeaseLostError)
+})
+
+test('a lease is not extended beyond the longest time it may be held', async () => {
+  const { lease } = setup()
+  const held = lease({ leaseMs: 60, maxHoldMs: 100 })
+
+  expect(await aborted(held)).toBeInstanceOf(LeaseLostError)
+})
+
+test('after a stall the first question tells the loss, before any timer has', () => {
+  const { lease } = setup()
+  const held = lease({ leaseMs: 20 })
+  stall(40)
+
+  expect(held.remainingMs).toBe(0)
+  expect(() => held.assertHeld()).toThrow(LeaseLostError)
+  expect(held.signal.aborted).toBe(true)
+})
+
+test('a release that was sent twice and is unknown by then was a release', async () => {
+  const { lease, server } = setup()
+  const held = lease()
+  Object.assign(server, { knows: false, resent: true })
+
+  await held.release()
+
+  expect(held.signal.aborted).toBe(false)
+})
+
+test('a release that was sent once and is unknown is a loss', async () => {
+  const { lease, server } = setup()
+  const held = lease()
+  server.knows = false
+
+  await expect(held.release()).rejects.toThrow(LeaseLostError)
+  expect(held.signal.aborted).toBe(true)
+})
+
+test('a lease whose task has ended unheard is given back once the server hears it', async () => {
+  const { lease, released, server } = setup()
+  const ended = lease({ leaseMs: 600_000 })
+  server.hears = false
+  await expect(runUnder(ended, () => 'done')).rejects.toThrow('away')
+
+  server.hears = true
+
+  await expect.poll(() => released).toEqual([ended.token])
+  expect(ended.signal.aborted).toBe(false)
+})
+
+test('a lease that its holder could not give back is left to him', async () => {
+  const { lease, released, server } = setup()
+  const byHand = lease({ leaseMs: 600_000 })
+  const inBlock = lease({ leaseMs: 600_000 })
+  server.hears = false
+  await expect(byHand.release()).rejects.toThrow('away')
+  await expect(inBlock[Symbol.asyncDispose]()).rejects.toThrow('away')
+
+  server.hears = true
+
+  await expect.poll(() => released).toEqual([inBlock.token])
+  byHand.assertHeld()
+})
+
+test('a second release does nothing', async () => {
+  const { lease, released } = setup()
+  const held = lease()
+
+  await held.release()
+  await held.release()
+
+  expect(released).toEqual([held.token])
+})
+
+test('a nested lease leaves the outer one as it is', async () => {
+  const { lease, released } = setup()
+  const outer = lease({ leaseMs: 60_000 })
+
+  await new NestedLease(new NestedLease(outer)).release()
+
+  expect(released).toEqual([])
+  outer.assertHeld()
+})
+
+test('a nested lease that was given back has nothing left, while the outer one has', async () => {
+  const { lease } = setup()
+  const outer = lease({ leaseMs: 60_000 })
+  const nested = new NestedLease(outer)
+  expect(nested.remainingMs).toBeGreaterThan(0)
+
+  await nested.release()
+
+  expect(nested.remainingMs).toBe(0)
+  expect(outer.remainingMs).toBeGreaterThan(0)
+})
+
+test('what a task throws is told rather than the loss of its lease', async () => {
+  const { lease, server } = setup()
+  server.knows = false
+
+  await expect(
+    runUnder(lease(), () => {
+      throw new Error('of the task')
+    }),
+  ).rejects.toThrow('of the task')
+})
+
+test('a task that outlived its lease is told so, though it is done', async () => {
+  const { lease, server } = setup()
+  server.knows = false
+
+  await expect(runUnder(lease({ leaseMs: 20 }), () => stall(40))).rejects.toThrow(LeaseLostError)
+})
+
+test('a task that outlives what closing gives it is told that its lease is lost, with the cause', async () => {
+  const { lease, keeper, released } = setup()
+  const held = lease({ leaseMs: 60_000 })
+  const cause = new Error('closed')
+  let end = (): void => undefined
+  const running = runUnder(held, () => new Promise<void>((resolve) => (end = resolve)))
+
+  await keeper.close(cause, 10)
+  end()
+
+  await expect(running).rejects.toMatchObject({ name: 'LeaseLostError', cause })
+  await expect(held.extend()).rejects.toThrow(LeaseLostError)
+  expect(() => held.assertHeld()).toThrow(LeaseLostError)
+  expect(held.remainingMs).toBe(0)
+  expect(released).toEqual([held.token])
+})
+
+test('a holder that gives back while the keeper does so is told that the lease is lost', async () => {
+  const { lease, keeper, released } = setup()
+  const held = lease({ leaseMs: 60_000 })
+
+  const closing = keeper.close(new Error('closed'), 500)
+
+  await expect(held.release()).rejects.toThrow(LeaseLostError)
+  await closing
+  expect(released).toEqual([held.token])
+})
+
+test('a task that ends in the time that closing gives it has released its lease', async () => {
+  const { lease, keeper, released } = setup()
+  const held = lease({ leaseMs: 60_000 })
+  const running = runUnder(
+    held,
+    ({ signal }) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve('done'))
+      }),
+  )
+
+  await keeper.close(new Error('closed'), 60_000)
+
+  expect(await running).toBe('done')
+  expect(released).toEqual([held.token])
+})
+
+test('after a stall the signal tells the loss at the first look, also that of a nested lease', () => {
+  const { lease } = setup()
+  const held = lease({ leaseMs: 20 })
+  const nested = new NestedLease(held)
+  nested.heed(new AbortController().signal)
+  const { signal } = nested
+  stall(40)
+
+  expect(nested.signal.aborted).toBe(true)
+  expect(signal.reason).toBeInstanceOf(LeaseLostError)
+  expect(held.signal.aborted).toBe(true)
+})
+
+test('of two extensions at once the longer is done and the shorter refused: it is kept at the longer', async () => {
+  const { lease, server, extended } = setup()
+  const held = lease({ leaseMs: 600 })
+  const longer = held.extend('3s')
+  server.refuses = held.token
+  const shorter = held.extend('1s')
+
+  await longer
+  await expect(shorter).rejects.toThrow(DriverError)
+  server.refuses = 0
+  const before = extended.length
+  while (extended.length === before) await new Promise((resolve) => setTimeout(resolve, 5))
+
+  expect(extended.at(-1)).toMatchObject([{ leaseMs: 3000 }])
+})

@@ -1,0 +1,21 @@
+// Which partition a key belongs to: CRC16 (XMODEM, as Redis Cluster counts its slots) of the key's bytes in
+// UTF-8, modulo the number of partitions. Every language must come to the same.
+
+import { InvalidArgumentError } from '../errors/errors.ts'
+
+/** Throws InvalidArgumentError for what is not valid Unicode text. */
+export function partitionOf(key: unknown, count: number, argument = 'key'): number {
+  if (typeof key !== 'string' || /[\ud800-\udfff]/u.test(key)) {
+    throw new InvalidArgumentError(argument, 'must be text of valid Unicode')
+  }
+  return crc16(Buffer.from(key)) % count
+}
+
+function crc16(bytes: Uint8Array): number {
+  let crc = 0
+  for (const byte of bytes) {
+    crc ^= byte << 8
+    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : crc << 1
+  }
+  return crc
+}

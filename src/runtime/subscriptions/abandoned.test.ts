@@ -1,0 +1,236 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Abandoned } from './abandoned.ts'
+import { DriverError } from '../errors/errors.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const away = new DriverError('unreachable', 'away')
+
+test('an attempt that ended is abandoned once', async () => {
+  const say = vi.fn(async () => undefined)
+  new Abandoned().add('a', { say, mayComeLate: false })
+
+  await vi.advanceTimersByTimeAsync(200_000)
+  expect(say).toHaveBeenCalledTimes(1)
+})
+
+test('what could not be said is said again each second until it is heard', async () => {
+  const say = vi.fn(async () => undefined)
+  say.mockRejectedValueOnce(away).mockRejectedValueOnce(away)
+  new Abandoned().add('a', { say, mayComeLate: false })
+
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(say).toHaveBeenCalledTimes(2)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(say).toHaveBeenCalledTimes(3)
+  await vi.advanceTimersByTimeAsync(200_000)
+  expect(say).toHaveBeenCalledTimes(3)
+})
+
+test('in an outage one attempt a second is tried, however many have ended; after it all are said at once', async () => {
+  let [isAway, tries] = [true, 0]
+  const heard = new Set<number>()
+  const abandoned = new Abandoned()
+  for (let n = 0; n < 500; n++) {
+    const say = async (): Promise<void> => {
+      tries += 1
+      if (isAway) throw away
+      heard.add(n)
+    }
+    abandoned.add(String(n), { say, mayComeLate: n % 2 === 0 })
+  }
+  await vi.advanceTimersByTimeAsync(0)
+  tries = 0
+
+  await vi.advanceTimersByTimeAsync(600_000)
+  expect(tries).toBe(600)
+  isAway = false
+  await vi.advanceTimersByTimeAsync(1000)
+
+  expect(heard.size).toBe(500)
+  expect(tries).toBe(1100)
+})
+
+test('what is refused is forgotten after two minutes', async () => {
+  const say = vi.fn(() => Promise.reject(new DriverError('forbidden', 'no')))
+  new Abandoned().add('a', { say, mayComeLate: true })
+
+  await vi.advanceTimersByTimeAsync(3_600_000)
+
+  expect(say.mock.calls.length).toBeLessThanOrEqual(122)
+})
+
+test('what is refused keeps nothing that a store could not hear from being said when it is back', async () => {
+  const abandoned = new Abandoned()
+  for (let n = 0; n < 1000; n++) {
+    const say = (): Promise<never> => Promise.reject(new DriverError('forbidden', 'no'))
+    abandoned.add(`refused ${n}`, { say, mayComeLate: false })
+  }
+  await vi.advanceTimersByTimeAsync(0)
+  const say = vi.fn(async () => undefined)
+  say.mockRejectedValueOnce(away)
+  abandoned.add('a', { say, mayComeLate: false })
+
+  await vi.advanceTimersByTimeAsync(1000)
+
+  expect(say).toHaveBeenCalledTimes(2)
+})
+
+test('a node that stays away keeps nothing from one that is back', async () => {
+  const abandoned = new Abandoned()
+  for (let n = 0; n < 1000; n++) {
+    const say = (): Promise<never> => Promise.reject(away)
+    abandoned.add(`away ${n}`, { say, node: () => 'one', mayComeLate: false })
+  }
+  await vi.advanceTimersByTimeAsync(0)
+  const says = [1, 2].map(() => vi.fn(async () => undefined).mockRejectedValueOnce(away))
+  for (const [n, say] of says.entries())
+    abandoned.add(`back ${n}`, { say, node: () => 'other', mayComeLate: false })
+
+  await vi.advanceTimersByTimeAsync(1000)
+
+  expect(says.map(({ mock }) => mock.calls.length)).toEqual([2, 2])
+})
+
+test('a store that refuses one of what it could not hear is there: all others are said', async () => {
+  const abandoned = new Abandoned()
+  const refusedNow = vi.fn(() => Promise.reject(new DriverError('forbidden', 'no')))
+  refusedNow.mockRejectedValueOnce(away)
+  const say = vi.fn(async () => undefined).mockRejectedValueOnce(away)
+  abandoned.add('a', { say: refusedNow, mayComeLate: false })
+  abandoned.add('b', { say, mayComeLate: false })
+
+  await vi.advanceTimersByTimeAsync(1000)
+
+  expect(say).toHaveBeenCalledTimes(2)
+})
+
+test('what is said because a message came for it is said five times more, where a late copy may undo it', async () => {
+  const say = vi.fn(async () => undefined)
+  say.mockRejectedValueOnce(away)
+  const abandoned = new Abandoned()
+  abandoned.add('a', { say, mayComeLate: true })
+  await vi.advanceTimersByTimeAsync(0)
+
+  abandoned.heard('a')
+  await vi.advanceTimersByTimeAsync(200_000)
+
+  expect(say).toHaveBeenCalledTimes(7)
+})
+
+test('what a late copy may undo is said five times more', async () => {
+  const say = vi.fn(async () => undefined)
+  new Abandoned().add('a', { say, mayComeLate: true })
+
+  await vi.advanceTimersByTimeAsync(200_000)
+  expect(say).toHaveBeenCalledTimes(6)
+})
+
+test('a message for an attempt that ended has it abandoned again', async () => {
+  const say = vi.fn(async () => undefined)
+  const abandoned = new Abandoned()
+  abandoned.add('a', { say, mayComeLate: false })
+  await vi.advanceTimersByTimeAsync(1)
+
+  abandoned.heard('a')
+  abandoned.heard('another')
+  expect(say).toHaveBeenCalledTimes(2)
+})
+
+test('an attempt is known for two minutes', async () => {
+  const [say, other] = [vi.fn(async () => undefined), vi.fn(async () => undefined)]
+  const abandoned = new Abandoned()
+  abandoned.add('a', { say, mayComeLate: false })
+  await vi.advanceTimersByTimeAsync(121_000)
+  abandoned.add('b', { say: other, mayComeLate: false })
+
+  abandoned.heard('a')
+  abandoned.heard('b')
+  expect([say, other].map(({ mock }) => mock.calls.length)).toEqual([1, 2])
+})
+
+test('nothing is said once it is closed, or the instance is', async () => {
+  const say = vi.fn(async () => undefined)
+  const abandoned = new Abandoned()
+  abandoned.add('a', { say, mayComeLate: true })
+  abandoned.close()
+  const refused = vi.fn(() => Promise.reject(new DriverError('closed', 'closed')))
+  new Abandoned().add('b', { say: refused, mayComeLate: true })
+
+  await vi.advanceTimersByTimeAsync(200_000)
+  expect([say, refused].map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+/** So many that end while the store is away. */
+function endedInOutage(count: number): {
+  abandoned: Abandoned
+  heard: Set<number>
+  goOn: () => Promise<unknown>
+} {
+  let isAway = true
+  const heard = new Set<number>()
+  const abandoned = new Abandoned()
+  for (let n = 0; n < count; n++) {
+    const say = async (): Promise<void> => {
+      if (isAway) throw away
+      heard.add(n)
+    }
+    abandoned.add(String(n), { say, mayComeLate: false })
+  }
+  const goOn = (): Promise<unknown> => {
+    isAway = false
+    return vi.advanceTimersByTimeAsync(1000)
+  }
+  return { abandoned, heard, goOn }
+}
+
+test('of those that a store cannot hear none is forgotten, however many end after them', async () => {
+  const { abandoned, heard, goOn } = endedInOutage(20_000)
+  await vi.advanceTimersByTimeAsync(130_000)
+  for (let n = 0; n < 20_000; n++)
+    abandoned.add(`heard ${n}`, { say: async () => undefined, mayComeLate: false })
+  await vi.advanceTimersByTimeAsync(0)
+
+  await goOn()
+
+  expect(heard.size).toBe(20_000)
+})
+
+test('of more than a hundred thousand that a store cannot hear the newest are not kept', async () => {
+  const { heard, goOn } = endedInOutage(100_100)
+  await vi.advanceTimersByTimeAsync(0)
+
+  await goOn()
+
+  expect([heard.size, heard.has(0), heard.has(100_099)]).toEqual([100_000, true, false])
+})
+
+test('what a late copy may undo is said five times more, however many end meanwhile', async () => {
+  const say = vi.fn(async () => undefined)
+  const abandoned = new Abandoned()
+  abandoned.add('a', { say, mayComeLate: true })
+  await vi.advanceTimersByTimeAsync(1)
+  for (let n = 0; n < 20_000; n++) abandoned.add(`b${n}`, { say: async () => undefined, mayComeLate: false })
+
+  await vi.advanceTimersByTimeAsync(60_000)
+  abandoned.add('c', { say: async () => undefined, mayComeLate: false })
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(say).toHaveBeenCalledTimes(6)
+})
+
+test('those that are known are the newest ten thousand', async () => {
+  const abandoned = new Abandoned()
+  const says = Array.from({ length: 10_100 }, () => vi.fn(async () => undefined))
+  for (const [n, say] of says.entries()) abandoned.add(String(n), { say, mayComeLate: false })
+  await vi.advanceTimersByTimeAsync(0)
+
+  for (const n of says.keys()) abandoned.heard(String(n))
+  expect(says.map(({ mock }) => mock.calls.length)).toEqual(says.map((_, n) => (n < 100 ? 1 : 2)))
+})

@@ -1,0 +1,356 @@
+// What is told to this process alone: that something it waited for has been granted, or that it is its turn
+// to look. A message is lines of words, `<word> <id> <number> …`; an id begins with the name of the process,
+// `<process>.<number>`, and the process listens on `<beginning>:<process>`. One subscription serves all who
+// wait, however many they are. A message of the word `job` is one letter: what follows its first line is its text.
+
+import { randomBytes } from 'node:crypto'
+import type { Driver, Subscription } from '../../driver.ts'
+import { Abandoned } from './abandoned.ts'
+import { type Ear, Hearing } from './hearing.ts'
+import { ServerClock } from '../time/server-clock.ts'
+import { Sleeper } from '../time/sleeper.ts'
+import { Standers } from './standers.ts'
+
+// A channel is kept for a while after the last who waited on it.
+const LINGER_MS = 5000
+
+export interface Letter {
+  readonly word: string
+  readonly numbers: readonly number[]
+  /** Empty but for a job. */
+  readonly text: string
+  /** `performance.now()` when it came. */
+  readonly receivedAt: number
+}
+
+export class Mailbox {
+  readonly #driver: Pick<Driver, 'subscribe'>
+  readonly #process = randomBytes(9).toString('base64url')
+  readonly #boxes = new Map<string, Box>()
+  #last = 0
+  /** The server's clock, by the answers to attempts. */
+  readonly clock: ServerClock = new ServerClock()
+  /** Attempts that stand in line. */
+  readonly standers: Standers = new Standers()
+  /** Attempts that are over, and that letters may still be for. */
+  readonly abandoned: Abandoned = new Abandoned()
+
+  constructor(driver: Pick<Driver, 'subscribe'>) {
+    this.#driver = driver
+  }
+
+  /** A name for one who waits; never used twice. */
+  newId(): string {
+    this.#last += 1
+    return `${this.#process}.${this.#last}`
+  }
+
+  /**
+   * A name for one attempt, which tells when it was made by the server's clock, where that is known: the server then grants
+   * its whole lease at once, should something become free within a moment.
+   */
+  newAttemptId(): string {
+    return this.clock.known ? `${this.newId()}@${Math.floor(this.clock.latestMs())}` : this.newId()
+  }
+
+  /**
+   * Listens for letters to `id` on the channel that begins so; resolves when the server has confirmed.
+   * `close` the post when done. Rejects as the driver does. `lasts`: letters are read also while the instance closes.
+   */
+  async expect(beginning: string, id: string, lasts = false): Promise<Post> {
+    const box = this.#box(beginning)
+    const post = new Post(box, id, lasts)
+    await box.enter(id, post)
+    return post
+  }
+
+  /**
+   * As `expect`, under one name with all others of this process who wait for the same: each has a post of its own, and gets
+   * every letter.
+   */
+  async expectShared(beginning: string, what: string): Promise<SharedPost> {
+    const box = this.#box(beginning)
+    const shared = box.share(what, () => this.newId())
+    const post = new SharedPost(box, shared)
+    try {
+      await box.opened
+    } catch (error) {
+      post.close()
+      throw error
+    }
+    return post
+  }
+
+  /** As `expect`, when the process listens there already; else null. */
+  expectNow(beginning: string, id: string): Post | null {
+    const box = this.#boxes.get(beginning)
+    if (box === undefined || !box.ready) return null
+    const post = new Post(box, id)
+    box.put(id, post)
+    return post
+  }
+
+  /** The instance closes: those who wait look again. Posts that last go on. */
+  endWaits(): void {
+    for (const box of this.#boxes.values()) box.endWaits()
+  }
+
+  /** Whoever waits looks again. The subscriptions end with the instance, which may be waiting in vain for one. */
+  close(): void {
+    this.abandoned.close()
+    for (const box of this.#boxes.values()) box.close()
+  }
+
+  #box(beginning: string): Box {
+    const known = this.#boxes.get(beginning)
+    if (known !== undefined) return known
+    const forget = (): void => {
+      if (this.#boxes.get(beginning) === box) this.#boxes.delete(beginning)
+    }
+    const box: Box = new Box(this.#driver, `${beginning}:${this.#process}`, this.abandoned, forget)
+    this.#boxes.set(beginning, box)
+    return box
+  }
+}
+
+/** Letters to one attempt. */
+export class Post implements Ear {
+  /** It goes on while the instance closes. */
+  readonly lasts: boolean
+  readonly #box: Box
+  readonly #id: string
+  readonly #letters: Letter[] = []
+  #missed = false
+  readonly #sleeper = new Sleeper()
+
+  constructor(box: Box, id: string, lasts = false) {
+    this.lasts = lasts
+    this.#box = box
+    this.#id = id
+  }
+
+  get isHeard(): boolean {
+    return this.#box.isHeard
+  }
+
+  get isGone(): boolean {
+    return this.#box.isGone
+  }
+
+  deliver(letter: Letter): void {
+    this.#letters.push(letter)
+    this.#sleeper.wake()
+  }
+
+  /** Letters may have been missed. */
+  interrupt(): void {
+    this.#missed = true
+    this.#sleeper.wake()
+  }
+
+  /**
+   * The next letter, null after `ms`, or 'missed' when letters may have been. Rejects with the signal's
+   * reason.
+   */
+  async next(ms: number, signal?: AbortSignal): Promise<Letter | 'missed' | null> {
+    signal?.throwIfAborted()
+    if (this.#letters.length === 0 && !this.#missed) await this.#sleeper.sleep(ms, signal)
+    signal?.throwIfAborted()
+    const letter = this.#letters.shift()
+    if (letter !== undefined || !this.#missed) return letter ?? null
+    this.#missed = false
+    return 'missed'
+  }
+
+  close(): void {
+    this.#box.leave(this.#id)
+  }
+}
+
+/** One name, and those who wait under it. */
+class Shared {
+  readonly id: string
+  readonly what: string
+  readonly lasts = false
+  readonly posts: Set<Post> = new Set()
+
+  constructor(id: string, what: string) {
+    this.id = id
+    this.what = what
+  }
+
+  deliver(letter: Letter): void {
+    for (const post of this.posts) post.deliver(letter)
+  }
+
+  interrupt(): void {
+    for (const post of this.posts) post.interrupt()
+  }
+}
+
+/** Letters to all who wait for the same. */
+export class SharedPost extends Post {
+  /** The name of all of them. */
+  readonly id: string
+  readonly #shared: Shared
+  readonly #in: Box
+
+  constructor(box: Box, shared: Shared) {
+    super(box, shared.id)
+    this.id = shared.id
+    this.#shared = shared
+    this.#in = box
+    shared.posts.add(this)
+  }
+
+  /** Whether nobody else waits under this name. */
+  get isLast(): boolean {
+    return this.#shared.posts.size === 1 && this.#shared.posts.has(this)
+  }
+
+  override close(): void {
+    const { isLast } = this
+    this.#shared.posts.delete(this)
+    if (isLast) this.#in.unshare(this.#shared)
+  }
+}
+
+type Reader = Pick<Post, 'lasts' | 'deliver' | 'interrupt'>
+
+class Box {
+  readonly #subscription: Promise<Subscription>
+  readonly #posts = new Map<string, Reader>()
+  /** By what they wait for. */
+  readonly #shared = new Map<string, Shared>()
+  readonly #abandoned: Abandoned
+  readonly #forget: () => void
+  #linger: NodeJS.Timeout | null = null
+  #emptySince = 0
+  #ready = false
+  readonly #hearing = new Hearing()
+
+  constructor(driver: Pick<Driver, 'subscribe'>, channel: string, abandoned: Abandoned, forget: () => void) {
+    this.#abandoned = abandoned
+    this.#forget = forget
+    this.#subscription = driver.subscribe(channel, {
+      onMessage: (message) => this.#sort(message),
+      onLost: () => this.#lose(),
+      onGap: () => this.#hearAgain(),
+    })
+    // Whoever waits sees the failure; the next one tries again.
+    this.#subscription.then(() => (this.#ready = true), forget)
+  }
+
+  /** True once the server has confirmed. */
+  get ready(): boolean {
+    return this.#ready
+  }
+
+  get isHeard(): boolean {
+    return this.#ready && this.#hearing.isHeard
+  }
+
+  get isGone(): boolean {
+    return this.#hearing.isGone
+  }
+
+  /** Resolves when the server has confirmed. */
+  get opened(): Promise<unknown> {
+    return this.#subscription
+  }
+
+  put(id: string, post: Post): void {
+    this.#posts.set(id, post)
+  }
+
+  share(what: string, newId: () => string): Shared {
+    const known = this.#shared.get(what)
+    if (known !== undefined) return known
+    const shared = new Shared(newId(), what)
+    this.#shared.set(what, shared)
+    this.#posts.set(shared.id, shared)
+    return shared
+  }
+
+  /** The last one has gone: a name is never used twice. */
+  unshare({ id, what }: Shared): void {
+    this.#shared.delete(what)
+    this.leave(id)
+  }
+
+  async enter(id: string, post: Post): Promise<void> {
+    this.put(id, post)
+    try {
+      await this.#subscription
+    } catch (error) {
+      this.#posts.delete(id)
+      throw error
+    }
+  }
+
+  leave(id: string): void {
+    if (!this.#posts.delete(id) || this.#posts.size > 0) return
+    this.#emptySince = performance.now()
+    this.#linger ??= this.#lookIn(LINGER_MS)
+  }
+
+  /** One timer, however often the last one leaves. */
+  #lookIn(ms: number): NodeJS.Timeout {
+    const look = (): void => {
+      this.#linger = null
+      if (this.#posts.size > 0) return
+      const restMs = this.#emptySince + LINGER_MS - performance.now()
+      if (restMs > 0) this.#linger = this.#lookIn(restMs)
+      else void this.#unsubscribe()
+    }
+    return setTimeout(look, ms).unref()
+  }
+
+  endWaits(): void {
+    for (const post of this.#posts.values()) if (!post.lasts) post.interrupt()
+  }
+
+  close(): void {
+    if (this.#linger !== null) clearTimeout(this.#linger)
+    this.#forget()
+    this.#interruptAll()
+  }
+
+  #sort(message: string): void {
+    const receivedAt = performance.now()
+    if (!message.startsWith('job ')) {
+      for (const line of message.split('\n')) this.#deliver(line, '', receivedAt)
+      return
+    }
+    const end = message.indexOf('\n')
+    this.#deliver(message.slice(0, end), message.slice(end + 1), receivedAt)
+  }
+
+  #deliver(line: string, text: string, receivedAt: number): void {
+    const [word = '', id = '', ...numbers] = line.split(' ')
+    const post = this.#posts.get(id)
+    if (post === undefined) this.#abandoned.heard(id)
+    else post.deliver({ word, numbers: numbers.map(Number), text, receivedAt })
+  }
+
+  /** Those who wait look at their clocks again: until it is heard again they ask more often. */
+  #lose(): void {
+    this.#hearing.lose()
+    this.#interruptAll()
+  }
+
+  #hearAgain(): void {
+    this.#hearing.hear()
+    this.#interruptAll()
+  }
+
+  #interruptAll(): void {
+    for (const post of this.#posts.values()) post.interrupt()
+  }
+
+  async #unsubscribe(): Promise<void> {
+    this.#forget()
+    // A subscription that cannot be ended is gone with its connection.
+    await this.#subscription.then((subscription) => subscription.close()).catch(() => undefined)
+  }
+}

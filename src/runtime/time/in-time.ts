@@ -1,0 +1,195 @@
+// Promises that are waited for so long, or until a signal aborts, and no longer. What comes after that is taken here, so
+// that no rejection is left unhandled.
+
+import { onAbort } from './aborts.ts'
+import type { Deadlines } from './deadlines.ts'
+import { DriverError, PeriluneError } from '../errors/errors.ts'
+import { startTimer } from './timer.ts'
+
+/**
+ * The promise's value; DriverError `unreachable` when it is not there `by` then, or fails with no error of ours. Ends with
+ * all that these deadlines watch.
+ */
+export function inTime<Value>(promise: Promise<Value>, by: number, deadlines: Deadlines): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const late = (cause?: unknown): void =>
+      reject(new DriverError('unreachable', 'no server answered before the deadline', { cause }))
+    const failed = (error: unknown): void => (error instanceof PeriluneError ? reject(error) : late(error))
+    const due = { by, giveUp: (reason?: Error) => (reason === undefined ? late() : reject(reason)) }
+    deadlines.add(due)
+    settle(promise, resolve, failed, () => deadlines.remove(due))
+  })
+}
+
+/**
+ * What code of the user answers, which may never: null where nothing has come `by` then, or all ends that these deadlines watch.
+ * Rejects as the answer does before.
+ */
+export function answered<Value>(
+  answer: Value | PromiseLike<Value>,
+  by: number,
+  deadlines: Deadlines,
+): Promise<{ readonly value: Value } | null> {
+  return new Promise((resolve, reject) => {
+    const due = { by, giveUp: () => resolve(null) }
+    deadlines.add(due)
+    settle(
+      Promise.resolve(answer),
+      (value) => resolve({ value }),
+      reject,
+      () => deadlines.remove(due),
+    )
+  })
+}
+
+/** Resolves after `ms`. Rejects with the signal's reason, and ends with all that these deadlines watch. */
+export function rest(ms: number, deadlines: Deadlines, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const due = {
+      by: performance.now() + ms,
+      giveUp: (reason?: Error): void => {
+        forget()
+        if (reason === undefined) resolve()
+        else reject(reason)
+      },
+    }
+    deadlines.add(due)
+    const forget = onAbort(signal, () => {
+      deadlines.remove(due)
+      reject(signal?.reason)
+    })
+  })
+}
+
+/** As the promise; rejects after `ms`, or with the signal's reason. */
+export function within<Value>(promise: Promise<Value>, ms: number, signal?: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = startTimer(() => {
+      forget()
+      reject(new Error('too late'))
+    }, ms)
+    const forget = onAbort(signal, () => {
+      timer.cancel()
+      reject(signal?.reason)
+    })
+    settle(promise, resolve, reject, () => {
+      timer.cancel()
+      forget()
+    })
+  })
+}
+
+/**
+ * As the promise; rejects with the signal's reason when that comes first, or has come before. `giveBack` gets the value
+ * that comes after that; what it throws ends by itself.
+ */
+export function unlessAborted<Value>(
+  promise: Promise<Value>,
+  signal?: AbortSignal,
+  giveBack?: (late: Value) => Promise<unknown>,
+): Promise<Value> {
+  if (signal === undefined) return promise
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => {
+      reject(signal.reason)
+      if (giveBack !== undefined) promise.then(giveBack).catch(() => undefined)
+    })
+    // An abort of the same turn has given the value back.
+    const take = (value: Value): void => void (signal.aborted || resolve(value))
+    settle(promise, take, reject, forget)
+  })
+}
+
+/** As the promise of the work, which is not begun where the signal has aborted. Rejects with the signal's reason. */
+export async function abortable<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+  signal?.throwIfAborted()
+  return unlessAborted(work(), signal)
+}
+
+/** Whoever cannot listen by then does without: what is free should not wait for that. */
+const OPENING_MS = 1000
+
+/** What is opened to listen, and may come late. */
+export interface Opening<Opened> {
+  /** Null until it has come: whoever waits does without, and looks again each time he asks. */
+  readonly now: Opened | null
+  /** What comes after that is closed, too. */
+  close(): void
+}
+
+class LateOpening<Opened extends { close(): unknown }> implements Opening<Opened> {
+  #opened: Opened | null = null
+  #isClosed = false
+
+  constructor(opening: Promise<Opened>) {
+    opening.then(
+      (opened) => this.#come(opened),
+      () => undefined, // listening is forbidden: it never comes
+    )
+  }
+
+  get now(): Opened | null {
+    return this.#opened
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#opened?.close()
+  }
+
+  #come(opened: Opened): void {
+    if (this.#isClosed) opened.close()
+    else this.#opened = opened
+  }
+}
+
+/**
+ * Resolves once it is opened, or cannot be, or after `ms`, a second at most: then it may come later. Rejects with the signal's reason;
+ * what comes after that is closed.
+ */
+export async function openWithin<Opened extends { close(): unknown }>(
+  opening: Promise<Opened>,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<Opening<Opened>> {
+  const late = new LateOpening(opening)
+  try {
+    await within(opening, Math.min(ms, OPENING_MS), signal)
+  } catch {
+    if (signal?.aborted) late.close()
+    signal?.throwIfAborted()
+  }
+  return late
+}
+
+/** Resolves after `ms`. Rejects with the signal's reason. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const timer = startTimer(() => {
+      forget()
+      resolve()
+    }, ms)
+    const forget = onAbort(signal, () => {
+      timer.cancel()
+      reject(signal?.reason)
+    })
+  })
+}
+
+/** One promise less than `then` and `finally`, and each of them is handled. */
+function settle<Value>(
+  promise: Promise<Value>,
+  resolve: (value: Value) => void,
+  reject: (error: unknown) => void,
+  over: () => void,
+): void {
+  const settled =
+    <Told>(tell: (told: Told) => void) =>
+    (told: Told): void => {
+      over()
+      tell(told)
+    }
+  promise.then(settled(resolve), settled(reject))
+}

@@ -1,0 +1,83 @@
+// Standing in line for a lease. The script grants, or gives a place in the line; whoever frees something
+// grants it to the first in line and tells its process (lua/shared/line).
+
+import { type Attempts, abandon, guarded } from './attempts.ts'
+import type { Deadlines } from '../time/deadlines.ts'
+import { askingAt, type Grant, toGrant } from '../keeper/grant.ts'
+import { type Opening, openWithin, unlessAborted } from '../time/in-time.ts'
+import type { Mailbox, Post } from '../subscriptions/mailbox.ts'
+import type { Trace } from '../calls/runner.ts'
+import { Waiter } from './waiter.ts'
+
+export interface LineTerms {
+  readonly mailbox: Mailbox
+  /** End the waiting when the instance closes. */
+  readonly deadlines: Deadlines
+  /** What it is the line for: all who want it in this process name it so. */
+  readonly line: string
+  /** Beginning of the channels on which processes are told. */
+  channel(): string | Promise<string>
+  readonly waitMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** Resolves to null when nothing became free for `waitMs`. Rejects with the signal's reason. */
+export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant | null> {
+  const { mailbox, waitMs, signal } = terms
+  if (signal?.aborted) return Promise.reject(signal.reason)
+  const id = mailbox.newAttemptId()
+  if (waitMs === 0) return tryOnce(attempts, id, terms)
+  return attempts.passes ? tryFirst(attempts, id, terms) : waitFor(attempts, id, terms)
+}
+
+async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
+  // A new name to stand in line with: what came too late is given back under the first.
+  return (await tryOnce(attempts, id, terms)) ?? waitFor(attempts, terms.mailbox.newAttemptId(), terms)
+}
+
+async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
+  const endsAt = performance.now() + terms.waitMs
+  const { mailbox, signal, deadlines, line } = terms
+  const channel = terms.channel()
+  const opening = postNow(channel, terms, id) ?? (await openPost(channel, terms, id))
+  const waiter = new Waiter(attempts, id, { mailbox, opening, endsAt, signal, deadlines, line })
+  try {
+    return await waiter.wait()
+  } finally {
+    opening.close()
+  }
+}
+
+async function tryOnce(
+  attempts: Attempts,
+  id: string,
+  { mailbox, signal }: Pick<LineTerms, 'mailbox' | 'signal'>,
+): Promise<Grant | null> {
+  const askedAt = askingAt()
+  const trace: Trace = {}
+  const asking = attempts.attempt(id, { waits: false, listens: false, trace })
+  const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace, listens: false })
+  try {
+    const standing = await unlessAborted(asking, signal)
+    if ('nowMs' in standing && !mailbox.clock.known) mailbox.clock.note(standing.nowMs, askedAt)
+    const grant = standing.status === 'granted' ? toGrant(standing, askedAt) : null
+    if (grant !== null && grant.endsAt > performance.now())
+      return guarded(grant, attempts, id, mailbox, { trace, listens: false })
+    if (grant !== null || trace.repeated === true) giveUp()
+    return null
+  } catch (error) {
+    giveUp()
+    throw error
+  }
+}
+
+/** Null when the process has to subscribe first. */
+function postNow(channel: string | Promise<string>, terms: LineTerms, id: string): Opening<Post> | null {
+  const post = typeof channel === 'string' ? terms.mailbox.expectNow(channel, id) : null
+  return post && { now: post, close: () => post.close() }
+}
+
+function openPost(channel: string | Promise<string>, terms: LineTerms, id: string): Promise<Opening<Post>> {
+  const opening = Promise.resolve(channel).then((known) => terms.mailbox.expect(known, id))
+  return openWithin(opening, terms.waitMs, terms.signal)
+}
