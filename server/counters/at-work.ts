@@ -2,8 +2,8 @@
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Flushing, Loss, Perilune } from 'perilune'
-import type { Need } from '../readiness.ts'
-import { within } from '../within.ts'
+import type { Need } from '../health/readiness.ts'
+import { within } from '../process/within.ts'
 import { needOf, type OpenCounters, openCounters, type Tables, troubleOf } from './open-counters.ts'
 
 export interface CountersAtWork {

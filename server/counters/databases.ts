@@ -10,7 +10,7 @@ import {
   outboxFromTransaction,
   type Transact,
 } from 'perilune/transaction-sink'
-import { within } from '../within.ts'
+import { within } from '../process/within.ts'
 import { type DatabaseUrl, pathOf } from './database-url.ts'
 import type { Events, Outbox, Target } from './entry-schema.ts'
 import { SqliteFile } from './sqlite-file.ts'

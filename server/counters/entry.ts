@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { type CountersOptions, type Duration, InvalidArgumentError, type ShownOptions } from 'perilune'
 import { type Environment, StartError } from '../settings.ts'
-import { DEFAULT_TENANT, namedBy } from '../v1/place.ts'
+import { DEFAULT_TENANT, namedBy } from '../http/requests/tenant.ts'
 import { type DatabaseUrl, readDatabaseUrl } from './database-url.ts'
-import { msOf } from './duration.ts'
+import { msOf } from '../process/duration.ts'
 import { type Events, flawOf, type GivenEntry, modeOf, type Outbox, type Target } from './entry-schema.ts'
 
 interface Owned {

@@ -8,7 +8,7 @@ import {
   type Perilune,
   SinkError,
 } from 'perilune'
-import type { Need } from '../readiness.ts'
+import type { Need } from '../health/readiness.ts'
 import { type Database, Databases } from './databases.ts'
 import { type CountersEntry, checked } from './entry.ts'
 

@@ -4,9 +4,9 @@ import type { TArray, TInteger, TObject, TOptional, TString, TUnknown } from '@f
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Cache, type CacheOptions, jsonText, type Perilune } from 'perilune'
-import { duration, name } from '../arguments.ts'
-import { strict } from '../coordination/arguments.ts'
-import { nameOf } from '../place.ts'
+import { duration, name } from '../api/arguments.ts'
+import { strict } from '../api/strictness.ts'
+import { nameOf } from '../../http/requests/tenant.ts'
 
 export type ServedCache = Cache<string | null>
 

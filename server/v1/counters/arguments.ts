@@ -10,8 +10,8 @@ import {
   type TUnsafe,
   Type,
 } from '@fastify/type-provider-typebox'
-import { name } from '../arguments.ts'
-import { strict } from '../coordination/arguments.ts'
+import { name } from '../api/arguments.ts'
+import { strict } from '../api/strictness.ts'
 
 type Id = TUnsafe<string | number>
 const id: Id = Type.Unsafe<string | number>({

@@ -10,7 +10,7 @@ import {
   PeriluneError,
   SinkError,
 } from 'perilune'
-import { toProblemAnswer } from '../problem-documents.ts'
+import { toProblemAnswer } from '../../http/answers/problem-documents.ts'
 
 /** As the schema has them. */
 interface AskedIncrement {

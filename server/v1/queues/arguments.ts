@@ -11,8 +11,8 @@ import {
   Type,
 } from '@fastify/type-provider-typebox'
 import type { JobOptions } from 'perilune'
-import { duration, leaseToken, name, wait } from '../arguments.ts'
-import { strict } from '../coordination/arguments.ts'
+import { duration, leaseToken, name, wait } from '../api/arguments.ts'
+import { strict } from '../api/strictness.ts'
 
 export const text = (description: string): TOptional<TString> => Type.Optional(Type.String({ description }))
 

@@ -1,6 +1,6 @@
 import type { QueueEvent } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
-import { Slices } from '../../slices.ts'
+import { Slices } from '../../process/slices.ts'
 import { queueEvents } from './event-stream.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

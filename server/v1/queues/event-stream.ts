@@ -1,7 +1,7 @@
 // What happens in a queue, as server-sent events.
 
 import type { QueueEvent } from 'perilune'
-import type { Slices } from '../../slices.ts'
+import type { Slices } from '../../process/slices.ts'
 
 const HEARTBEAT_MS = 15_000
 /** To write each event by itself would take longer than all else. */

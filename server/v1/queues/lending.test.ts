@@ -1,8 +1,8 @@
 import { expect, inject, test } from 'vitest'
-import { createFastify } from '../../fastify.ts'
+import { createFastify } from '../../http/fastify.ts'
 import { startApp } from '../../testing/test-app.ts'
-import { Unsent } from '../../unsent.ts'
-import { Waits } from '../waits.ts'
+import { Unsent } from '../../http/answers/unsent.ts'
+import { Waits } from '../api/waits.ts'
 import { lendJobsTo } from './lending.ts'
 
 test('jobs that were claimed for a client which has left are given back', async () => {

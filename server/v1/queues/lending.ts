@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import type { Duration, LentJobs, Queue, QueueClaimOptions } from 'perilune'
-import { askWaiting, type Parts } from '../coordination/lending.ts'
+import { askWaiting, type Parts } from '../api/lending.ts'
 
 /** What a request asks for. */
 interface Wish {

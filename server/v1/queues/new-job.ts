@@ -8,7 +8,7 @@ import {
   Type,
 } from '@fastify/type-provider-typebox'
 import type { IfParentFails, ParentId } from 'perilune'
-import { duration } from '../arguments.ts'
+import { duration } from '../api/arguments.ts'
 import { jobOptions, text, unique } from './arguments.ts'
 
 type ParentIds = TUnsafe<readonly ParentId[]>

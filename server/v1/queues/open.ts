@@ -2,10 +2,10 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { LossReason, PartitionedQueue, Perilune, Queue, Settled } from 'perilune'
-import { BoundedMap } from '../../queues/bounded-map.ts'
-import { storedJson } from '../../stored-json.ts'
-import { nameOf } from '../place.ts'
-import { Refusal } from '../problem-documents.ts'
+import { BoundedMap } from '../../process/bounded-map.ts'
+import { storedJson } from '../../json/stored.ts'
+import { nameOf } from '../../http/requests/tenant.ts'
+import { Refusal } from '../../http/answers/problem-documents.ts'
 
 interface Lost {
   readonly outcome: 'lost'

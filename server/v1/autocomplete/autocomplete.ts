@@ -1,0 +1,150 @@
+import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { type Autocomplete, jsonText } from 'perilune'
+import type { App } from '../../http/fastify.ts'
+import { type Answers, answers, BODY, Count, json, Name, nothing, object, orNull } from '../api/answers.ts'
+import { duration, name } from '../api/arguments.ts'
+import { cleared } from '../coordination/answers.ts'
+import { NamePath, NoQuery, strict } from '../api/strictness.ts'
+import type { Parts } from '../api/lending.ts'
+import { newEntries, suggestionsText } from './entries.ts'
+import { nameOf } from '../../http/requests/tenant.ts'
+import { Refusal } from '../../http/answers/problem-documents.ts'
+
+const tags = ['autocomplete']
+const url = '/autocomplete/:name'
+const EntryPath = Type.Object({
+  name,
+  id: Type.String({ minLength: 1, description: 'The id of an entry; by default its text.' }),
+})
+const Entry = Type.Object(
+  {
+    text: Type.String({ description: 'What is suggested; up to 512 bytes.' }),
+    id: Type.Optional(Type.String({ description: 'Which entry it is; default: the text.' })),
+    score: Type.Optional(Type.Integer({ description: 'The greater the sooner; default 0.' })),
+    payload: Type.Optional(Type.Unknown({ description: 'Any JSON; kept to the letter.' })),
+    expireAfter: duration('When it is gone by itself; default: never.'),
+  },
+  strict,
+)
+const Entries = Type.Object({ entries: Type.Array(Entry, { minItems: 1, maxItems: 1000 }) }, strict)
+const Question = Type.Object(
+  {
+    query: Type.Optional(Type.String({ description: 'What was typed; default: nothing, which all match.' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, description: 'At most so many; default 10.' }),
+    ),
+    fuzzy: Type.Optional(Type.Boolean({ description: 'Whether those one edit away follow.' })),
+  },
+  strict,
+)
+const SuggestionSchema = object({
+  id: Type.String(),
+  text: Type.String({ description: 'As it was added.' }),
+  score: Type.Integer(),
+  edited: Type.Boolean({ description: 'Whether it matches with one edit only.' }),
+  payload: Type.Unknown({ description: 'Any JSON, to the letter; null where there is none.' }),
+})
+const added: Answers = {
+  200: json(
+    'How many were new, and how many took the place of another.',
+    object({ added: Count, replaced: Count }),
+  ),
+}
+const suggested: Answers = {
+  200: json('The greatest score first.', object({ suggestions: Type.Array(SuggestionSchema) })),
+}
+const removed: Answers = { 204: nothing('Removed.') }
+const picture: Answers = {
+  200: json(
+    'The index at one instant.',
+    object({
+      name: Name,
+      entries: Count,
+      words: Count,
+      hot: Count,
+      expiring: Count,
+      expired: Count,
+      codec: orNull(Type.String()),
+    }),
+  ),
+}
+
+type Open = (request: FastifyRequest) => Autocomplete<string>
+
+export function v1Autocomplete(app: App, parts: Parts): void {
+  const open: Open = (request) =>
+    parts.perilune.autocomplete(nameOf(request, (request.params as { name: string }).name), {
+      codec: jsonText,
+    })
+  addEntries(app, parts, open)
+  removeEntries(app, open)
+  suggestEntries(app, open)
+  wholeIndexes(app, open)
+}
+
+function addEntries(app: App, { limits }: Parts, open: Open): void {
+  const schema = {
+    tags,
+    summary: 'Add',
+    description: 'An entry takes the place of the one with its id. The same may be added again.',
+    params: NamePath,
+    querystring: NoQuery,
+    body: Entries,
+    response: answers(added, ...BODY),
+  }
+  const options = { schema, bodyLimit: limits.maxAppendBytes }
+  app.post(`${url}/entries`, options, async (request) =>
+    open(request).addMany(newEntries(request.body.entries, request.jsonText)),
+  )
+}
+
+function removeEntries(app: App, open: Open): void {
+  const schema = {
+    tags,
+    summary: 'Remove',
+    params: EntryPath,
+    querystring: NoQuery,
+    response: answers(removed, 404),
+  }
+  app.delete(`${url}/entries/:id`, { schema }, async (request, reply) => {
+    const { id } = request.params
+    if (!(await open(request).remove(id))) throw new Refusal('not-found', `There is no entry ${id}.`)
+    return reply.code(204).send()
+  })
+}
+
+function suggestEntries(app: App, open: Open): void {
+  const schema = {
+    tags,
+    summary: 'Suggest',
+    params: NamePath,
+    querystring: Question,
+    response: answers(suggested),
+  }
+  app.get(`${url}/suggestions`, { schema }, async (request, reply) => {
+    const { query = '', limit = 10, fuzzy = false } = request.query
+    const found = await open(request).suggest(query, { limit, fuzzy })
+    return reply.type('application/json').send(suggestionsText(found))
+  })
+}
+
+function wholeIndexes(app: App, open: Open): void {
+  const seen = {
+    tags,
+    summary: 'Inspect',
+    params: NamePath,
+    querystring: NoQuery,
+    response: answers(picture),
+  }
+  app.get(url, { schema: seen }, async (request) => ({
+    name: request.params.name,
+    ...(await open(request).inspect()),
+  }))
+
+  const gone = { tags, summary: 'Clear', params: NamePath, querystring: NoQuery, response: answers(cleared) }
+  app.delete(url, { schema: gone }, async (request, reply) => {
+    await open(request).clear()
+    return reply.code(204).send()
+  })
+}

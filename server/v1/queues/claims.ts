@@ -1,0 +1,156 @@
+// Claims, and what becomes of one claimed job.
+
+import { type Static, Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { InvalidArgumentError, type Queue } from 'perilune'
+import { letBodyGo } from '../../http/bodies/bodies.ts'
+import type { App } from '../../http/fastify.ts'
+import { answers, BODY } from '../api/answers.ts'
+import { lease, NamePath, strict } from '../api/strictness.ts'
+import type { Parts } from '../api/lending.ts'
+import { AckedJob, ackJobs } from './acks.ts'
+import { acked as ackedOne, buried, claimed, extended, released, retried } from './answers.ts'
+import { AttemptPath, delay, kind, message, QueueQuery, QueueWaitQuery, releaseDelay } from './arguments.ts'
+import { encodeLent } from './encode.ts'
+import { lendJobsTo } from './lending.ts'
+import { heldOutcome, type Open } from './open.ts'
+
+const tags = ['queues']
+const url = '/queues/:name/jobs/:id/claims/:token'
+const Terms = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 200, description: 'At most so many; default 1.' }),
+    ),
+    lease,
+    acks: Type.Optional(
+      Type.Array(AckedJob, {
+        minItems: 1,
+        maxItems: 500,
+        description: 'Jobs that are done: they are acked first.',
+      }),
+    ),
+  },
+  strict,
+)
+const Lease = Type.Object({ lease }, strict)
+const Retry = Type.Object({ delay, kind, message }, strict)
+const Bury = Type.Object({ kind, message }, strict)
+const Release = Type.Object({ delay: releaseDelay }, strict)
+const common = { tags, params: AttemptPath, querystring: QueueQuery }
+
+export function queueClaims(app: App, parts: Parts, open: Open): void {
+  claim(app, parts, open)
+  extendOne(app, parts, open)
+  ackOne(app, parts, open)
+  endOne(app, parts, open)
+}
+
+function claim(app: App, parts: Parts, open: Open): void {
+  const schema = {
+    tags,
+    summary: 'Claim',
+    params: NamePath,
+    querystring: QueueWaitQuery,
+    body: Terms,
+    response: answers(claimed, ...BODY),
+  }
+  const options = { schema, bodyLimit: parts.limits.maxAppendBytes }
+  app.post('/queues/:name/claims', options, async (request, reply) => {
+    const terms = termsOf(request.body)
+    const queue = open(request)
+    const acked = await ackFirst(queue, request)
+    // Results of what was acked may be large, and the wait long.
+    letBodyGo(request)
+    const lending = lendJobsTo(reply, parts, { queue, terms, wait: request.query.wait })
+    // What has been acked must be told, whatever becomes of the claim.
+    const lent = await (acked === undefined ? lending : lending.catch(logged(request)))
+    if (lent !== null) return reply.code(201).type('application/json').send(encodeLent(lent, acked))
+    return acked === undefined ? reply.code(204).send() : reply.code(200).send({ jobs: [], acked })
+  })
+}
+
+function termsOf(body: Static<typeof Terms>): Omit<Static<typeof Terms>, 'acks'> {
+  const { acks: _, ...terms } = body
+  return terms
+}
+
+async function ackFirst(
+  queue: Pick<Queue, 'settle'>,
+  { body: { acks }, jsonText }: { body: Static<typeof Terms>; jsonText: string },
+): Promise<object[] | undefined> {
+  return acks === undefined ? undefined : ackJobs(queue, acks, jsonText, 'acks')
+}
+
+function logged({ log }: FastifyRequest): (error: unknown) => null {
+  return (error) => {
+    log.warn({ reason: String(error) }, 'the acks of a claim were done, and the claim failed')
+    return null
+  }
+}
+
+function extendOne(app: App, { limits }: Parts, open: Open): void {
+  const schema = { ...common, summary: 'Extend', body: Lease, response: answers(extended, ...BODY) }
+  app.patch(url, { schema, bodyLimit: limits.maxOtherBytes }, async (request) => {
+    const { id, token } = leaseOf(request)
+    const { leaseMs, expiresAtMs, jobs } = await open(request).settle.extend(
+      [{ id, token }],
+      request.body.lease,
+    )
+    heldOutcome(jobs, token)
+    return { id, token, leaseMs, expiresAtMs }
+  })
+}
+
+function ackOne(app: App, { limits }: Parts, open: Open): void {
+  const plain = { ...common, summary: 'Ack', response: answers(ackedOne) }
+  app.delete(url, { schema: plain }, async (request, reply) => {
+    const { id, token } = leaseOf(request)
+    heldOutcome(await open(request).settle.ack([{ id, token }]), token)
+    return reply.code(204).send()
+  })
+
+  const withResult = {
+    ...common,
+    summary: 'Ack with a result',
+    description: 'Any JSON; kept to the letter where the queue keeps jobs that are done.',
+    body: Type.Unknown(),
+    response: answers(ackedOne, ...BODY),
+  }
+  const options = { schema: withResult, bodyLimit: limits.maxAppendBytes }
+  app.put(`${url}/result`, options, async (request, reply) => {
+    const { id, token } = leaseOf(request)
+    if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
+    heldOutcome(await open(request).settle.ack([{ id, token, result: request.jsonText }]), token)
+    return reply.code(204).send()
+  })
+}
+
+function endOne(app: App, { limits }: Parts, open: Open): void {
+  const bodyLimit = limits.maxOtherBytes
+
+  const given = { ...common, summary: 'Release', body: Release, response: answers(released, ...BODY) }
+  app.post(`${url}/release`, { schema: given, bodyLimit }, async (request, reply) => {
+    const { id, token } = leaseOf(request)
+    heldOutcome(await open(request).settle.release([{ id, token, ...request.body }]), token)
+    return reply.code(204).send()
+  })
+
+  const again = { ...common, summary: 'Retry', body: Retry, response: answers(retried, ...BODY) }
+  app.post(`${url}/retry`, { schema: again, bodyLimit }, async (request) => {
+    const { id, token } = leaseOf(request)
+    const outcome = heldOutcome(await open(request).settle.retry([{ id, token, ...request.body }]), token)
+    return { id, token, outcome }
+  })
+
+  const never = { ...common, summary: 'Bury', body: Bury, response: answers(buried, ...BODY) }
+  app.post(`${url}/bury`, { schema: never, bodyLimit }, async (request, reply) => {
+    const { id, token } = leaseOf(request)
+    heldOutcome(await open(request).settle.bury([{ id, token, ...request.body }]), token)
+    return reply.code(204).send()
+  })
+}
+
+function leaseOf({ params }: { params: { id: string; token: string } }): { id: string; token: number } {
+  return { id: params.id, token: Number(params.token) }
+}

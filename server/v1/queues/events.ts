@@ -1,0 +1,53 @@
+import { Type } from '@fastify/type-provider-typebox'
+import type { JobEventKind } from 'perilune'
+import type { App } from '../../http/fastify.ts'
+import { Pieces } from '../../http/answers/pieces.ts'
+import { Slices } from '../../process/slices.ts'
+import { answers } from '../api/answers.ts'
+import { flag } from '../api/arguments.ts'
+import { NamePath, strict } from '../api/strictness.ts'
+import type { Parts } from '../api/lending.ts'
+import { eventsOfQueue } from './answers.ts'
+import { spread, text } from './arguments.ts'
+import { queueEvents } from './event-stream.ts'
+import type { Open } from './open.ts'
+
+const Query = Type.Object(
+  {
+    kinds: text('Only of these kinds, with commas between: `acked,buried`.'),
+    name: text('Only of jobs with this name.'),
+    id: text('Only of this job.'),
+    tracked: flag('true: only of jobs that are tracked.'),
+    ...spread,
+  },
+  strict,
+)
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  'X-Accel-Buffering': 'no',
+}
+
+export function queueEventStream(app: App, { waits }: Parts, open: Open): void {
+  const slices = new Slices()
+  const schema = {
+    tags: ['queues'],
+    summary: 'Follow as server-sent events',
+    description: 'What happens from now on. `gap` says that events may be missing before the next one.',
+    params: NamePath,
+    querystring: Query,
+    response: answers(eventsOfQueue),
+  }
+  app.get('/queues/:name/events', { schema, exposeHeadRoute: false }, async (request, reply) => {
+    const { kinds, name, id, tracked } = request.query
+    const options = {
+      ...(kinds === undefined ? {} : { kinds: kinds.split(',') as JobEventKind[] }),
+      ...(name === undefined ? {} : { names: [name] }),
+      ...(id === undefined ? {} : { ids: [id] }),
+      ...(tracked === undefined ? {} : { tracked }),
+    }
+    const signal = waits.begin(reply)
+    const events = open(request).events({ ...options, signal })
+    return reply.headers(HEADERS).send(Pieces.ofTexts(queueEvents(events, signal, slices)))
+  })
+}

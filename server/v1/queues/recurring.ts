@@ -1,0 +1,114 @@
+// Jobs that are spawned again and again, at times of their own.
+
+import { Type } from '@fastify/type-provider-typebox'
+import type { RecurringOptions } from 'perilune'
+import type { App } from '../../http/fastify.ts'
+import { answers, BODY } from '../api/answers.ts'
+import { duration, limit, name } from '../api/arguments.ts'
+import { NamePath, strict } from '../api/strictness.ts'
+import type { Parts } from '../api/lending.ts'
+import { Refusal } from '../../http/answers/problem-documents.ts'
+import { recurring, recurringPage, recurringRemoved, recurringSet } from './answers.ts'
+import { jobOptions, QueueQuery, spread, text, unique } from './arguments.ts'
+import { encodeRecurring, encodeRecurringPage } from './encode.ts'
+import type { Open } from './open.ts'
+import { payloadIn } from './to-the-letter.ts'
+
+const tags = ['queues']
+const RecurringPath = Type.Object({
+  name,
+  id: Type.String({ minLength: 1, description: 'What its user calls the recurring job.' }),
+})
+const Paging = Type.Object({ after: text('`next` of the page before.'), limit: limit(50), ...spread }, strict)
+
+const missed = Type.Optional(
+  Type.Unsafe<'skip' | 'one' | { upTo: number }>({
+    type: ['object', 'string'],
+    properties: { upTo: { type: 'integer', minimum: 1, maximum: 1000 } },
+    required: ['upTo'],
+    additionalProperties: false,
+    description:
+      'Runs that are due while a later one is due, too: `skip`, `one` (default: the latest is made up for) or `{ upTo }`.',
+  }),
+)
+const Definition = Type.Object(
+  {
+    every: duration('The interval, counted from 1970 in UTC; this or `cron`.'),
+    offset: duration('How much later than that; shorter than `every`.'),
+    cron: text('An expression of five fields, or six with seconds in front.'),
+    timeZone: text('Of the expression, such as `Europe/Berlin`; default `UTC`.'),
+    missed,
+    limit: Type.Optional(Type.Integer({ minimum: 1, description: 'How many jobs are spawned in all.' })),
+    until: Type.Optional(Type.Integer({ minimum: 1, description: 'No run is later; Unix milliseconds.' })),
+    name: Type.String({ description: 'What kind of job it is.' }),
+    payload: Type.Unknown({ description: 'Any JSON; stored to the letter.' }),
+    ...jobOptions,
+    unique,
+  },
+  strict,
+)
+
+export function recurringJobs(app: App, parts: Parts, open: Open): void {
+  changeRecurring(app, parts, open)
+  readRecurring(app, open)
+}
+
+function changeRecurring(app: App, { limits }: Parts, open: Open): void {
+  const url = '/queues/:name/recurring/:id'
+  const common = { tags, params: RecurringPath, querystring: QueueQuery }
+
+  const set = {
+    ...common,
+    summary: 'Set a recurring job',
+    description: 'The same again changes nothing; anything else takes its place from now on.',
+    body: Definition,
+    response: answers(recurringSet, ...BODY),
+  }
+  const options = { schema: set, bodyLimit: limits.maxAppendBytes, config: { beginsQueue: true } }
+  app.put(url, options, async (request) => {
+    const { id } = request.params
+    // The library looks whether it is one of both kinds.
+    const definition = {
+      ...request.body,
+      payload: payloadIn(request.jsonText),
+    } as unknown as RecurringOptions<Record<string, unknown>, string>
+    return { id, ...(await open(request).recurring.set(id, definition)) }
+  })
+
+  const gone = { ...common, summary: 'Remove a recurring job', response: answers(recurringRemoved) }
+  app.delete(url, { schema: gone }, async (request, reply) => {
+    await open(request).recurring.remove(request.params.id)
+    return reply.code(204).send()
+  })
+}
+
+function readRecurring(app: App, open: Open): void {
+  const url = '/queues/:name/recurring'
+  const found = {
+    tags,
+    summary: 'Look a recurring job up',
+    params: RecurringPath,
+    querystring: QueueQuery,
+    response: answers(recurring, 404),
+  }
+  app.get(`${url}/:id`, { schema: found }, async (request, reply) => {
+    const { id } = request.params
+    const only = await open(request).recurring.find(id)
+    if (only === null) throw new Refusal('not-found', `There is no recurring job ${id}.`)
+    return reply.type('application/json').send(encodeRecurring(only))
+  })
+
+  const listed = {
+    tags,
+    summary: 'List recurring jobs',
+    description: 'By their next run.',
+    params: NamePath,
+    querystring: Paging,
+    response: answers(recurringPage),
+  }
+  app.get(url, { schema: listed }, async (request, reply) => {
+    const { partitions: _, ...paging } = request.query
+    const page = await open(request).recurring.list(paging)
+    return reply.type('application/json').send(encodeRecurringPage(page))
+  })
+}

@@ -1,0 +1,46 @@
+// What happened in a queue.
+
+import { type TOptional, type TUnsafe, Type } from '@fastify/type-provider-typebox'
+import type { App } from '../../http/fastify.ts'
+import { answers } from '../api/answers.ts'
+import { NamePath, strict } from '../api/strictness.ts'
+import { stats } from './answers.ts'
+import { spread, text } from './arguments.ts'
+import type { Open } from './open.ts'
+
+const instant = (description: string): TOptional<TUnsafe<number>> =>
+  Type.Optional(Type.Unsafe<number>({ type: 'integer', minimum: 1, description }))
+
+const Wanted = Type.Object(
+  {
+    name: text('Only jobs of this name.'),
+    by: Type.Optional(
+      Type.Unsafe<'minute' | 'hour' | 'day'>({
+        type: 'string',
+        enum: ['minute', 'hour', 'day'],
+        description: 'How long a period is; default minute.',
+      }),
+    ),
+    last: instant('How many periods at most; default as many as are kept: 120 minutes, 72 hours, 90 days.'),
+    from: instant('When the first period is, in Unix milliseconds.'),
+    to: instant('When the last period is, in Unix milliseconds; default now.'),
+    ...spread,
+  },
+  strict,
+)
+
+export function queueStats(app: App, open: Open): void {
+  const seen = {
+    tags: ['queues'],
+    summary: 'Statistics',
+    params: NamePath,
+    querystring: Wanted,
+    response: answers(stats),
+  }
+  app.get('/queues/:name/stats', { schema: seen }, async (request) => {
+    const queue = open(request)
+    const { partitions: _, ...wanted } = request.query
+    const [{ periods, total }, names] = await Promise.all([queue.stats(wanted), queue.names()])
+    return { periods, total, names }
+  })
+}
