@@ -10,7 +10,8 @@ import { type OpenCounters, openCounters, openTables } from './counters/open-cou
 import { place } from './engine/connection.ts'
 import { EngineError } from './engine/engine.ts'
 import { openClient } from './engine/client.ts'
-import { type Environment, readSettings, StartError } from './settings.ts'
+import { type Environment, StartError } from './process/environment.ts'
+import { readSettings } from './settings.ts'
 
 const HELP = `perilune-server flush [NAME ...] [--once] [--wait SPAN]
 

@@ -1,6 +1,6 @@
 // What the environment says, checked before anything starts.
 
-export type Environment = Readonly<Record<string, string | undefined>>
+import { type Environment, StartError } from './process/environment.ts'
 
 export interface Settings {
   readonly host: string
@@ -9,11 +9,6 @@ export interface Settings {
   /** Where our own engine keeps its files. */
   readonly directory: string
   readonly logLevel: string
-}
-
-/** Why the service cannot start: one line for people, without any password. */
-export class StartError extends Error {
-  override readonly name = 'StartError'
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { type CountersOptions, type Duration, InvalidArgumentError, type ShownOptions } from 'perilune'
-import { type Environment, StartError } from '../settings.ts'
+import { type Environment, StartError } from '../process/environment.ts'
 import { DEFAULT_TENANT, namedBy } from '../http/requests/tenant.ts'
 import { type DatabaseUrl, readDatabaseUrl } from './database-url.ts'
 import { msOf } from '../process/duration.ts'

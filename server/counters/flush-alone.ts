@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, DriverError, type Flushed, type RolledRows, SinkError } from 'perilune'
-import { StartError } from '../settings.ts'
+import { StartError } from '../process/environment.ts'
 import { within } from '../process/within.ts'
 import { msOf } from '../process/duration.ts'
 import { type OpenCounters, troubleOf } from './open-counters.ts'

@@ -27,9 +27,14 @@ export interface ZaqarParts {
   readonly settings: ZaqarSettings
 }
 
+interface OpenQueues {
+  readonly queues: Queues
+  readonly webhooks: Webhooks
+}
+
 export function zaqarV2(app: App, { perilune, readiness, settings }: ZaqarParts): void {
   const signer = openSigner(app, settings)
-  const queues = openQueues(app, perilune, signer, settings)
+  const { queues, webhooks } = openQueues(app, perilune, signer, settings)
   const { limits } = settings
   app.register(async (root: App) => {
     refuseOtherMethods(root)
@@ -50,7 +55,7 @@ export function zaqarV2(app: App, { perilune, readiness, settings }: ZaqarParts)
       zaqarShare(v2, signer, limits)
       zaqarMessages(v2, queues, limits)
       zaqarClaims(v2, queues, limits)
-      zaqarSubscriptions(v2, queues, settings)
+      zaqarSubscriptions(v2, queues, webhooks, settings)
     },
     { prefix: '/v2' },
   )
@@ -65,7 +70,7 @@ function openSigner(app: App, { signingSecret }: ZaqarSettings): Signer {
   return new Signer(signingSecret)
 }
 
-function openQueues(app: App, perilune: Perilune, signer: Signer, settings: ZaqarSettings): Queues {
+function openQueues(app: App, perilune: Perilune, signer: Signer, settings: ZaqarSettings): OpenQueues {
   const registry = new Registry(perilune, settings.limits)
   const webhooks = new Webhooks({
     perilune,
@@ -77,10 +82,10 @@ function openQueues(app: App, perilune: Perilune, signer: Signer, settings: Zaqa
   const queues = new Queues({
     perilune,
     registry,
-    webhooks,
+    subscribers: webhooks,
     onError: (err) => app.log.error({ err }, 'dead letters stay where they are'),
   })
   app.addHook('onReady', async () => webhooks.start())
   app.addHook('onClose', () => Promise.all([webhooks.close(CLOSING_MS), queues.close(CLOSING_MS)]))
-  return queues
+  return { queues, webhooks }
 }

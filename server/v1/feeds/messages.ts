@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Feed, InvalidArgumentError, type Page, type ReadOptions } from 'perilune'
 import type { App } from '../../http/fastify.ts'
 import { untilLeft } from '../../http/requests/left.ts'
-import { PAGE_BOUNDS } from '../../zaqar/settings/limits.ts'
+import { PAGE_BOUNDS } from '../../http/answers/page-bounds.ts'
 import { answers, message, page, removed } from '../api/answers.ts'
 import {
   after,

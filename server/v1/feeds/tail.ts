@@ -1,6 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { App } from '../../http/fastify.ts'
-import { PAGE_BOUNDS } from '../../zaqar/settings/limits.ts'
+import { PAGE_BOUNDS } from '../../http/answers/page-bounds.ts'
 import { Pieces } from '../../http/answers/pieces.ts'
 import { answers, stream } from '../api/answers.ts'
 import { after, echo, FeedPath, includeClaimed, origin } from '../api/arguments.ts'

@@ -1,5 +1,5 @@
 import type { CatalogEntry } from 'perilune'
-import { LOOK_THROUGH } from '../settings/limits.ts'
+import { LOOK_THROUGH } from '../../http/answers/page-bounds.ts'
 import type { Tenant } from '../requests/headers.ts'
 import type { Metadata } from '../requests/metadata.ts'
 import type { Registry } from './registry.ts'

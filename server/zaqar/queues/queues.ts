@@ -2,7 +2,6 @@
 
 import type { Appended, Claim, ClaimOptions, Feed, FeedOptions, NewMessage, Perilune } from 'perilune'
 import { storedJson } from '../../json/stored.ts'
-import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { QueueTerms } from '../requests/metadata.ts'
 import { BoundedMap } from '../../process/bounded-map.ts'
 import { DeadLetters } from './dead-letters.ts'
@@ -13,25 +12,37 @@ const KEPT_FEEDS = 10_000
 
 type DeadLetterTerms = QueueTerms['deadLetters']
 
+/** What the subscribers of a queue hear of. */
+export interface Subscribers {
+  /** Once this has resolved, none of them misses one of these messages. */
+  announce(
+    place: Place,
+    messages: readonly NewMessage<string>[],
+    appended: readonly Appended[],
+  ): Promise<void>
+  /** There are none any more. */
+  clear(place: Place): Promise<void>
+}
+
 export interface QueuesParts {
   readonly perilune: Perilune
   readonly registry: Registry
-  readonly webhooks: Webhooks
+  readonly subscribers: Subscribers
   /** Hears of what fails in the background. */
   readonly onError: (error: unknown) => void
 }
 
 export class Queues {
   readonly registry: Registry
-  readonly webhooks: Webhooks
   readonly #perilune: Perilune
+  readonly #subscribers: Subscribers
   readonly #deadLetters: DeadLetters
   readonly #feeds = new BoundedMap<Feed<string>>(KEPT_FEEDS)
 
-  constructor({ perilune, registry, webhooks, onError }: QueuesParts) {
+  constructor({ perilune, registry, subscribers, onError }: QueuesParts) {
     this.#perilune = perilune
     this.registry = registry
-    this.webhooks = webhooks
+    this.#subscribers = subscribers
     this.#deadLetters = new DeadLetters(onError)
   }
 
@@ -64,7 +75,7 @@ export class Queues {
     if (!isRegistered) await this.registry.register(place, {})
     const appended = await this.feed(place).appendMany(messages)
     if (isRegistered && appended.some(({ began }) => began)) await this.registry.register(place, {})
-    await this.webhooks.announce(place, messages, appended)
+    await this.#subscribers.announce(place, messages, appended)
     return appended
   }
 
@@ -87,13 +98,13 @@ export class Queues {
     // In this order: whoever posts in between registers the queue again.
     await this.registry.remove(place)
     await this.feed(place).clear()
-    await this.webhooks.clear(place)
+    await this.#subscribers.clear(place)
   }
 
   /** Removes what a queue holds, claimed or not; the queue itself stays. */
   async purge(place: Place, what: { messages: boolean; subscriptions: boolean }): Promise<void> {
     if (what.messages) await this.feed(place).clear()
-    if (what.subscriptions) await this.webhooks.clear(place)
+    if (what.subscriptions) await this.#subscribers.clear(place)
   }
 
   /** Ends what runs in the background. */

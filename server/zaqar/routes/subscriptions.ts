@@ -16,22 +16,31 @@ import { readConfirmation, readSubscription, readSubscriptionPatch } from '../su
 const ALL = '/queues/:queue/subscriptions'
 const ONE = `${ALL}/:subscription`
 
-export function zaqarSubscriptions(app: App, queues: Queues, settings: ZaqarSettings): void {
-  const { webhooks } = queues
-  makeSubscriptions(app, queues, settings)
+export function zaqarSubscriptions(
+  app: App,
+  queues: Queues,
+  webhooks: Webhooks,
+  settings: ZaqarSettings,
+): void {
+  makeSubscriptions(app, queues, webhooks, settings)
   changeSubscriptions(app, webhooks, settings)
   confirmSubscriptions(app, webhooks, settings.limits)
   showSubscriptions(app, webhooks, settings.limits)
 }
 
-function makeSubscriptions(app: App, queues: Queues, { limits, webhookAllow }: ZaqarSettings): void {
+function makeSubscriptions(
+  app: App,
+  queues: Queues,
+  webhooks: Webhooks,
+  { limits, webhookAllow }: ZaqarSettings,
+): void {
   const options = { schema: { params: QueuePath }, bodyLimit: limits.maxOtherBody }
   app.post(ALL, options, async ({ tenant, params, headers, body }, reply) => {
     const place = { tenant, queue: params.queue }
     const terms = readSubscription(textOfBody(body), limits)
     await checkSubscriber(terms.subscriber, webhookAllow)
     await queues.ensure(place)
-    const entry = await queues.webhooks.subscribe(place, { ...terms, project: projectOf(headers) })
+    const entry = await webhooks.subscribe(place, { ...terms, project: projectOf(headers) })
     if (entry.subscription.confirmed) throw conflict('This subscriber has a confirmed subscription already.')
     return reply
       .code(201)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { limitNames, readLimits, variableOf, zaqarLimits } from './limits.ts'
-import { StartError } from '../../settings.ts'
+import { StartError } from '../../process/environment.ts'
 import { readZaqarSettings } from './settings.ts'
 
 test('nothing said means the limits that Zaqar has', () => {

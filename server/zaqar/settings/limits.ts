@@ -1,7 +1,7 @@
 // Every limit of the service, with the values that Zaqar has by default. Spans are in seconds.
 // The environment may set each: PERILUNE_MAX_MESSAGES_PER_PAGE for maxMessagesPerPage.
 
-import { type Environment, StartError } from '../../settings.ts'
+import { type Environment, StartError } from '../../process/environment.ts'
 
 export interface Limits {
   defaultMessageTtl: number
@@ -51,14 +51,6 @@ export interface Limits {
   webhookConcurrency: number
   /** Subscribers that one process serves at once, and as many more of those that take long. */
   webhookSubscribers: number
-}
-
-/** Hidden messages, or names of queues, that one request for a page looks through; the next request goes on behind them. */
-export const LOOK_THROUGH = 10_000
-/** One page of messages is a few milliseconds of the one thread that serves all; the next request goes on behind it. */
-export const PAGE_BOUNDS: { readonly lookThrough: number; readonly maxBytes: number } = {
-  lookThrough: LOOK_THROUGH,
-  maxBytes: 1024 * 1024,
 }
 
 interface Limit {

@@ -1,7 +1,7 @@
 // What the environment says about /v2.
 
 import { type Limits, readLimits } from './limits.ts'
-import { type Environment, StartError } from '../../settings.ts'
+import { type Environment, StartError } from '../../process/environment.ts'
 import { type AddressRange, readRanges } from '../addresses/guard.ts'
 
 export interface ZaqarSettings {
