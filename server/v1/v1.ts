@@ -6,6 +6,7 @@ import type { App } from '../http/fastify.ts'
 import { takeJsonOnly } from './api/json-body.ts'
 import type { FeedLimits } from './api/limits.ts'
 import { describeRoutes, serveDescription } from './api/openapi.ts'
+import { Routes } from './api/routes.ts'
 import { takeJsonPostsOnly } from './api/post-types.ts'
 import { compileSchema } from './api/validation.ts'
 import { Waits } from './api/waits.ts'
@@ -39,17 +40,17 @@ export async function v1(app: App, { perilune, counters, limits }: Native): Prom
   await describeRoutes(app)
   refuseOtherMethods(app)
   serveDescription(app)
-  v1Feeds(app, perilune, waits, limits)
-  const parts = { perilune, waits, limits }
-  v1Queues(app, parts)
-  v1Locks(app, parts)
-  v1Elections(app, parts)
-  v1Semaphores(app, parts)
-  v1RateLimits(app, parts)
-  v1Once(app, parts)
-  v1Collections(app, parts)
-  v1Autocomplete(app, parts)
-  v1Caches(app, parts)
-  v1CacheLoads(app, parts)
-  v1Counters(app, parts, counters)
+  const routes = (tag: string): Routes => new Routes(app, { perilune, waits, limits }, tag)
+  v1Feeds(routes('feeds'))
+  v1Queues(app, routes('queues'))
+  v1Locks(routes('locks'))
+  v1Elections(routes('elections'))
+  v1Semaphores(routes('semaphores'))
+  v1RateLimits(routes('rate limits'))
+  v1Once(routes('once'))
+  v1Collections(routes('collections'))
+  v1Autocomplete(routes('autocomplete'))
+  v1Caches(routes('caches'))
+  v1CacheLoads(routes('caches'))
+  v1Counters(routes('counters'), counters)
 }

@@ -2,6 +2,7 @@
 
 import type { TBoolean, TInteger, TObject, TOptional, TString, TUnsafe } from '@fastify/type-provider-typebox'
 import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import type { Duration } from 'perilune'
 
 const DURATION = '^\\d+(\\.\\d+)?(ms|s|m|h|d)$'
@@ -59,3 +60,25 @@ export const SubscriberPath: TObject<{ name: TString; subscriber: TString }> = T
   name,
   subscriber,
 })
+
+export const strict = { additionalProperties: false } as const
+
+export const NamePath: TObject<{ name: TString }> = Type.Object({ name })
+export const LeasePath: TObject<{ name: TString; token: TString }> = Type.Object({ name, token: leaseToken })
+export const WaitQuery: TObject<{ wait: typeof wait }> = Type.Object({ wait }, strict)
+export const NoQuery: TObject = Type.Object({}, strict)
+
+export const lease: ReturnType<typeof duration> = duration('How long the lease lasts; default 30s.')
+export const holder: TOptional<TString> = Type.Optional(
+  Type.String({ description: 'What an inspection calls the holder; default: the address of the client.' }),
+)
+
+export const Extension: TObject<{ lease: typeof lease }> = Type.Object({ lease }, strict)
+
+/** The members that are there, and how the holder is called. */
+export function withHolder<Terms extends { holder?: string }>(
+  request: FastifyRequest,
+  terms: Terms,
+): Terms & { holder: string } {
+  return { ...terms, holder: terms.holder ?? request.ip }
+}

@@ -2,21 +2,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import { DriverError, type Duration, type Lent, type Perilune, type Waiting } from 'perilune'
+import { DriverError, type Duration, type Lent, type Waiting } from 'perilune'
 import { msOf } from '../../process/duration.ts'
 import { Problem } from '../../http/answers/problems.ts'
-import type { FeedLimits } from './limits.ts'
+import type { RouteParts } from './routes.ts'
 import { Denial } from '../../http/answers/problem-documents.ts'
 import type { Waits } from './waits.ts'
 
 const REST_MS = 100
-
-/** What the routes of all structures need. */
-export interface Parts {
-  readonly perilune: Perilune
-  readonly waits: Waits
-  readonly limits: FeedLimits
-}
 
 export type Granted = Extract<Lent, { status: 'granted' }>
 
@@ -70,7 +63,7 @@ interface Wish {
 /** Answers with the lease and its place: the path with its token behind, and a query. */
 export async function sendLent(
   reply: FastifyReply,
-  parts: Parts,
+  parts: Pick<RouteParts, 'waits'>,
   wish: Wish,
   { path, query = '' }: { path: string; query?: string },
 ): Promise<FastifyReply> {
@@ -83,7 +76,7 @@ export async function sendLent(
 /** The lease, or null when nobody is there to use it. Throws Denial when it is not free in time. */
 export async function lendTo(
   reply: FastifyReply,
-  { waits }: Parts,
+  { waits }: Pick<RouteParts, 'waits'>,
   { leases, wait }: Wish,
 ): Promise<Granted | null> {
   const lent = await askWaiting(reply, { waits, wait }, (options) => leases.lend(options))

@@ -1,17 +1,14 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Autocomplete, jsonText } from 'perilune'
-import type { App } from '../../http/fastify.ts'
-import { type Answers, answers, BODY, Count, json, Name, nothing, object, orNull } from '../api/answers.ts'
-import { duration, name } from '../api/arguments.ts'
+import type { Routes } from '../api/routes.ts'
+import { type Answers, Count, json, Name, nothing, object, orNull } from '../api/answers.ts'
+import { NamePath, duration, name, strict } from '../api/arguments.ts'
 import { cleared } from '../coordination/answers.ts'
-import { NamePath, NoQuery, strict } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
 import { newEntries, suggestionsText } from './entries.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 
-const tags = ['autocomplete']
 const url = '/autocomplete/:name'
 const EntryPath = Type.Object({
   name,
@@ -72,79 +69,62 @@ const picture: Answers = {
 
 type Open = (request: FastifyRequest) => Autocomplete<string>
 
-export function v1Autocomplete(app: App, parts: Parts): void {
+export function v1Autocomplete(routes: Routes): void {
   const open: Open = (request) =>
-    parts.perilune.autocomplete(nameOf(request, (request.params as { name: string }).name), {
+    routes.perilune.autocomplete(nameOf(request, (request.params as { name: string }).name), {
       codec: jsonText,
     })
-  addEntries(app, parts, open)
-  removeEntries(app, open)
-  suggestEntries(app, open)
-  wholeIndexes(app, open)
+  addEntries(routes, open)
+  removeEntries(routes, open)
+  suggestEntries(routes, open)
+  wholeIndexes(routes, open)
 }
 
-function addEntries(app: App, { limits }: Parts, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Add',
-    description: 'An entry takes the place of the one with its id. The same may be added again.',
-    params: NamePath,
-    querystring: NoQuery,
-    body: Entries,
-    response: answers(added, ...BODY),
-  }
-  const options = { schema, bodyLimit: limits.maxAppendBytes }
-  app.post(`${url}/entries`, options, async (request) =>
-    open(request).addMany(newEntries(request.body.entries, request.jsonText)),
+function addEntries(routes: Routes, open: Open): void {
+  routes.post(
+    `${url}/entries`,
+    {
+      summary: 'Add',
+      description: 'An entry takes the place of the one with its id. The same may be added again.',
+      params: NamePath,
+      body: Entries,
+      answers: added,
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => open(request).addMany(newEntries(request.body.entries, request.jsonText)),
   )
 }
 
-function removeEntries(app: App, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Remove',
-    params: EntryPath,
-    querystring: NoQuery,
-    response: answers(removed, 404),
-  }
-  app.delete(`${url}/entries/:id`, { schema }, async (request, reply) => {
-    const { id } = request.params
-    if (!(await open(request).remove(id))) throw new Refusal('not-found', `There is no entry ${id}.`)
-    return reply.code(204).send()
-  })
+function removeEntries(routes: Routes, open: Open): void {
+  routes.delete(
+    `${url}/entries/:id`,
+    { summary: 'Remove', params: EntryPath, answers: removed, problems: [404] },
+    async (request) => {
+      const { id } = request.params
+      if (!(await open(request).remove(id))) throw new Refusal('not-found', `There is no entry ${id}.`)
+    },
+  )
 }
 
-function suggestEntries(app: App, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Suggest',
-    params: NamePath,
-    querystring: Question,
-    response: answers(suggested),
-  }
-  app.get(`${url}/suggestions`, { schema }, async (request, reply) => {
-    const { query = '', limit = 10, fuzzy = false } = request.query
-    const found = await open(request).suggest(query, { limit, fuzzy })
-    return reply.type('application/json').send(suggestionsText(found))
-  })
+function suggestEntries(routes: Routes, open: Open): void {
+  routes.get(
+    `${url}/suggestions`,
+    { summary: 'Suggest', params: NamePath, query: Question, answers: suggested },
+    async (request, reply) => {
+      const { query = '', limit = 10, fuzzy = false } = request.query
+      const found = await open(request).suggest(query, { limit, fuzzy })
+      return reply.type('application/json').send(suggestionsText(found))
+    },
+  )
 }
 
-function wholeIndexes(app: App, open: Open): void {
-  const seen = {
-    tags,
-    summary: 'Inspect',
-    params: NamePath,
-    querystring: NoQuery,
-    response: answers(picture),
-  }
-  app.get(url, { schema: seen }, async (request) => ({
+function wholeIndexes(routes: Routes, open: Open): void {
+  routes.get(url, { summary: 'Inspect', params: NamePath, answers: picture }, async (request) => ({
     name: request.params.name,
     ...(await open(request).inspect()),
   }))
 
-  const gone = { tags, summary: 'Clear', params: NamePath, querystring: NoQuery, response: answers(cleared) }
-  app.delete(url, { schema: gone }, async (request, reply) => {
+  routes.delete(url, { summary: 'Clear', params: NamePath, answers: cleared }, async (request) => {
     await open(request).clear()
-    return reply.code(204).send()
   })
 }

@@ -4,8 +4,7 @@ import type { TArray, TInteger, TObject, TOptional, TString, TUnknown } from '@f
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Cache, type CacheOptions, jsonText, type Perilune } from 'perilune'
-import { duration, name } from '../api/arguments.ts'
-import { strict } from '../api/strictness.ts'
+import { duration, name, strict } from '../api/arguments.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 
 export type ServedCache = Cache<string | null>

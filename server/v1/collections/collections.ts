@@ -8,17 +8,13 @@ import {
   jsonText,
   type Perilune,
 } from 'perilune'
-import type { App } from '../../http/fastify.ts'
-import { answers, BODY } from '../api/answers.ts'
-import { duration, limit, name } from '../api/arguments.ts'
+import type { Routes } from '../api/routes.ts'
+import { duration, limit, name, strict } from '../api/arguments.ts'
 import { added, cleared, page, picture, removed, replaced } from './answers.ts'
 import { encodeItems, itemsIn, keysIn, MOST_ITEMS } from './items.ts'
-import { NoQuery, strict } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 
-const tags = ['collections']
 const url = '/collections/:kind/:name'
 const kind = Type.Unsafe<CollectionKind>({
   type: 'string',
@@ -67,13 +63,13 @@ type AnyCollection = Collection<unknown> &
 
 type Open = (request: FastifyRequest, bounds?: { limit?: number }) => AnyCollection
 
-export function v1Collections(app: App, { perilune, limits }: Parts): void {
-  const open = opener(perilune)
-  replace(app, limits.maxAppendBytes, open)
-  read(app, open)
-  add(app, limits.maxAppendBytes, open)
-  remove(app, limits.maxAppendBytes, open)
-  whole(app, open)
+export function v1Collections(routes: Routes): void {
+  const open = opener(routes.perilune)
+  replace(routes, open)
+  read(routes, open)
+  add(routes, open)
+  remove(routes, open)
+  whole(routes, open)
 }
 
 const kindOf = (request: FastifyRequest): CollectionKind => (request.params as { kind: CollectionKind }).kind
@@ -93,87 +89,95 @@ function absent(request: FastifyRequest): Refusal {
   return new Refusal('not-found', `There is no collection ${(request.params as { name: string }).name}.`)
 }
 
-function replace(app: App, bodyLimit: number, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Replace all items',
-    params: Path,
-    querystring: NoQuery,
-    body: Replacement,
-    response: answers(replaced, ...BODY),
-  }
-  app.put(url, { schema, bodyLimit }, async (request) => {
-    const { items: _items, limit: bound, ...options } = request.body
-    const given = itemsIn(kindOf(request), request.jsonText, request.body.items)
-    // A hundred thousand take as long to encode as to take apart.
-    await app.bodyTurns.step(request)
-    return open(request, boundsOf(bound)).replace(given, options)
-  })
+function replace(routes: Routes, open: Open): void {
+  routes.put(
+    url,
+    {
+      summary: 'Replace all items',
+      params: Path,
+      body: Replacement,
+      answers: replaced,
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => {
+      const { items: _items, limit: bound, ...options } = request.body
+      const given = itemsIn(kindOf(request), request.jsonText, request.body.items)
+      // A hundred thousand take as long to encode as to take apart.
+      await request.server.bodyTurns.step(request)
+      return open(request, boundsOf(bound)).replace(given, options)
+    },
+  )
 }
 
-function read(app: App, open: Open): void {
-  const schema = { tags, summary: 'Read', params: Path, querystring: PageQuery, response: answers(page, 404) }
-  app.get(`${url}/items`, { schema }, async (request, reply) => {
-    const found = await open(request).read(request.query)
-    if (found.status === 'absent') throw absent(request)
-    if (found.status === 'replaced') return found
-    // Text is text: none of it cannot be read.
-    const { items: shown, undecodable: _undecodable, ...rest } = found
-    const start = JSON.stringify(rest).slice(0, -1)
-    return reply.type('application/json').send(`${start},"items":${encodeItems(kindOf(request), shown)}}`)
-  })
+function read(routes: Routes, open: Open): void {
+  routes.get(
+    `${url}/items`,
+    { summary: 'Read', params: Path, query: PageQuery, answers: page, problems: [404] },
+    async (request, reply) => {
+      const found = await open(request).read(request.query)
+      if (found.status === 'absent') throw absent(request)
+      if (found.status === 'replaced') return found
+      // Text is text: none of it cannot be read.
+      const { items: shown, undecodable: _undecodable, ...rest } = found
+      const start = JSON.stringify(rest).slice(0, -1)
+      return reply.type('application/json').send(`${start},"items":${encodeItems(kindOf(request), shown)}}`)
+    },
+  )
 }
 
-function add(app: App, bodyLimit: number, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Append or add',
-    params: Path,
-    querystring: NoQuery,
-    body: Addition,
-    response: answers(added, 404, ...BODY),
-  }
-  app.post(`${url}/items`, { schema, bodyLimit }, async (request) => {
-    const given = itemsIn(kindOf(request), request.jsonText, request.body.items)
-    const collection = open(request, boundsOf(request.body.limit))
-    const done = await (collection.append?.(given) ?? collection.add?.(given))
-    if (done?.status !== 'added') throw absent(request)
-    const { status: _status, ...counts } = done
-    return counts
-  })
+function add(routes: Routes, open: Open): void {
+  routes.post(
+    `${url}/items`,
+    {
+      summary: 'Append or add',
+      params: Path,
+      body: Addition,
+      answers: added,
+      problems: [404],
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => {
+      const given = itemsIn(kindOf(request), request.jsonText, request.body.items)
+      const collection = open(request, boundsOf(request.body.limit))
+      const done = await (collection.append?.(given) ?? collection.add?.(given))
+      if (done?.status !== 'added') throw absent(request)
+      const { status: _status, ...counts } = done
+      return counts
+    },
+  )
 }
 
-function remove(app: App, bodyLimit: number, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Remove',
-    description: 'Of a set or a sorted set by value, of a hash by field.',
-    params: Path,
-    querystring: NoQuery,
-    body: Removal,
-    response: answers(removed, 404, ...BODY),
-  }
-  app.post(`${url}/removals`, { schema, bodyLimit }, async (request) => {
-    const collection = open(request)
-    if (collection.remove === undefined) throw new Refusal('not-found', 'Nothing is removed from a list.')
-    const done = await collection.remove(keysIn(kindOf(request), request.jsonText, request.body.items))
-    if (done.status === 'absent') throw absent(request)
-    return { size: done.size, removed: done.removed }
-  })
+function remove(routes: Routes, open: Open): void {
+  routes.post(
+    `${url}/removals`,
+    {
+      summary: 'Remove',
+      description: 'Of a set or a sorted set by value, of a hash by field.',
+      params: Path,
+      body: Removal,
+      answers: removed,
+      problems: [404],
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => {
+      const collection = open(request)
+      if (collection.remove === undefined) throw new Refusal('not-found', 'Nothing is removed from a list.')
+      const done = await collection.remove(keysIn(kindOf(request), request.jsonText, request.body.items))
+      if (done.status === 'absent') throw absent(request)
+      return { size: done.size, removed: done.removed }
+    },
+  )
 }
 
-function whole(app: App, open: Open): void {
-  const seen = { tags, summary: 'Inspect', params: Path, querystring: NoQuery, response: answers(picture) }
-  app.get(url, { schema: seen }, async (request) => {
+function whole(routes: Routes, open: Open): void {
+  routes.get(url, { summary: 'Inspect', params: Path, answers: picture }, async (request) => {
     const inspection = await open(request).inspect()
     if (!inspection.exists) return { name: request.params.name, exists: false }
     const { codec: _codec, ...shown } = inspection
     return { name: request.params.name, ...shown }
   })
 
-  const gone = { tags, summary: 'Clear', params: Path, querystring: NoQuery, response: answers(cleared) }
-  app.delete(url, { schema: gone }, async (request, reply) => {
+  routes.delete(url, { summary: 'Clear', params: Path, answers: cleared }, async (request) => {
     await open(request).clear()
-    return reply.code(204).send()
   })
 }

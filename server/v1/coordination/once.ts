@@ -8,17 +8,14 @@ import {
   type OnceOptions,
   type Waiting,
 } from 'perilune'
-import type { App } from '../../http/fastify.ts'
-import { answers, BODY } from '../api/answers.ts'
-import { duration, leaseToken, name } from '../api/arguments.ts'
+import type { Routes } from '../api/routes.ts'
+import { NoQuery, WaitQuery, duration, lease, leaseToken, name, strict } from '../api/arguments.ts'
 import { begun, cleared, completed, result as found, key as picture } from './answers.ts'
-import { lease, NoQuery, strict, WaitQuery } from '../api/strictness.ts'
-import { askWaiting, type Leases, type Parts } from '../api/lending.ts'
+import { askWaiting, type Leases } from '../api/lending.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { Denial, Refusal } from '../../http/answers/problem-documents.ts'
 import { keepLeases } from './leases.ts'
 
-const tags = ['once']
 const url = '/once/:name/keys/:key'
 const keepResult = duration('How long the result is kept; default 24h.')
 const KeyPath = Type.Object({
@@ -43,22 +40,21 @@ const Keeping = Type.Object({ keepResult }, strict)
 
 type Open = (request: FastifyRequest, options?: Omit<OnceOptions<string>, 'codec'>) => Once<string>
 
-export function v1Once(app: App, parts: Parts): void {
+export function v1Once(routes: Routes): void {
   const open: Open = (request, options = {}) => {
     const called = nameOf(request, (request.params as { name: string }).name)
-    return parts.perilune.once(called, { ...options, codec: jsonText })
+    return routes.perilune.once(called, { ...options, codec: jsonText })
   }
-  begin(app, parts, open)
-  complete(app, parts, open)
+  begin(routes, open)
+  complete(routes, open)
   const place = {
     url: `${url}/attempts/:token`,
-    tag: 'once',
     params: AttemptPath,
-    querystring: NoQuery,
+    query: NoQuery,
     open: (request: FastifyRequest) => attemptsAt(open(request), (request.params as { key: string }).key),
   }
-  keepLeases(app, place, parts.limits)
-  wholeKeys(app, open)
+  keepLeases(routes, place)
+  wholeKeys(routes, open)
 }
 
 function attemptsAt(once: Once<string>, key: string): Pick<Leases, 'extend' | 'release'> {
@@ -68,32 +64,27 @@ function attemptsAt(once: Once<string>, key: string): Pick<Leases, 'extend' | 'r
   }
 }
 
-function begin(app: App, parts: Parts, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Begin',
-    params: KeyPath,
-    querystring: WaitQuery,
-    body: Terms,
-    response: answers(begun, 410, ...BODY),
-  }
-  const options = { schema, bodyLimit: parts.limits.maxOtherBytes }
-  app.post(`${url}/attempts`, options, async (request, reply) => {
-    const { fingerprint, id, ...terms } = request.body
-    const { key } = request.params
-    const once = open(request, terms)
-    const named = {
-      ...(fingerprint === undefined ? {} : { fingerprint }),
-      ...(id === undefined ? {} : { id }),
-    }
-    const lend = (waiting: Waiting) => once.lend(key, { ...named, ...waiting })
-    const lent = await askWaiting(reply, { waits: parts.waits, wait: request.query.wait }, lend)
-    if (lent === null) return reply.code(204).send()
-    // Nobody is there to do the work; by its id it may be somebody's who has asked again.
-    const isLeft = lent.status === 'started' && reply.raw.destroyed
-    if (isLeft && id === undefined) await once.release(key, lent.token)
-    return sendBegun(request, reply, lent)
-  })
+function begin(routes: Routes, open: Open): void {
+  routes.post(
+    `${url}/attempts`,
+    { summary: 'Begin', params: KeyPath, query: WaitQuery, body: Terms, answers: begun, problems: [410] },
+    async (request, reply) => {
+      const { fingerprint, id, ...terms } = request.body
+      const { key } = request.params
+      const once = open(request, terms)
+      const named = {
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+        ...(id === undefined ? {} : { id }),
+      }
+      const lend = (waiting: Waiting) => once.lend(key, { ...named, ...waiting })
+      const lent = await askWaiting(reply, { waits: routes.waits, wait: request.query.wait }, lend)
+      if (lent === null) return reply.code(204).send()
+      // Nobody is there to do the work; by its id it may be somebody's who has asked again.
+      const isLeft = lent.status === 'started' && reply.raw.destroyed
+      if (isLeft && id === undefined) await once.release(key, lent.token)
+      return sendBegun(request, reply, lent)
+    },
+  )
 }
 
 function sendBegun(request: FastifyRequest, reply: FastifyReply, lent: LentAttempt<string>): FastifyReply {
@@ -112,54 +103,50 @@ function sendBegun(request: FastifyRequest, reply: FastifyReply, lent: LentAttem
   }
 }
 
-function complete(app: App, { limits }: Parts, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Put the result',
-    description: 'Any JSON; kept to the letter. The same result may be put again.',
-    params: AttemptPath,
-    querystring: Keeping,
-    body: Type.Unknown(),
-    response: answers(completed, 410, ...BODY),
-  }
-  const options = { schema, bodyLimit: limits.maxAppendBytes }
-  app.put(`${url}/attempts/:token/result`, options, async (request, reply) => {
-    const { key, token } = request.params
-    if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
-    await open(request, request.query).complete(key, Number(token), request.jsonText)
-    return reply.code(204).send()
-  })
+function complete(routes: Routes, open: Open): void {
+  routes.put(
+    `${url}/attempts/:token/result`,
+    {
+      summary: 'Put the result',
+      description: 'Any JSON; kept to the letter. The same result may be put again.',
+      params: AttemptPath,
+      query: Keeping,
+      body: Type.Unknown(),
+      answers: completed,
+      problems: [410],
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => {
+      const { key, token } = request.params
+      if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
+      await open(request, request.query).complete(key, Number(token), request.jsonText)
+    },
+  )
 }
 
-function wholeKeys(app: App, open: Open): void {
-  const seen = { tags, summary: 'Inspect', params: KeyPath, querystring: NoQuery, response: answers(picture) }
-  app.get(url, { schema: seen }, async (request) => {
+function wholeKeys(routes: Routes, open: Open): void {
+  routes.get(url, { summary: 'Inspect', params: KeyPath, answers: picture }, async (request) => {
     const { key } = request.params
     const { codec: _codec, ...shown } = await open(request).inspect(key)
     return { key, ...shown }
   })
 
-  const kept = {
-    tags,
-    summary: 'The result',
-    params: KeyPath,
-    querystring: NoQuery,
-    response: answers(found, 404),
-  }
-  app.get(`${url}/result`, { schema: kept }, async (request, reply) => {
-    const { key } = request.params
-    const known = await open(request).find(key)
-    if (known === null) throw new Refusal('not-found', `There is no result of ${key}.`)
-    const { token, keptUntilMs, result } = known
-    return reply
-      .type('application/json')
-      .send(`{"token":${token},"keptUntilMs":${keptUntilMs},"result":${orNull(result)}}`)
-  })
+  routes.get(
+    `${url}/result`,
+    { summary: 'The result', params: KeyPath, answers: found, problems: [404] },
+    async (request, reply) => {
+      const { key } = request.params
+      const known = await open(request).find(key)
+      if (known === null) throw new Refusal('not-found', `There is no result of ${key}.`)
+      const { token, keptUntilMs, result } = known
+      return reply
+        .type('application/json')
+        .send(`{"token":${token},"keptUntilMs":${keptUntilMs},"result":${orNull(result)}}`)
+    },
+  )
 
-  const gone = { tags, summary: 'Clear', params: KeyPath, querystring: NoQuery, response: answers(cleared) }
-  app.delete(url, { schema: gone }, async (request, reply) => {
+  routes.delete(url, { summary: 'Clear', params: KeyPath, answers: cleared }, async (request) => {
     await open(request).clear(request.params.key)
-    return reply.code(204).send()
   })
 }
 

@@ -1,16 +1,12 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Allowed, type Denied, rateLimitHeaders } from 'perilune'
-import type { App } from '../../http/fastify.ts'
-import { answers, BODY } from '../api/answers.ts'
-import { duration, leaseToken, name } from '../api/arguments.ts'
+import type { Routes } from '../api/routes.ts'
+import { duration, leaseToken, name, strict } from '../api/arguments.ts'
 import { cleared, peeked, subject as picture, refunded, released, taken } from './answers.ts'
-import { NoQuery, strict } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
 import { freePlaces, type Limiter, limitsIn, openLimiter } from './limiters.ts'
 import { Denial } from '../../http/answers/problem-documents.ts'
 
-const tags = ['rate limits']
 const MAX_UNITS = 10_000_000
 const units = (description: string) => Type.Integer({ minimum: 1, maximum: MAX_UNITS, description })
 
@@ -61,113 +57,96 @@ const url = '/rate-limits/:name/subjects/:subject'
 // Where no limit is asked for, any will do.
 const ANY_LIMIT = { limit: 1, window: '1s' }
 
-export function v1RateLimits(app: App, parts: Parts): void {
-  const open: Open = (request, limits) => openLimiter(parts.perilune, request, limits)
-  take(app, parts, open)
-  peek(app, parts, open)
-  refund(app, parts, open)
-  releasePlaces(app, open)
-  wholeSubjects(app, open)
+export function v1RateLimits(routes: Routes): void {
+  const open: Open = (request, limits) => openLimiter(routes.perilune, request, limits)
+  take(routes, open)
+  peek(routes, open)
+  refund(routes, open)
+  releasePlaces(routes, open)
+  wholeSubjects(routes, open)
 }
 
 type Open = (request: FastifyRequest, limits: object) => Limiter
 
-function take(app: App, { limits }: Parts, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Take',
-    params: SubjectPath,
-    querystring: NoQuery,
-    body: Take,
-    response: answers(taken, ...BODY),
-  }
-  app.post(`${url}/takes`, { schema, bodyLimit: limits.maxOtherBytes }, async (request, reply) => {
-    const { cost = 1, ...given } = request.body
-    const { subject } = request.params
-    const limiter = open(request, given)
-    const decision = await limiter.take(subject, { cost })
-    if (decision.allowed && reply.raw.destroyed) await freePlaces(limiter, subject, decision)
-    if (decision.allowed) return sendDecision(reply, decision)
-    throw new Denial(
-      'rate-limited',
-      'Too much was taken; nothing was taken now.',
-      decision,
-      rateLimitHeaders(decision),
-    )
-  })
+function take(routes: Routes, open: Open): void {
+  routes.post(
+    `${url}/takes`,
+    { summary: 'Take', params: SubjectPath, body: Take, answers: taken },
+    async (request, reply) => {
+      const { cost = 1, ...given } = request.body
+      const { subject } = request.params
+      const limiter = open(request, given)
+      const decision = await limiter.take(subject, { cost })
+      if (decision.allowed && reply.raw.destroyed) await freePlaces(limiter, subject, decision)
+      if (decision.allowed) return sendDecision(reply, decision)
+      throw new Denial(
+        'rate-limited',
+        'Too much was taken; nothing was taken now.',
+        decision,
+        rateLimitHeaders(decision),
+      )
+    },
+  )
 }
 
-function peek(app: App, { limits }: Parts, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Peek',
-    description: 'What a take would be told now. Takes and writes nothing.',
-    params: SubjectPath,
-    querystring: NoQuery,
-    body: Take,
-    response: answers(peeked, ...BODY),
-  }
-  app.post(`${url}/peeks`, { schema, bodyLimit: limits.maxOtherBytes }, async (request, reply) => {
-    const { cost = 1, ...given } = request.body
-    return sendDecision(reply, await open(request, given).peek(request.params.subject, { cost }))
-  })
+function peek(routes: Routes, open: Open): void {
+  routes.post(
+    `${url}/peeks`,
+    {
+      summary: 'Peek',
+      description: 'What a take would be told now. Takes and writes nothing.',
+      params: SubjectPath,
+      body: Take,
+      answers: peeked,
+    },
+    async (request, reply) => {
+      const { cost = 1, ...given } = request.body
+      return sendDecision(reply, await open(request, given).peek(request.params.subject, { cost }))
+    },
+  )
 }
 
-function refund(app: App, { limits }: Parts, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Refund',
-    description: 'Gives units back that were taken and not used. With a token it counts once.',
-    params: SubjectPath,
-    querystring: NoQuery,
-    body: Refund,
-    response: answers(refunded, ...BODY),
-  }
-  app.post(`${url}/refunds`, { schema, bodyLimit: limits.maxOtherBytes }, async (request) => {
-    const { cost = 1, token, ...given } = request.body
-    const options = token === undefined ? { cost } : { cost, token }
-    return { refunded: await open(request, given).refund(request.params.subject, options) }
-  })
+function refund(routes: Routes, open: Open): void {
+  routes.post(
+    `${url}/refunds`,
+    {
+      summary: 'Refund',
+      description: 'Gives units back that were taken and not used. With a token it counts once.',
+      params: SubjectPath,
+      body: Refund,
+      answers: refunded,
+    },
+    async (request) => {
+      const { cost = 1, token, ...given } = request.body
+      const options = token === undefined ? { cost } : { cost, token }
+      return { refunded: await open(request, given).refund(request.params.subject, options) }
+    },
+  )
 }
 
-function releasePlaces(app: App, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Release a place',
-    params: PlacePath,
-    querystring: LimitsQuery,
-    response: answers(released, 410),
-  }
-  app.delete(`${url}/leases/:token`, { schema }, async (request, reply) => {
-    const { subject, token } = request.params
-    await open(request, limitsIn(request.query)).release(subject, Number(token))
-    return reply.code(204).send()
-  })
+function releasePlaces(routes: Routes, open: Open): void {
+  routes.delete(
+    `${url}/leases/:token`,
+    { summary: 'Release a place', params: PlacePath, query: LimitsQuery, answers: released, problems: [410] },
+    async (request) => {
+      const { subject, token } = request.params
+      await open(request, limitsIn(request.query)).release(subject, Number(token))
+    },
+  )
 }
 
-function wholeSubjects(app: App, open: Open): void {
-  const seen = {
-    tags,
-    summary: 'Inspect',
-    params: SubjectPath,
-    querystring: LimitsQuery,
-    response: answers(picture),
-  }
-  app.get(url, { schema: seen }, async (request) => {
-    const { subject } = request.params
-    return { subject, ...(await open(request, limitsIn(request.query)).inspect(subject)) }
-  })
+function wholeSubjects(routes: Routes, open: Open): void {
+  routes.get(
+    url,
+    { summary: 'Inspect', params: SubjectPath, query: LimitsQuery, answers: picture },
+    async (request) => {
+      const { subject } = request.params
+      return { subject, ...(await open(request, limitsIn(request.query)).inspect(subject)) }
+    },
+  )
 
-  const gone = {
-    tags,
-    summary: 'Clear',
-    params: SubjectPath,
-    querystring: NoQuery,
-    response: answers(cleared),
-  }
-  app.delete(url, { schema: gone }, async (request, reply) => {
+  routes.delete(url, { summary: 'Clear', params: SubjectPath, answers: cleared }, async (request) => {
     await open(request, ANY_LIMIT).clear(request.params.subject)
-    return reply.code(204).send()
   })
 }
 

@@ -10,8 +10,7 @@ import {
   type TUnsafe,
   Type,
 } from '@fastify/type-provider-typebox'
-import { name } from '../api/arguments.ts'
-import { strict } from '../api/strictness.ts'
+import { name, strict } from '../api/arguments.ts'
 
 type Id = TUnsafe<string | number>
 const id: Id = Type.Unsafe<string | number>({

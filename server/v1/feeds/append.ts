@@ -1,11 +1,10 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FeedOptions, Keep } from 'perilune'
-import type { App } from '../../http/fastify.ts'
-import { answers, appended, BODY } from '../api/answers.ts'
+import type { Routes } from '../api/routes.ts'
+import { appended } from '../api/answers.ts'
 import { duration, FeedPath, origin } from '../api/arguments.ts'
 import type { Feeds } from './open.ts'
 import { headerOf } from '../../http/requests/headers.ts'
-import type { FeedLimits } from '../api/limits.ts'
 import { newMessages } from './new-messages.ts'
 
 const strict = { additionalProperties: false }
@@ -37,28 +36,31 @@ const Query = Type.Object(
   strict,
 )
 
-export function appendMessages(app: App, feeds: Feeds, { maxAppendBytes }: FeedLimits): void {
-  const schema = {
-    tags: ['messages'],
-    summary: 'Append',
-    description: 'All or nothing; no other message falls between those of one request.',
-    params: FeedPath,
-    querystring: Query,
-    described: { 'Idempotency-Key': 'For a request with one message: its idempotencyKey.' },
-    body: Body,
-    response: answers(appended, ...BODY),
-  }
-  app.post('/feeds/:name/messages', { schema, bodyLimit: maxAppendBytes }, async (request, reply) => {
-    const { keepCount, keepAge, keepBytes, ...options } = request.query
-    const feed = feeds.open(request, request.params.name, {
-      ...options,
-      keep: keepOf({ count: keepCount, age: keepAge, bytes: keepBytes }),
-    })
-    const key = headerOf(request, 'Idempotency-Key')
-    const results = await feed.appendMany(newMessages(request.body, request.jsonText, key))
-    const messages = results.map(({ id, marker, duplicate }) => ({ id, marker, duplicate }))
-    return reply.code(messages.every(({ duplicate }) => duplicate) ? 200 : 201).send({ messages })
-  })
+export function appendMessages(routes: Routes, feeds: Feeds): void {
+  routes.post(
+    '/feeds/:name/messages',
+    {
+      summary: 'Append',
+      description: 'All or nothing; no other message falls between those of one request.',
+      params: FeedPath,
+      query: Query,
+      described: { 'Idempotency-Key': 'For a request with one message: its idempotencyKey.' },
+      body: Body,
+      answers: appended,
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request, reply) => {
+      const { keepCount, keepAge, keepBytes, ...options } = request.query
+      const feed = feeds.open(request, request.params.name, {
+        ...options,
+        keep: keepOf({ count: keepCount, age: keepAge, bytes: keepBytes }),
+      })
+      const key = headerOf(request, 'Idempotency-Key')
+      const results = await feed.appendMany(newMessages(request.body, request.jsonText, key))
+      const messages = results.map(({ id, marker, duplicate }) => ({ id, marker, duplicate }))
+      return reply.code(messages.every(({ duplicate }) => duplicate) ? 200 : 201).send({ messages })
+    },
+  )
 }
 
 type Given<Options> = { [Name in keyof Options]: Options[Name] | undefined }

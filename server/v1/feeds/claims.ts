@@ -1,15 +1,12 @@
 import { Type } from '@fastify/type-provider-typebox'
-import type { App } from '../../http/fastify.ts'
-import { acked, answers, BODY, claimed, extended, foundClaim, released } from '../api/answers.ts'
+import type { Routes } from '../api/routes.ts'
+import { acked, claimed, extended, foundClaim, released } from '../api/answers.ts'
 import { ClaimedPath, ClaimPath, duration, FeedPath, limit, wait } from '../api/arguments.ts'
 import { encodeClaim } from './encode.ts'
 import type { Feeds } from './open.ts'
-import type { FeedLimits } from '../api/limits.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
-import type { Waits } from '../api/waits.ts'
 
 const strict = { additionalProperties: false }
-const tags = ['claims']
 const lease = duration('How long the claim lasts; default 30s.')
 const grace = duration('How long messages live beyond their claim at least.')
 
@@ -34,100 +31,109 @@ const Terms = Type.Object(
 )
 const Extension = Type.Object({ lease, grace }, strict)
 
-export function feedClaims(app: App, feeds: Feeds, waits: Waits, limits: FeedLimits): void {
-  takeClaims(app, feeds, waits, limits)
-  keepClaims(app, feeds, limits)
-  endClaims(app, feeds)
+export function feedClaims(routes: Routes, feeds: Feeds): void {
+  takeClaims(routes, feeds)
+  keepClaims(routes, feeds)
+  endClaims(routes, feeds)
 }
 
-function takeClaims(app: App, feeds: Feeds, waits: Waits, { maxOtherBytes }: FeedLimits): void {
-  const schema = {
-    tags,
-    summary: 'Claim',
-    params: FeedPath,
-    querystring: Waiting,
-    body: Terms,
-    response: answers(claimed, ...BODY),
-  }
-  app.post('/feeds/:name/claims', { schema, bodyLimit: maxOtherBytes }, async (request, reply) => {
-    const { name } = request.params
-    const { limit: most, lease: lasting, grace: beyond, ...dead } = request.body
-    const feed = feeds.openBytes(request, name, dead)
-    const options = {
-      ...request.query,
-      ...(most === undefined ? {} : { limit: most }),
-      ...(lasting === undefined ? {} : { lease: lasting }),
-      ...(beyond === undefined ? {} : { grace: beyond }),
-    }
-    const claim = await waits.during(reply, (signal) => feed.claim({ ...options, signal }))
-    if (claim === null) return reply.code(204).send()
-    // Nobody is there to work on them: others need not wait for the lease to end.
-    if (reply.raw.destroyed) await claim.release()
-    return reply
-      .code(201)
-      .header('Location', `/v1/feeds/${encodeURIComponent(name)}/claims/${claim.token}`)
-      .type('application/json')
-      .send(encodeClaim(claim))
-  })
+function takeClaims(routes: Routes, feeds: Feeds): void {
+  routes.post(
+    '/feeds/:name/claims',
+    { summary: 'Claim', params: FeedPath, query: Waiting, body: Terms, answers: claimed },
+    async (request, reply) => {
+      const { name } = request.params
+      const { limit: most, lease: lasting, grace: beyond, ...dead } = request.body
+      const feed = feeds.openBytes(request, name, dead)
+      const options = {
+        ...request.query,
+        ...(most === undefined ? {} : { limit: most }),
+        ...(lasting === undefined ? {} : { lease: lasting }),
+        ...(beyond === undefined ? {} : { grace: beyond }),
+      }
+      const claim = await routes.waits.during(reply, (signal) => feed.claim({ ...options, signal }))
+      if (claim === null) return reply.code(204).send()
+      // Nobody is there to work on them: others need not wait for the lease to end.
+      if (reply.raw.destroyed) await claim.release()
+      return reply
+        .code(201)
+        .header('Location', `/v1/feeds/${encodeURIComponent(name)}/claims/${claim.token}`)
+        .type('application/json')
+        .send(encodeClaim(claim))
+    },
+  )
 }
 
-function keepClaims(app: App, feeds: Feeds, { maxOtherBytes }: FeedLimits): void {
+function keepClaims(routes: Routes, feeds: Feeds): void {
   const url = '/feeds/:name/claims/:token'
 
-  const found = { tags, summary: 'Look a claim up', params: ClaimPath, response: answers(foundClaim, 404) }
-  app.get(url, { schema: found }, async (request, reply) => {
-    const { name, token } = request.params
-    const claim = await feeds.openBytes(request, name).findClaim(Number(token))
-    if (claim === null) throw new Refusal('not-found', `The claim ${token} has ended, or never was.`)
-    return reply.type('application/json').send(encodeClaim(claim))
-  })
+  routes.get(
+    url,
+    { summary: 'Look a claim up', params: ClaimPath, answers: foundClaim, problems: [404], query: null },
+    async (request, reply) => {
+      const { name, token } = request.params
+      const claim = await feeds.openBytes(request, name).findClaim(Number(token))
+      if (claim === null) throw new Refusal('not-found', `The claim ${token} has ended, or never was.`)
+      return reply.type('application/json').send(encodeClaim(claim))
+    },
+  )
 
-  const longer = {
-    tags,
-    summary: 'Extend',
-    params: ClaimPath,
-    body: Extension,
-    response: answers(extended, 410, ...BODY),
-  }
-  app.patch(url, { schema: longer, bodyLimit: maxOtherBytes }, async (request) => {
-    const { name, token } = request.params
-    const { lease: lasting = '30s', ...options } = request.body
-    const named = { token: Number(token) }
-    const { leaseMs, expiresAtMs, claims } = await feeds
-      .open(request, name)
-      .settle.extend([named], lasting, options)
-    notLost(claims, token)
-    return { ...named, leaseMs, expiresAtMs }
-  })
+  routes.patch(
+    url,
+    {
+      summary: 'Extend',
+      params: ClaimPath,
+      body: Extension,
+      answers: extended,
+      problems: [410],
+      query: null,
+    },
+    async (request) => {
+      const { name, token } = request.params
+      const { lease: lasting = '30s', ...options } = request.body
+      const named = { token: Number(token) }
+      const { leaseMs, expiresAtMs, claims } = await feeds
+        .open(request, name)
+        .settle.extend([named], lasting, options)
+      notLost(claims, token)
+      return { ...named, leaseMs, expiresAtMs }
+    },
+  )
 }
 
-function endClaims(app: App, feeds: Feeds): void {
+function endClaims(routes: Routes, feeds: Feeds): void {
   const url = '/feeds/:name/claims/:token'
 
-  const given = { tags, summary: 'Release', params: ClaimPath, response: answers(released, 410) }
-  app.delete(url, { schema: given }, async (request, reply) => {
-    const { name, token } = request.params
-    notLost(await feeds.open(request, name).settle.release([{ token: Number(token) }]), token)
-    return reply.code(204).send()
-  })
+  routes.delete(
+    url,
+    { summary: 'Release', params: ClaimPath, answers: released, problems: [410], query: null },
+    async (request) => {
+      const { name, token } = request.params
+      notLost(await feeds.open(request, name).settle.release([{ token: Number(token) }]), token)
+    },
+  )
 
-  const all = { tags, summary: 'Ack all messages', params: ClaimPath, response: answers(acked, 410) }
-  app.delete(`${url}/messages`, { schema: all }, async (request, reply) => {
-    const { name, token } = request.params
-    notLost(await feeds.open(request, name).settle.ack([{ token: Number(token) }]), token)
-    return reply.code(204).send()
-  })
+  routes.delete(
+    `${url}/messages`,
+    { summary: 'Ack all messages', params: ClaimPath, answers: acked, problems: [410], query: null },
+    async (request) => {
+      const { name, token } = request.params
+      notLost(await feeds.open(request, name).settle.ack([{ token: Number(token) }]), token)
+    },
+  )
 
-  const one = { tags, summary: 'Ack one message', params: ClaimedPath, response: answers(acked, 409, 410) }
-  app.delete(`${url}/messages/:id`, { schema: one }, async (request, reply) => {
-    const { name, token, id } = request.params
-    const settled = await feeds.open(request, name).settle.ack([{ token: Number(token), ids: [id] }])
-    const [refused] = notLost(settled, token).refused
-    if (refused !== undefined) {
-      throw new Refusal('refused', `The claim does not hold the message ${id}.`, refused.reason)
-    }
-    return reply.code(204).send()
-  })
+  routes.delete(
+    `${url}/messages/:id`,
+    { summary: 'Ack one message', params: ClaimedPath, answers: acked, problems: [409, 410], query: null },
+    async (request) => {
+      const { name, token, id } = request.params
+      const settled = await feeds.open(request, name).settle.ack([{ token: Number(token), ids: [id] }])
+      const [refused] = notLost(settled, token).refused
+      if (refused !== undefined) {
+        throw new Refusal('refused', `The claim does not hold the message ${id}.`, refused.reason)
+      }
+    },
+  )
 }
 
 /** What became of the only claim. Throws Refusal when it was lost. */

@@ -3,10 +3,10 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Feed, InvalidArgumentError, type Page, type ReadOptions } from 'perilune'
-import type { App } from '../../http/fastify.ts'
+import type { Routes } from '../api/routes.ts'
 import { untilLeft } from '../../http/requests/left.ts'
 import { PAGE_BOUNDS } from '../../http/answers/page-bounds.ts'
-import { answers, message, page, removed } from '../api/answers.ts'
+import { message, page, removed } from '../api/answers.ts'
 import {
   after,
   echo,
@@ -41,76 +41,57 @@ const Removing = Type.Object({ evenClaimed: flag('true removes it under a live c
 
 type Opened = (request: FastifyRequest, name: string, options?: { origin: string }) => Feed<Buffer>
 
-export function feedMessages(app: App, feeds: Feeds, waits: Waits): void {
-  messagesAt(app, '/feeds/:name', {
-    tag: 'messages',
-    openBytes: (...names) => feeds.openBytes(...names),
-    waits,
-  })
-  messagesAt(app, '/feeds/:name/dead-letters', {
-    tag: 'dead letters',
-    openBytes: (...names) => feeds.openBytes(...names).deadLetters,
-    waits,
-  })
+export function feedMessages(routes: Routes, feeds: Feeds): void {
+  messagesAt(routes.tagged('messages'), '/feeds/:name', (...names) => feeds.openBytes(...names))
+  messagesAt(
+    routes.tagged('dead letters'),
+    '/feeds/:name/dead-letters',
+    (...names) => feeds.openBytes(...names).deadLetters,
+  )
 }
 
-interface Parts {
-  readonly tag: string
-  readonly openBytes: Opened
-  readonly waits: Waits
+function messagesAt(routes: Routes, at: string, open: Opened): void {
+  readPages(routes, `${at}/messages`, open)
+  singleMessages(routes, `${at}/messages/:id`, open)
 }
 
-function messagesAt(app: App, at: string, parts: Parts): void {
-  readPages(app, `${at}/messages`, parts)
-  singleMessages(app, `${at}/messages/:id`, parts)
+function readPages(routes: Routes, url: string, open: Opened): void {
+  routes.get(
+    url,
+    { summary: 'Read a page', params: FeedPath, query: Reading, answers: page },
+    async (request, reply) => {
+      const { origin: reader, wait: patience, ...options } = request.query
+      checkEcho(options.echo, reader)
+      const feed = open(request, request.params.name, ...(reader === undefined ? [] : [{ origin: reader }]))
+      const found = await readWaiting(feed, options, patience, { waits: routes.waits, reply })
+      return reply.type('application/json').send(encodePage(found))
+    },
+  )
 }
 
-function readPages(app: App, url: string, { tag, openBytes, waits }: Parts): void {
-  const schema = {
-    tags: [tag],
-    summary: 'Read a page',
-    params: FeedPath,
-    querystring: Reading,
-    response: answers(page),
-  }
-  app.get(url, { schema }, async (request, reply) => {
-    const { origin: reader, wait: patience, ...options } = request.query
-    checkEcho(options.echo, reader)
-    const feed = openBytes(
-      request,
-      request.params.name,
-      ...(reader === undefined ? [] : [{ origin: reader }]),
-    )
-    const found = await readWaiting(feed, options, patience, { waits, reply })
-    return reply.type('application/json').send(encodePage(found))
-  })
-}
+function singleMessages(routes: Routes, url: string, open: Opened): void {
+  routes.get(
+    url,
+    { summary: 'Look one up', params: MessagePath, answers: message, problems: [404], query: null },
+    async (request, reply) => {
+      const { name, id } = request.params
+      const { messages, undecodable } = await open(request, name).get([id])
+      const [only] = [...messages, ...undecodable]
+      if (only === undefined) throw noMessage(id)
+      return reply.type('application/json').send(encodeFound(only))
+    },
+  )
 
-function singleMessages(app: App, url: string, { tag, openBytes }: Parts): void {
-  const tags = [tag]
-  const found = { tags, summary: 'Look one up', params: MessagePath, response: answers(message, 404) }
-  app.get(url, { schema: found }, async (request, reply) => {
-    const { name, id } = request.params
-    const { messages, undecodable } = await openBytes(request, name).get([id])
-    const [only] = [...messages, ...undecodable]
-    if (only === undefined) throw noMessage(id)
-    return reply.type('application/json').send(encodeFound(only))
-  })
-
-  const gone = {
-    tags,
-    summary: 'Remove one',
-    params: MessagePath,
-    querystring: Removing,
-    response: answers(removed, 404, 409),
-  }
-  app.delete(url, { schema: gone }, async (request, reply) => {
-    const { name, id } = request.params
-    const { count, held } = await openBytes(request, name).remove([id], request.query)
-    if (held.length > 0) throw new Refusal('refused', 'A live claim holds this message.', 'held')
-    if (count === 0) throw noMessage(id)
-    return reply.code(204).send()
-  })
+  routes.delete(
+    url,
+    { summary: 'Remove one', params: MessagePath, query: Removing, answers: removed, problems: [404, 409] },
+    async (request) => {
+      const { name, id } = request.params
+      const { count, held } = await open(request, name).remove([id], request.query)
+      if (held.length > 0) throw new Refusal('refused', 'A live claim holds this message.', 'held')
+      if (count === 0) throw noMessage(id)
+    },
+  )
 }
 
 /** Reads a page, and waits for one only when there is nothing. Ended early it has still moved nothing. */

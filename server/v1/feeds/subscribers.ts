@@ -1,17 +1,14 @@
 import { Type } from '@fastify/type-provider-typebox'
-import type { App } from '../../http/fastify.ts'
-import { advanced, answers, BODY, forgotten, page, subscribed } from '../api/answers.ts'
+import type { Routes } from '../api/routes.ts'
+import { advanced, forgotten, page, subscribed } from '../api/answers.ts'
 import { echo, flag, includeClaimed, limit, origin, SubscriberPath, wait } from '../api/arguments.ts'
 import { encodePage } from './encode.ts'
 import type { Feeds } from './open.ts'
-import type { FeedLimits } from '../api/limits.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 import { findSubscriber, makeSubscriber } from './subscriber-names.ts'
-import type { Waits } from '../api/waits.ts'
 import { checkEcho, readWaiting } from './messages.ts'
 
 const strict = { additionalProperties: false }
-const tags = ['subscribers']
 const url = '/feeds/:name/subscribers/:subscriber'
 
 const Beginning = Type.Object(
@@ -34,63 +31,77 @@ const Step = Type.Object(
 )
 const Reading = Type.Object({ limit: limit(20), wait, origin, echo, includeClaimed }, strict)
 
-export function feedSubscribers(app: App, feeds: Feeds, waits: Waits, limits: FeedLimits): void {
-  changeSubscribers(app, feeds, limits)
-  readForSubscribers(app, feeds, waits)
+export function feedSubscribers(routes: Routes, feeds: Feeds): void {
+  changeSubscribers(routes, feeds)
+  readForSubscribers(routes, feeds)
 }
 
-function changeSubscribers(app: App, feeds: Feeds, { maxOtherBytes }: FeedLimits): void {
+function changeSubscribers(routes: Routes, feeds: Feeds): void {
   const params = SubscriberPath
 
-  const made = { tags, summary: 'Make', params, body: Beginning, response: answers(subscribed, ...BODY) }
-  app.put(url, { schema: made, bodyLimit: maxOtherBytes }, async (request, reply) => {
-    const { name, subscriber } = request.params
-    const { marker, created } = await makeSubscriber(feeds.open(request, name), subscriber, request.body)
-    return reply.code(created ? 201 : 200).send({ name: subscriber, marker })
-  })
+  routes.put(
+    url,
+    { summary: 'Make', params, body: Beginning, answers: subscribed, query: null },
+    async (request, reply) => {
+      const { name, subscriber } = request.params
+      const { marker, created } = await makeSubscriber(feeds.open(request, name), subscriber, request.body)
+      return reply.code(created ? 201 : 200).send({ name: subscriber, marker })
+    },
+  )
 
-  const moved = { tags, summary: 'Advance', params, body: Step, response: answers(advanced, 404, ...BODY) }
-  app.patch(url, { schema: moved, bodyLimit: maxOtherBytes }, async (request) => {
-    const { name, subscriber } = request.params
-    const { marker: to, ...options } = request.body
-    const marker = await feeds.open(request, name).subscriber(subscriber).advance(to, options)
-    if (marker === null) {
-      throw new Refusal(
-        'not-found',
-        `There is no subscriber ${subscriber}, or the marker is of an earlier feed.`,
-      )
-    }
-    return { name: subscriber, marker }
-  })
+  routes.patch(
+    url,
+    { summary: 'Advance', params, body: Step, answers: advanced, problems: [404], query: null },
+    async (request) => {
+      const { name, subscriber } = request.params
+      const { marker: to, ...options } = request.body
+      const marker = await feeds.open(request, name).subscriber(subscriber).advance(to, options)
+      if (marker === null) {
+        throw new Refusal(
+          'not-found',
+          `There is no subscriber ${subscriber}, or the marker is of an earlier feed.`,
+        )
+      }
+      return { name: subscriber, marker }
+    },
+  )
 
-  const gone = { tags, summary: 'Forget', params, response: answers(forgotten, 404) }
-  app.delete(url, { schema: gone }, async (request, reply) => {
-    const { name, subscriber } = request.params
-    const was = await feeds.open(request, name).subscriber(subscriber).forget()
-    if (!was) throw noSubscriber(subscriber)
-    return reply.code(204).send()
-  })
+  routes.delete(
+    url,
+    { summary: 'Forget', params, answers: forgotten, problems: [404], query: null },
+    async (request) => {
+      const { name, subscriber } = request.params
+      const was = await feeds.open(request, name).subscriber(subscriber).forget()
+      if (!was) throw noSubscriber(subscriber)
+    },
+  )
 }
 
-function readForSubscribers(app: App, feeds: Feeds, waits: Waits): void {
-  const schema = {
-    tags,
-    summary: 'Read a page after its marker',
-    description: 'Reading moves nothing: advance to the marker of what has been dealt with.',
-    params: SubscriberPath,
-    querystring: Reading,
-    response: answers(page, 404),
-  }
-  app.get(`${url}/messages`, { schema }, async (request, reply) => {
-    const { name, subscriber } = request.params
-    const { origin: reader, wait: patience, ...options } = request.query
-    checkEcho(options.echo, reader)
-    const feed = feeds.openBytes(request, name, reader === undefined ? {} : { origin: reader })
-    const marker = await findSubscriber(feed, subscriber)
-    if (marker === null) throw noSubscriber(subscriber)
-    const found = await readWaiting(feed, { ...options, after: marker }, patience, { waits, reply })
-    return reply.type('application/json').send(encodePage(found))
-  })
+function readForSubscribers(routes: Routes, feeds: Feeds): void {
+  routes.get(
+    `${url}/messages`,
+    {
+      summary: 'Read a page after its marker',
+      description: 'Reading moves nothing: advance to the marker of what has been dealt with.',
+      params: SubscriberPath,
+      query: Reading,
+      answers: page,
+      problems: [404],
+    },
+    async (request, reply) => {
+      const { name, subscriber } = request.params
+      const { origin: reader, wait: patience, ...options } = request.query
+      checkEcho(options.echo, reader)
+      const feed = feeds.openBytes(request, name, reader === undefined ? {} : { origin: reader })
+      const marker = await findSubscriber(feed, subscriber)
+      if (marker === null) throw noSubscriber(subscriber)
+      const found = await readWaiting(feed, { ...options, after: marker }, patience, {
+        waits: routes.waits,
+        reply,
+      })
+      return reply.type('application/json').send(encodePage(found))
+    },
+  )
 }
 
 function noSubscriber(name: string): Refusal {

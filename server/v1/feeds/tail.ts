@@ -1,14 +1,12 @@
 import { Type } from '@fastify/type-provider-typebox'
-import type { App } from '../../http/fastify.ts'
+import type { Routes } from '../api/routes.ts'
 import { PAGE_BOUNDS } from '../../http/answers/page-bounds.ts'
 import { Pieces } from '../../http/answers/pieces.ts'
-import { answers, stream } from '../api/answers.ts'
+import { stream } from '../api/answers.ts'
 import { after, echo, FeedPath, includeClaimed, origin } from '../api/arguments.ts'
 import { eventStream } from './event-stream.ts'
 import type { Feeds } from './open.ts'
 import { headerOf } from '../../http/requests/headers.ts'
-import type { FeedLimits } from '../api/limits.ts'
-import type { Waits } from '../api/waits.ts'
 import { checkEcho } from './messages.ts'
 
 const PAGE = 100
@@ -20,32 +18,35 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-export function feedTail(app: App, feeds: Feeds, waits: Waits, { heartbeat }: FeedLimits): void {
-  const schema = {
-    tags: ['messages'],
-    summary: 'Follow as server-sent events',
-    description:
-      'The id of an event is a marker. `message` carries a message, `undecodable` one whose body is no JSON; `gap` and `reset` say what is missing before the next one.',
-    params: FeedPath,
-    querystring: Query,
-    described: { 'Last-Event-ID': 'The id of the last event that was seen; goes before `after`.' },
-    response: answers(stream),
-  }
-  app.get('/feeds/:name/tail', { schema, exposeHeadRoute: false }, async (request, reply) => {
-    const { origin: reader, ...query } = request.query
-    checkEcho(query.echo, reader)
-    const feed = feeds.open(request, request.params.name, reader === undefined ? {} : { origin: reader })
-    const last = headerOf(request, 'Last-Event-ID')
-    const options = {
-      ...query,
-      ...(last === undefined ? {} : { after: last }),
-      limit: PAGE,
-      maxBytes: PAGE_BOUNDS.maxBytes,
-    }
-    const signal = waits.begin(reply)
-    // Read before the answer begins, so that a wrong marker is a 400.
-    const first = await feed.read(options)
-    const events = eventStream(feed, first, { options, signal, heartbeat })
-    return reply.headers(HEADERS).send(Pieces.ofTexts(events))
-  })
+export function feedTail(routes: Routes, feeds: Feeds): void {
+  routes.get(
+    '/feeds/:name/tail',
+    {
+      summary: 'Follow as server-sent events',
+      description:
+        'The id of an event is a marker. `message` carries a message, `undecodable` one whose body is no JSON; `gap` and `reset` say what is missing before the next one.',
+      params: FeedPath,
+      query: Query,
+      described: { 'Last-Event-ID': 'The id of the last event that was seen; goes before `after`.' },
+      answers: stream,
+      exposeHeadRoute: false,
+    },
+    async (request, reply) => {
+      const { origin: reader, ...query } = request.query
+      checkEcho(query.echo, reader)
+      const feed = feeds.open(request, request.params.name, reader === undefined ? {} : { origin: reader })
+      const last = headerOf(request, 'Last-Event-ID')
+      const options = {
+        ...query,
+        ...(last === undefined ? {} : { after: last }),
+        limit: PAGE,
+        maxBytes: PAGE_BOUNDS.maxBytes,
+      }
+      const signal = routes.waits.begin(reply)
+      // Read before the answer begins, so that a wrong marker is a 400.
+      const first = await feed.read(options)
+      const events = eventStream(feed, first, { options, signal, heartbeat: routes.limits.heartbeat })
+      return reply.headers(HEADERS).send(Pieces.ofTexts(events))
+    },
+  )
 }

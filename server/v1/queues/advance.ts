@@ -1,10 +1,8 @@
 // Jobs that are done, and what follows them, in one step.
 
 import { Type } from '@fastify/type-provider-typebox'
-import type { App } from '../../http/fastify.ts'
-import { answers, BODY } from '../api/answers.ts'
-import { NamePath, strict } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
+import type { Routes } from '../api/routes.ts'
+import { NamePath, strict } from '../api/arguments.ts'
 import { advanced, allAdvanced } from './answers.ts'
 import { AttemptPath, held, QueueQuery, result, text } from './arguments.ts'
 import { beginAll, nextFor } from './elsewhere.ts'
@@ -13,7 +11,6 @@ import { newJob } from './new-job.ts'
 import { notLost, type Open } from './open.ts'
 import { stepIn, stepsIn } from './to-the-letter.ts'
 
-const tags = ['queues']
 const members = {
   next: Type.Object({ queue: text('Another queue; default: that of the job itself.'), ...newJob }, strict),
   result,
@@ -24,54 +21,59 @@ const Many = Type.Object(
   strict,
 )
 
-export function advanceJobs(app: App, { limits }: Parts, open: Open, known: KnownQueues): void {
-  const bodyLimit = limits.maxAppendBytes
+export function advanceJobs(routes: Routes, open: Open, known: KnownQueues): void {
+  routes.post(
+    '/queues/:name/jobs/:id/claims/:token/advance',
+    {
+      summary: 'Advance',
+      description:
+        'Acks the job and enqueues the next one, here or in another queue: both happen or neither.',
+      params: AttemptPath,
+      query: QueueQuery,
+      body: One,
+      answers: advanced,
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => {
+      const { name, id } = request.params
+      const token = Number(request.params.token)
+      const step = stepIn(request.body, request.jsonText)
+      await beginAll(known, request, [step.next], name)
+      const job = { id, token, ...step, next: nextFor(request, step.next, name) }
+      const { next } = notLost(await open(request).settle.advance([job]), token)
+      known.keep(request)
+      return { id, token, next }
+    },
+  )
 
-  const one = {
-    tags,
-    summary: 'Advance',
-    description: 'Acks the job and enqueues the next one, here or in another queue: both happen or neither.',
-    params: AttemptPath,
-    querystring: QueueQuery,
-    body: One,
-    response: answers(advanced, ...BODY),
-  }
-  app.post('/queues/:name/jobs/:id/claims/:token/advance', { schema: one, bodyLimit }, async (request) => {
-    const { name, id } = request.params
-    const token = Number(request.params.token)
-    const step = stepIn(request.body, request.jsonText)
-    await beginAll(known, request, [step.next], name)
-    const job = { id, token, ...step, next: nextFor(request, step.next, name) }
-    const { next } = notLost(await open(request).settle.advance([job]), token)
-    known.keep(request)
-    return { id, token, next }
-  })
-
-  const many = {
-    tags,
-    summary: 'Advance many',
-    params: NamePath,
-    querystring: QueueQuery,
-    body: Many,
-    response: answers(allAdvanced, ...BODY),
-  }
-  app.post('/queues/:name/advance', { schema: many, bodyLimit }, async (request) => {
-    const { name } = request.params
-    const { jobs } = request.body
-    const given = stepsIn(jobs, request.jsonText)
-    await beginAll(
-      known,
-      request,
-      given.map(({ next }) => next),
-      name,
-    )
-    await app.bodyTurns.again(request)
-    const steps = given.map((each) => ({
-      ...each,
-      next: nextFor(request, each.next, name),
-    }))
-    const told = await open(request).settle.advance(steps)
-    if (told.some(({ outcome }) => outcome !== 'lost')) known.keep(request)
-    return { jobs: jobs.map(({ id, token }, at) => ({ id, token, ...told[at] })) }
-  })
+  routes.post(
+    '/queues/:name/advance',
+    {
+      summary: 'Advance many',
+      params: NamePath,
+      query: QueueQuery,
+      body: Many,
+      answers: allAdvanced,
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => {
+      const { name } = request.params
+      const { jobs } = request.body
+      const given = stepsIn(jobs, request.jsonText)
+      await beginAll(
+        known,
+        request,
+        given.map(({ next }) => next),
+        name,
+      )
+      await request.server.bodyTurns.again(request)
+      const steps = given.map((each) => ({
+        ...each,
+        next: nextFor(request, each.next, name),
+      }))
+      const told = await open(request).settle.advance(steps)
+      if (told.some(({ outcome }) => outcome !== 'lost')) known.keep(request)
+      return { jobs: jobs.map(({ id, token }, at) => ({ id, token, ...told[at] })) }
+    },
+  )
 }

@@ -11,8 +11,7 @@ import {
   Type,
 } from '@fastify/type-provider-typebox'
 import type { JobOptions } from 'perilune'
-import { duration, leaseToken, name, wait } from '../api/arguments.ts'
-import { strict } from '../api/strictness.ts'
+import { duration, leaseToken, name, strict, wait } from '../api/arguments.ts'
 
 export const text = (description: string): TOptional<TString> => Type.Optional(Type.String({ description }))
 

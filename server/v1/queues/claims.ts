@@ -4,10 +4,8 @@ import { type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { InvalidArgumentError, type Queue } from 'perilune'
 import { letBodyGo } from '../../http/bodies/bodies.ts'
-import type { App } from '../../http/fastify.ts'
-import { answers, BODY } from '../api/answers.ts'
-import { lease, NamePath, strict } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
+import type { Routes } from '../api/routes.ts'
+import { lease, NamePath, strict } from '../api/arguments.ts'
 import { AckedJob, ackJobs } from './acks.ts'
 import { acked as ackedOne, buried, claimed, extended, released, retried } from './answers.ts'
 import { AttemptPath, delay, kind, message, QueueQuery, QueueWaitQuery, releaseDelay } from './arguments.ts'
@@ -15,7 +13,6 @@ import { encodeLent } from './encode.ts'
 import { lendJobsTo } from './lending.ts'
 import { heldOutcome, type Open } from './open.ts'
 
-const tags = ['queues']
 const url = '/queues/:name/jobs/:id/claims/:token'
 const Terms = Type.Object(
   {
@@ -37,37 +34,39 @@ const Lease = Type.Object({ lease }, strict)
 const Retry = Type.Object({ delay, kind, message }, strict)
 const Bury = Type.Object({ kind, message }, strict)
 const Release = Type.Object({ delay: releaseDelay }, strict)
-const common = { tags, params: AttemptPath, querystring: QueueQuery }
+const common = { params: AttemptPath, query: QueueQuery }
 
-export function queueClaims(app: App, parts: Parts, open: Open): void {
-  claim(app, parts, open)
-  extendOne(app, parts, open)
-  ackOne(app, parts, open)
-  endOne(app, parts, open)
+export function queueClaims(routes: Routes, open: Open): void {
+  claim(routes, open)
+  extendOne(routes, open)
+  ackOne(routes, open)
+  endOne(routes, open)
 }
 
-function claim(app: App, parts: Parts, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Claim',
-    params: NamePath,
-    querystring: QueueWaitQuery,
-    body: Terms,
-    response: answers(claimed, ...BODY),
-  }
-  const options = { schema, bodyLimit: parts.limits.maxAppendBytes }
-  app.post('/queues/:name/claims', options, async (request, reply) => {
-    const terms = termsOf(request.body)
-    const queue = open(request)
-    const acked = await ackFirst(queue, request)
-    // Results of what was acked may be large, and the wait long.
-    letBodyGo(request)
-    const lending = lendJobsTo(reply, parts, { queue, terms, wait: request.query.wait })
-    // What has been acked must be told, whatever becomes of the claim.
-    const lent = await (acked === undefined ? lending : lending.catch(logged(request)))
-    if (lent !== null) return reply.code(201).type('application/json').send(encodeLent(lent, acked))
-    return acked === undefined ? reply.code(204).send() : reply.code(200).send({ jobs: [], acked })
-  })
+function claim(routes: Routes, open: Open): void {
+  routes.post(
+    '/queues/:name/claims',
+    {
+      summary: 'Claim',
+      params: NamePath,
+      query: QueueWaitQuery,
+      body: Terms,
+      answers: claimed,
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request, reply) => {
+      const terms = termsOf(request.body)
+      const queue = open(request)
+      const acked = await ackFirst(queue, request)
+      // Results of what was acked may be large, and the wait long.
+      letBodyGo(request)
+      const lending = lendJobsTo(reply, routes, { queue, terms, wait: request.query.wait })
+      // What has been acked must be told, whatever becomes of the claim.
+      const lent = await (acked === undefined ? lending : lending.catch(logged(request)))
+      if (lent !== null) return reply.code(201).type('application/json').send(encodeLent(lent, acked))
+      return acked === undefined ? reply.code(204).send() : reply.code(200).send({ jobs: [], acked })
+    },
+  )
 }
 
 function termsOf(body: Static<typeof Terms>): Omit<Static<typeof Terms>, 'acks'> {
@@ -89,9 +88,8 @@ function logged({ log }: FastifyRequest): (error: unknown) => null {
   }
 }
 
-function extendOne(app: App, { limits }: Parts, open: Open): void {
-  const schema = { ...common, summary: 'Extend', body: Lease, response: answers(extended, ...BODY) }
-  app.patch(url, { schema, bodyLimit: limits.maxOtherBytes }, async (request) => {
+function extendOne(routes: Routes, open: Open): void {
+  routes.patch(url, { ...common, summary: 'Extend', body: Lease, answers: extended }, async (request) => {
     const { id, token } = leaseOf(request)
     const { leaseMs, expiresAtMs, jobs } = await open(request).settle.extend(
       [{ id, token }],
@@ -102,52 +100,53 @@ function extendOne(app: App, { limits }: Parts, open: Open): void {
   })
 }
 
-function ackOne(app: App, { limits }: Parts, open: Open): void {
-  const plain = { ...common, summary: 'Ack', response: answers(ackedOne) }
-  app.delete(url, { schema: plain }, async (request, reply) => {
+function ackOne(routes: Routes, open: Open): void {
+  routes.delete(url, { ...common, summary: 'Ack', answers: ackedOne }, async (request) => {
     const { id, token } = leaseOf(request)
     heldOutcome(await open(request).settle.ack([{ id, token }]), token)
-    return reply.code(204).send()
   })
 
-  const withResult = {
-    ...common,
-    summary: 'Ack with a result',
-    description: 'Any JSON; kept to the letter where the queue keeps jobs that are done.',
-    body: Type.Unknown(),
-    response: answers(ackedOne, ...BODY),
-  }
-  const options = { schema: withResult, bodyLimit: limits.maxAppendBytes }
-  app.put(`${url}/result`, options, async (request, reply) => {
-    const { id, token } = leaseOf(request)
-    if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
-    heldOutcome(await open(request).settle.ack([{ id, token, result: request.jsonText }]), token)
-    return reply.code(204).send()
-  })
+  routes.put(
+    `${url}/result`,
+    {
+      ...common,
+      summary: 'Ack with a result',
+      description: 'Any JSON; kept to the letter where the queue keeps jobs that are done.',
+      body: Type.Unknown(),
+      answers: ackedOne,
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => {
+      const { id, token } = leaseOf(request)
+      if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
+      heldOutcome(await open(request).settle.ack([{ id, token, result: request.jsonText }]), token)
+    },
+  )
 }
 
-function endOne(app: App, { limits }: Parts, open: Open): void {
-  const bodyLimit = limits.maxOtherBytes
+function endOne(routes: Routes, open: Open): void {
+  routes.post(
+    `${url}/release`,
+    { ...common, summary: 'Release', body: Release, answers: released },
+    async (request) => {
+      const { id, token } = leaseOf(request)
+      heldOutcome(await open(request).settle.release([{ id, token, ...request.body }]), token)
+    },
+  )
 
-  const given = { ...common, summary: 'Release', body: Release, response: answers(released, ...BODY) }
-  app.post(`${url}/release`, { schema: given, bodyLimit }, async (request, reply) => {
-    const { id, token } = leaseOf(request)
-    heldOutcome(await open(request).settle.release([{ id, token, ...request.body }]), token)
-    return reply.code(204).send()
-  })
+  routes.post(
+    `${url}/retry`,
+    { ...common, summary: 'Retry', body: Retry, answers: retried },
+    async (request) => {
+      const { id, token } = leaseOf(request)
+      const outcome = heldOutcome(await open(request).settle.retry([{ id, token, ...request.body }]), token)
+      return { id, token, outcome }
+    },
+  )
 
-  const again = { ...common, summary: 'Retry', body: Retry, response: answers(retried, ...BODY) }
-  app.post(`${url}/retry`, { schema: again, bodyLimit }, async (request) => {
-    const { id, token } = leaseOf(request)
-    const outcome = heldOutcome(await open(request).settle.retry([{ id, token, ...request.body }]), token)
-    return { id, token, outcome }
-  })
-
-  const never = { ...common, summary: 'Bury', body: Bury, response: answers(buried, ...BODY) }
-  app.post(`${url}/bury`, { schema: never, bodyLimit }, async (request, reply) => {
+  routes.post(`${url}/bury`, { ...common, summary: 'Bury', body: Bury, answers: buried }, async (request) => {
     const { id, token } = leaseOf(request)
     heldOutcome(await open(request).settle.bury([{ id, token, ...request.body }]), token)
-    return reply.code(204).send()
   })
 }
 

@@ -1,8 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
-import type { App } from '../../http/fastify.ts'
-import { answers, BODY } from '../api/answers.ts'
-import { NamePath, strict } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
+import type { Routes } from '../api/routes.ts'
+import { NamePath, strict } from '../api/arguments.ts'
 import { headerOf } from '../../http/requests/headers.ts'
 import { enqueued } from './answers.ts'
 import { QueueQuery } from './arguments.ts'
@@ -18,26 +16,30 @@ const Body = Type.Union([
   NewJob,
 ])
 
-export function enqueueJobs(app: App, { limits }: Parts, open: Open, known: KnownQueues): void {
-  const schema = {
-    tags: ['queues'],
-    summary: 'Enqueue',
-    description: 'All or nothing. A job with an id of its own may be enqueued again: it is a duplicate then.',
-    params: NamePath,
-    querystring: QueueQuery,
-    described: { 'Idempotency-Key': 'For a request with one job: its idempotencyKey.' },
-    body: Body,
-    response: answers(enqueued, ...BODY),
-  }
-  const options = { schema, bodyLimit: limits.maxAppendBytes, config: { beginsQueue: true } }
-  app.post('/queues/:name/jobs', options, async (request, reply) => {
-    const key = headerOf(request, 'Idempotency-Key')
-    const given = newJobs(request.body, request.jsonText, key)
-    await checkParents(known, request, given, request.params.name)
-    await app.bodyTurns.again(request)
-    const named = given.map((job) => withParents(request, job, request.params.name))
-    const results = await open(request).enqueueMany(named)
-    const jobs = results.map(({ id, duplicate }) => ({ id, duplicate }))
-    return reply.code(jobs.every(({ duplicate }) => duplicate) ? 200 : 201).send({ jobs })
-  })
+export function enqueueJobs(routes: Routes, open: Open, known: KnownQueues): void {
+  routes.post(
+    '/queues/:name/jobs',
+    {
+      summary: 'Enqueue',
+      description:
+        'All or nothing. A job with an id of its own may be enqueued again: it is a duplicate then.',
+      params: NamePath,
+      query: QueueQuery,
+      described: { 'Idempotency-Key': 'For a request with one job: its idempotencyKey.' },
+      body: Body,
+      answers: enqueued,
+      bodyLimit: 'maxAppendBytes',
+      config: { beginsQueue: true },
+    },
+    async (request, reply) => {
+      const key = headerOf(request, 'Idempotency-Key')
+      const given = newJobs(request.body, request.jsonText, key)
+      await checkParents(known, request, given, request.params.name)
+      await request.server.bodyTurns.again(request)
+      const named = given.map((job) => withParents(request, job, request.params.name))
+      const results = await open(request).enqueueMany(named)
+      const jobs = results.map(({ id, duplicate }) => ({ id, duplicate }))
+      return reply.code(jobs.every(({ duplicate }) => duplicate) ? 200 : 201).send({ jobs })
+    },
+  )
 }

@@ -1,12 +1,9 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { JobEventKind } from 'perilune'
-import type { App } from '../../http/fastify.ts'
+import type { Routes } from '../api/routes.ts'
 import { Pieces } from '../../http/answers/pieces.ts'
 import { Slices } from '../../process/slices.ts'
-import { answers } from '../api/answers.ts'
-import { flag } from '../api/arguments.ts'
-import { NamePath, strict } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
+import { NamePath, flag, strict } from '../api/arguments.ts'
 import { eventsOfQueue } from './answers.ts'
 import { spread, text } from './arguments.ts'
 import { queueEvents } from './event-stream.ts'
@@ -28,26 +25,29 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-export function queueEventStream(app: App, { waits }: Parts, open: Open): void {
+export function queueEventStream(routes: Routes, open: Open): void {
   const slices = new Slices()
-  const schema = {
-    tags: ['queues'],
-    summary: 'Follow as server-sent events',
-    description: 'What happens from now on. `gap` says that events may be missing before the next one.',
-    params: NamePath,
-    querystring: Query,
-    response: answers(eventsOfQueue),
-  }
-  app.get('/queues/:name/events', { schema, exposeHeadRoute: false }, async (request, reply) => {
-    const { kinds, name, id, tracked } = request.query
-    const options = {
-      ...(kinds === undefined ? {} : { kinds: kinds.split(',') as JobEventKind[] }),
-      ...(name === undefined ? {} : { names: [name] }),
-      ...(id === undefined ? {} : { ids: [id] }),
-      ...(tracked === undefined ? {} : { tracked }),
-    }
-    const signal = waits.begin(reply)
-    const events = open(request).events({ ...options, signal })
-    return reply.headers(HEADERS).send(Pieces.ofTexts(queueEvents(events, signal, slices)))
-  })
+  routes.get(
+    '/queues/:name/events',
+    {
+      summary: 'Follow as server-sent events',
+      description: 'What happens from now on. `gap` says that events may be missing before the next one.',
+      params: NamePath,
+      query: Query,
+      answers: eventsOfQueue,
+      exposeHeadRoute: false,
+    },
+    async (request, reply) => {
+      const { kinds, name, id, tracked } = request.query
+      const options = {
+        ...(kinds === undefined ? {} : { kinds: kinds.split(',') as JobEventKind[] }),
+        ...(name === undefined ? {} : { names: [name] }),
+        ...(id === undefined ? {} : { ids: [id] }),
+        ...(tracked === undefined ? {} : { tracked }),
+      }
+      const signal = routes.waits.begin(reply)
+      const events = open(request).events({ ...options, signal })
+      return reply.headers(HEADERS).send(Pieces.ofTexts(queueEvents(events, signal, slices)))
+    },
+  )
 }

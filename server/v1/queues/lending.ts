@@ -2,7 +2,8 @@
 
 import type { FastifyReply } from 'fastify'
 import type { Duration, LentJobs, Queue, QueueClaimOptions } from 'perilune'
-import { askWaiting, type Parts } from '../api/lending.ts'
+import { askWaiting } from '../api/lending.ts'
+import type { RouteParts } from '../api/routes.ts'
 
 /** What a request asks for. */
 interface Wish {
@@ -14,7 +15,7 @@ interface Wish {
 /** Null when there is no job, or nobody there to work on one. */
 export async function lendJobsTo(
   reply: FastifyReply,
-  { waits }: Pick<Parts, 'waits'>,
+  { waits }: Pick<RouteParts, 'waits'>,
   { queue, terms, wait }: Wish,
 ): Promise<LentJobs | null> {
   const lent = await askWaiting(reply, { waits, wait }, (waiting) => queue.lend({ ...terms, ...waiting }))

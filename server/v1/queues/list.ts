@@ -2,10 +2,8 @@
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { CatalogEntry } from 'perilune'
-import type { App } from '../../http/fastify.ts'
-import { answers } from '../api/answers.ts'
-import { strict } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
+import type { Routes } from '../api/routes.ts'
+import { strict } from '../api/arguments.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { allQueues } from './answers.ts'
 import { text } from './arguments.ts'
@@ -24,26 +22,28 @@ const Paging = Type.Object(
   strict,
 )
 
-export function listQueues(app: App, { perilune }: Parts, known: KnownQueues): void {
-  const schema = {
-    tags: ['queues'],
-    summary: 'List queues',
-    description: 'Those that were begun over HTTP, by their names; a page may be shorter before the end.',
-    querystring: Paging,
-    response: answers(allQueues),
-  }
-  app.get('/queues', { schema }, async (request) => {
-    const listed = await known.list(request, request.query)
-    const entries = affordable(listed.entries)
-    const more = listed.more || entries.length < listed.entries.length
-    const looked = entries.map(async ({ name, document: { partitions } }) => {
-      const queue = openQueue(perilune, nameOf(request, name), partitions)
-      const picture = await queue.inspect()
-      return isThere(picture) ? [{ name, partitions, ...briefly(picture) }] : []
-    })
-    const queues = (await Promise.all(looked)).flat()
-    return { queues, next: more ? entries.at(-1)?.name : null }
-  })
+export function listQueues(routes: Routes, known: KnownQueues): void {
+  routes.get(
+    '/queues',
+    {
+      summary: 'List queues',
+      description: 'Those that were begun over HTTP, by their names; a page may be shorter before the end.',
+      query: Paging,
+      answers: allQueues,
+    },
+    async (request) => {
+      const listed = await known.list(request, request.query)
+      const entries = affordable(listed.entries)
+      const more = listed.more || entries.length < listed.entries.length
+      const looked = entries.map(async ({ name, document: { partitions } }) => {
+        const queue = openQueue(routes.perilune, nameOf(request, name), partitions)
+        const picture = await queue.inspect()
+        return isThere(picture) ? [{ name, partitions, ...briefly(picture) }] : []
+      })
+      const queues = (await Promise.all(looked)).flat()
+      return { queues, next: more ? entries.at(-1)?.name : null }
+    },
+  )
 }
 
 const MAX_LOOKS = 256

@@ -2,10 +2,8 @@
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { ParentsChanged } from 'perilune'
-import type { App } from '../../http/fastify.ts'
-import { answers, BODY } from '../api/answers.ts'
-import { strict } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
+import type { Routes } from '../api/routes.ts'
+import { strict } from '../api/arguments.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 import { outcome, parents } from './answers.ts'
 import { JobPath, QueueQuery, spread, text } from './arguments.ts'
@@ -15,7 +13,7 @@ import { parentIds } from './new-job.ts'
 import { noJob, type Open } from './open.ts'
 
 const url = '/queues/:name/jobs/:id/parents'
-const common = { tags: ['queues'], params: JobPath, querystring: QueueQuery }
+const common = { params: JobPath, query: QueueQuery }
 const add = Type.Array(Type.String({ minLength: 1 }), {
   minItems: 1,
   maxItems: 100,
@@ -23,53 +21,61 @@ const add = Type.Array(Type.String({ minLength: 1 }), {
 })
 const Change = Type.Union([Type.Object({ add }, strict), Type.Object({ remove: parentIds(1) }, strict)])
 
-export function jobParents(app: App, parts: Parts, open: Open): void {
-  readParents(app, open)
-  changeParents(app, parts, open)
+export function jobParents(routes: Routes, open: Open): void {
+  readParents(routes, open)
+  changeParents(routes, open)
 }
 
 const Reading = Type.Object({ after: text('`next` of the page before.'), ...spread }, strict)
 
-function readParents(app: App, open: Open): void {
-  const schema = {
-    ...common,
-    querystring: Reading,
-    summary: 'Read the parents',
-    description:
-      'With their results, for as long as the job is there. A page ends behind the result with which they reach 4 MiB.',
-    response: answers(parents, 404),
-  }
-  app.get(url, { schema }, async (request, reply) => {
-    const { id } = request.params
-    const { jobs } = open(request)
-    const { partitions: _, ...options } = request.query
-    const found = await jobs.parentsPage(id, options)
-    if (found.parents.length === 0 && (await jobs.find(id)) === null) throw noJob(id)
-    const seen = found.parents.map((parent) => parentSeen(request, parent))
-    return reply.type('application/json').send(encodeParents(seen, found.next))
-  })
+function readParents(routes: Routes, open: Open): void {
+  routes.get(
+    url,
+    {
+      ...common,
+      query: Reading,
+      summary: 'Read the parents',
+      description:
+        'With their results, for as long as the job is there. A page ends behind the result with which they reach 4 MiB.',
+      answers: parents,
+      problems: [404],
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      const { jobs } = open(request)
+      const { partitions: _, ...options } = request.query
+      const found = await jobs.parentsPage(id, options)
+      if (found.parents.length === 0 && (await jobs.find(id)) === null) throw noJob(id)
+      const seen = found.parents.map((parent) => parentSeen(request, parent))
+      return reply.type('application/json').send(encodeParents(seen, found.next))
+    },
+  )
 }
 
-function changeParents(app: App, { limits }: Parts, open: Open): void {
-  const schema = {
-    ...common,
-    summary: 'Change the parents',
-    description: 'Of a job that is blocked. Without any it becomes ready. All or nothing.',
-    body: Change,
-    response: answers(outcome('changed'), 404, 409, ...BODY),
-  }
-  app.post(url, { schema, bodyLimit: limits.maxOtherBytes }, async (request) => {
-    const { id, name } = request.params
-    const { jobs } = open(request)
-    const word =
-      'add' in request.body
-        ? await jobs.addParents(id, request.body.add)
-        : await jobs.removeParents(
-            id,
-            request.body.remove.map((parent) => parentFor(request, parent, name)),
-          )
-    return { id, outcome: changedOr(id, word) }
-  })
+function changeParents(routes: Routes, open: Open): void {
+  routes.post(
+    url,
+    {
+      ...common,
+      summary: 'Change the parents',
+      description: 'Of a job that is blocked. Without any it becomes ready. All or nothing.',
+      body: Change,
+      answers: outcome('changed'),
+      problems: [404, 409],
+    },
+    async (request) => {
+      const { id, name } = request.params
+      const { jobs } = open(request)
+      const word =
+        'add' in request.body
+          ? await jobs.addParents(id, request.body.add)
+          : await jobs.removeParents(
+              id,
+              request.body.remove.map((parent) => parentFor(request, parent, name)),
+            )
+      return { id, outcome: changedOr(id, word) }
+    },
+  )
 }
 
 /** Throws Refusal where nothing was changed. */

@@ -1,9 +1,8 @@
 // Queues, and each as a whole.
 
 import type { App } from '../../http/fastify.ts'
-import { answers } from '../api/answers.ts'
-import { NamePath } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
+import type { Routes } from '../api/routes.ts'
+import { NamePath } from '../api/arguments.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 import { cleared, inspection } from './answers.ts'
 import { QueueQuery } from './arguments.ts'
@@ -32,25 +31,25 @@ declare module 'fastify' {
   }
 }
 
-export function v1Queues(app: App, parts: Parts): void {
-  const open = openQueues(parts.perilune)
-  const known = new KnownQueues(parts.perilune)
+export function v1Queues(app: App, routes: Routes): void {
+  const open = openQueues(routes.perilune)
+  const known = new KnownQueues(routes.perilune)
   knowQueues(app, known)
-  listQueues(app, parts, known)
-  enqueueJobs(app, parts, open, known)
-  queueClaims(app, parts, open)
-  settleMany(app, parts, open)
-  advanceJobs(app, parts, open, known)
-  queueJobs(app, parts, open)
-  jobParents(app, parts, open)
-  queueNotes(app, parts, open)
-  queueTags(app, parts, open)
-  queueEventStream(app, parts, open)
-  failedJobs(app, open)
-  recurringJobs(app, parts, open)
-  queueSettings(app, parts, open)
-  queueStats(app, open)
-  wholeQueues(app, open, known)
+  listQueues(routes, known)
+  enqueueJobs(routes, open, known)
+  queueClaims(routes, open)
+  settleMany(routes, open)
+  advanceJobs(routes, open, known)
+  queueJobs(routes, open)
+  jobParents(routes, open)
+  queueNotes(routes, open)
+  queueTags(routes, open)
+  queueEventStream(routes, open)
+  failedJobs(routes, open)
+  recurringJobs(routes, open)
+  queueSettings(routes, open)
+  queueStats(routes, open)
+  wholeQueues(routes, open, known)
 }
 
 /** Before each request for a queue it is clear that its name means this one. */
@@ -66,22 +65,23 @@ function knowQueues(app: App, known: KnownQueues): void {
   })
 }
 
-function wholeQueues(app: App, open: Open, known: KnownQueues): void {
+function wholeQueues(routes: Routes, open: Open, known: KnownQueues): void {
   const url = '/queues/:name'
-  const common = { tags: ['queues'], params: NamePath, querystring: QueueQuery }
+  const common = { params: NamePath, query: QueueQuery }
 
-  const seen = { ...common, summary: 'Inspect', response: answers(inspection, 404) }
-  app.get(url, { schema: seen }, async (request) => {
-    const { name } = request.params
-    const picture = await open(request).inspect()
-    if (!isThere(picture)) throw new Refusal('not-found', `There is no queue ${name}.`)
-    return { name, ...shown(picture) }
-  })
+  routes.get(
+    url,
+    { ...common, summary: 'Inspect', answers: inspection, problems: [404] },
+    async (request) => {
+      const { name } = request.params
+      const picture = await open(request).inspect()
+      if (!isThere(picture)) throw new Refusal('not-found', `There is no queue ${name}.`)
+      return { name, ...shown(picture) }
+    },
+  )
 
-  const gone = { ...common, summary: 'Clear', response: answers(cleared) }
-  app.delete(url, { schema: gone }, async (request, reply) => {
+  routes.delete(url, { ...common, summary: 'Clear', answers: cleared }, async (request) => {
     await known.remove(request)
     await open(request).clear()
-    return reply.code(204).send()
   })
 }

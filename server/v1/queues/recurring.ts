@@ -2,11 +2,8 @@
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { RecurringOptions } from 'perilune'
-import type { App } from '../../http/fastify.ts'
-import { answers, BODY } from '../api/answers.ts'
-import { duration, limit, name } from '../api/arguments.ts'
-import { NamePath, strict } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
+import type { Routes } from '../api/routes.ts'
+import { NamePath, duration, limit, name, strict } from '../api/arguments.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 import { recurring, recurringPage, recurringRemoved, recurringSet } from './answers.ts'
 import { jobOptions, QueueQuery, spread, text, unique } from './arguments.ts'
@@ -14,7 +11,6 @@ import { encodeRecurring, encodeRecurringPage } from './encode.ts'
 import type { Open } from './open.ts'
 import { payloadIn } from './to-the-letter.ts'
 
-const tags = ['queues']
 const RecurringPath = Type.Object({
   name,
   id: Type.String({ minLength: 1, description: 'What its user calls the recurring job.' }),
@@ -48,67 +44,78 @@ const Definition = Type.Object(
   strict,
 )
 
-export function recurringJobs(app: App, parts: Parts, open: Open): void {
-  changeRecurring(app, parts, open)
-  readRecurring(app, open)
+export function recurringJobs(routes: Routes, open: Open): void {
+  changeRecurring(routes, open)
+  readRecurring(routes, open)
 }
 
-function changeRecurring(app: App, { limits }: Parts, open: Open): void {
+function changeRecurring(routes: Routes, open: Open): void {
   const url = '/queues/:name/recurring/:id'
-  const common = { tags, params: RecurringPath, querystring: QueueQuery }
+  const common = { params: RecurringPath, query: QueueQuery }
 
-  const set = {
-    ...common,
-    summary: 'Set a recurring job',
-    description: 'The same again changes nothing; anything else takes its place from now on.',
-    body: Definition,
-    response: answers(recurringSet, ...BODY),
-  }
-  const options = { schema: set, bodyLimit: limits.maxAppendBytes, config: { beginsQueue: true } }
-  app.put(url, options, async (request) => {
-    const { id } = request.params
-    // The library looks whether it is one of both kinds.
-    const definition = {
-      ...request.body,
-      payload: payloadIn(request.jsonText),
-    } as unknown as RecurringOptions<Record<string, unknown>, string>
-    return { id, ...(await open(request).recurring.set(id, definition)) }
-  })
+  routes.put(
+    url,
+    {
+      ...common,
+      summary: 'Set a recurring job',
+      description: 'The same again changes nothing; anything else takes its place from now on.',
+      body: Definition,
+      answers: recurringSet,
+      bodyLimit: 'maxAppendBytes',
+      config: { beginsQueue: true },
+    },
+    async (request) => {
+      const { id } = request.params
+      // The library looks whether it is one of both kinds.
+      const definition = {
+        ...request.body,
+        payload: payloadIn(request.jsonText),
+      } as unknown as RecurringOptions<Record<string, unknown>, string>
+      return { id, ...(await open(request).recurring.set(id, definition)) }
+    },
+  )
 
-  const gone = { ...common, summary: 'Remove a recurring job', response: answers(recurringRemoved) }
-  app.delete(url, { schema: gone }, async (request, reply) => {
-    await open(request).recurring.remove(request.params.id)
-    return reply.code(204).send()
-  })
+  routes.delete(
+    url,
+    { ...common, summary: 'Remove a recurring job', answers: recurringRemoved },
+    async (request) => {
+      await open(request).recurring.remove(request.params.id)
+    },
+  )
 }
 
-function readRecurring(app: App, open: Open): void {
+function readRecurring(routes: Routes, open: Open): void {
   const url = '/queues/:name/recurring'
-  const found = {
-    tags,
-    summary: 'Look a recurring job up',
-    params: RecurringPath,
-    querystring: QueueQuery,
-    response: answers(recurring, 404),
-  }
-  app.get(`${url}/:id`, { schema: found }, async (request, reply) => {
-    const { id } = request.params
-    const only = await open(request).recurring.find(id)
-    if (only === null) throw new Refusal('not-found', `There is no recurring job ${id}.`)
-    return reply.type('application/json').send(encodeRecurring(only))
-  })
+  routes.get(
+    `${url}/:id`,
+    {
+      summary: 'Look a recurring job up',
+      params: RecurringPath,
+      query: QueueQuery,
+      answers: recurring,
+      problems: [404],
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      const only = await open(request).recurring.find(id)
+      if (only === null) throw new Refusal('not-found', `There is no recurring job ${id}.`)
+      return reply.type('application/json').send(encodeRecurring(only))
+    },
+  )
 
-  const listed = {
-    tags,
-    summary: 'List recurring jobs',
-    description: 'By their next run.',
-    params: NamePath,
-    querystring: Paging,
-    response: answers(recurringPage),
-  }
-  app.get(url, { schema: listed }, async (request, reply) => {
-    const { partitions: _, ...paging } = request.query
-    const page = await open(request).recurring.list(paging)
-    return reply.type('application/json').send(encodeRecurringPage(page))
-  })
+  routes.get(
+    url,
+    {
+      summary: 'List recurring jobs',
+      description: 'By their next run.',
+      params: NamePath,
+      query: Paging,
+      answers: recurringPage,
+    },
+    async (request, reply) => {
+      const { partitions: _, ...paging } = request.query
+      const page = await open(request).recurring.list(paging)
+      return reply.type('application/json').send(encodeRecurringPage(page))
+    },
+  )
 }

@@ -2,16 +2,12 @@
 
 import { type TOptional, type TUnsafe, Type } from '@fastify/type-provider-typebox'
 import type { QueueSettings, Throttle } from 'perilune'
-import type { App } from '../../http/fastify.ts'
-import { answers, BODY } from '../api/answers.ts'
-import { name } from '../api/arguments.ts'
-import { NamePath, strict } from '../api/strictness.ts'
-import type { Parts } from '../api/lending.ts'
+import type { Routes } from '../api/routes.ts'
+import { NamePath, name, strict } from '../api/arguments.ts'
 import { group as picture, set } from './answers.ts'
 import { DURATION, QueueQuery } from './arguments.ts'
 import type { Open } from './open.ts'
 
-const tags = ['queues']
 const COUNT = { type: 'integer', minimum: 1 }
 
 /** A setting that null takes away. The library looks at its members. */
@@ -49,65 +45,67 @@ const GroupPath = Type.Object({
   group: Type.String({ minLength: 1, description: 'A group of jobs.' }),
 })
 
-export function queueSettings(app: App, parts: Parts, open: Open): void {
-  wholeQueue(app, parts, open)
-  groups(app, parts, open)
+export function queueSettings(routes: Routes, open: Open): void {
+  wholeQueue(routes, open)
+  groups(routes, open)
 }
 
-function wholeQueue(app: App, { limits }: Parts, open: Open): void {
+function wholeQueue(routes: Routes, open: Open): void {
   const url = '/queues/:name'
-  const common = { tags, params: NamePath, querystring: QueueQuery }
+  const common = { params: NamePath, query: QueueQuery }
   const config = { beginsQueue: true }
 
-  const changed = {
-    ...common,
-    summary: 'Set',
-    description: 'What is named; the rest stays as it is.',
-    body: QueueSet,
-    response: answers(set, ...BODY),
-  }
-  const options = { schema: changed, bodyLimit: limits.maxOtherBytes, config }
-  app.patch(`${url}/settings`, options, async (request, reply) => {
-    await open(request).settings.set(request.body)
-    return reply.code(204).send()
-  })
+  routes.patch(
+    `${url}/settings`,
+    {
+      ...common,
+      summary: 'Set',
+      description: 'What is named; the rest stays as it is.',
+      body: QueueSet,
+      answers: set,
+      config,
+    },
+    async (request) => {
+      await open(request).settings.set(request.body)
+    },
+  )
 
-  const paused = { ...common, summary: 'Pause', response: answers(set) }
-  app.post(`${url}/pause`, { schema: paused, config }, async (request, reply) => {
+  routes.post(`${url}/pause`, { ...common, summary: 'Pause', answers: set, config }, async (request) => {
     await open(request).settings.pause()
-    return reply.code(204).send()
   })
 
-  const resumed = { ...common, summary: 'Resume', response: answers(set) }
-  app.post(`${url}/resume`, { schema: resumed, config }, async (request, reply) => {
+  routes.post(`${url}/resume`, { ...common, summary: 'Resume', answers: set, config }, async (request) => {
     await open(request).settings.resume()
-    return reply.code(204).send()
   })
 }
 
-function groups(app: App, { limits }: Parts, open: Open): void {
+function groups(routes: Routes, open: Open): void {
   const url = '/queues/:name/groups/:group'
-  const common = { tags, params: GroupPath, querystring: QueueQuery }
+  const common = { params: GroupPath, query: QueueQuery }
   const config = { beginsQueue: true }
 
-  const changed = {
-    ...common,
-    summary: 'Set for a group',
-    description: 'What is named; the rest stays as it is.',
-    body: GroupSet,
-    response: answers(picture, ...BODY),
-  }
-  app.patch(url, { schema: changed, bodyLimit: limits.maxOtherBytes, config }, async (request) =>
-    open(request).settings.setGroup(request.params.group, request.body),
+  routes.patch(
+    url,
+    {
+      ...common,
+      summary: 'Set for a group',
+      description: 'What is named; the rest stays as it is.',
+      body: GroupSet,
+      answers: picture,
+      config,
+    },
+    async (request) => open(request).settings.setGroup(request.params.group, request.body),
   )
 
-  const paused = { ...common, summary: 'Pause a group', response: answers(picture) }
-  app.post(`${url}/pause`, { schema: paused, config }, async (request) =>
-    open(request).settings.pauseGroup(request.params.group),
+  routes.post(
+    `${url}/pause`,
+    { ...common, summary: 'Pause a group', answers: picture, config },
+    async (request) => open(request).settings.pauseGroup(request.params.group),
   )
 
-  const resumed = { ...common, summary: 'Resume a group', response: answers(picture) }
-  app.post(`${url}/resume`, { schema: resumed, config }, async (request) =>
-    open(request).settings.resumeGroup(request.params.group),
+  routes.post(
+    `${url}/resume`,
+    { ...common, summary: 'Resume a group', answers: picture, config },
+    async (request) => open(request).settings.resumeGroup(request.params.group),
   )
 }

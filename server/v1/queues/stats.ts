@@ -1,9 +1,8 @@
 // What happened in a queue.
 
 import { type TOptional, type TUnsafe, Type } from '@fastify/type-provider-typebox'
-import type { App } from '../../http/fastify.ts'
-import { answers } from '../api/answers.ts'
-import { NamePath, strict } from '../api/strictness.ts'
+import type { Routes } from '../api/routes.ts'
+import { NamePath, strict } from '../api/arguments.ts'
 import { stats } from './answers.ts'
 import { spread, text } from './arguments.ts'
 import type { Open } from './open.ts'
@@ -29,18 +28,15 @@ const Wanted = Type.Object(
   strict,
 )
 
-export function queueStats(app: App, open: Open): void {
-  const seen = {
-    tags: ['queues'],
-    summary: 'Statistics',
-    params: NamePath,
-    querystring: Wanted,
-    response: answers(stats),
-  }
-  app.get('/queues/:name/stats', { schema: seen }, async (request) => {
-    const queue = open(request)
-    const { partitions: _, ...wanted } = request.query
-    const [{ periods, total }, names] = await Promise.all([queue.stats(wanted), queue.names()])
-    return { periods, total, names }
-  })
+export function queueStats(routes: Routes, open: Open): void {
+  routes.get(
+    '/queues/:name/stats',
+    { summary: 'Statistics', params: NamePath, query: Wanted, answers: stats },
+    async (request) => {
+      const queue = open(request)
+      const { partitions: _, ...wanted } = request.query
+      const [{ periods, total }, names] = await Promise.all([queue.stats(wanted), queue.names()])
+      return { periods, total, names }
+    },
+  )
 }
