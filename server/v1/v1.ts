@@ -3,6 +3,7 @@
 import type { Perilune } from 'perilune'
 import type { OpenCounters } from '../counters/open-counters.ts'
 import type { App } from '../http/fastify.ts'
+import { leaseToken, name, NoQuery } from './api/arguments.ts'
 import { takeJsonOnly } from './api/json-body.ts'
 import type { FeedLimits } from './api/limits.ts'
 import { describeRoutes, serveDescription } from './api/openapi.ts'
@@ -40,7 +41,9 @@ export async function v1(app: App, { perilune, counters, limits }: Native): Prom
   await describeRoutes(app)
   refuseOtherMethods(app)
   serveDescription(app)
-  const routes = (tag: string): Routes => new Routes(app, { perilune, waits, limits }, tag)
+  const path = { name, token: leaseToken }
+  const routes = (tag: string): Routes =>
+    new Routes(app, { perilune, waits, limits }, { tag, path, query: NoQuery })
   v1Feeds(routes('feeds'))
   v1Queues(app, routes('queues'))
   v1Locks(routes('locks'))

@@ -43,28 +43,13 @@ export const name: TString = Type.String({
   minLength: 1,
   description: 'Any UTF-8 without control characters, percent-encoded; about 380 bytes or more.',
 })
-const id: TString = Type.String({ description: 'The id of a message.' })
-const subscriber: TString = Type.String({ minLength: 1, description: 'The name of a subscriber.' })
-const token: TString = Type.String({ pattern: DIGITS, description: 'The token of a claim.' })
+export const id: TString = Type.String({ description: 'The id of a message.' })
+export const subscriber: TString = Type.String({ minLength: 1, description: 'The name of a subscriber.' })
+export const token: TString = Type.String({ pattern: DIGITS, description: 'The token of a claim.' })
 export const leaseToken: TString = Type.String({ pattern: DIGITS, description: 'The token of a lease.' })
-
-export const FeedPath: TObject<{ name: TString }> = Type.Object({ name })
-export const MessagePath: TObject<{ name: TString; id: TString }> = Type.Object({ name, id })
-export const ClaimPath: TObject<{ name: TString; token: TString }> = Type.Object({ name, token })
-export const ClaimedPath: TObject<{ name: TString; token: TString; id: TString }> = Type.Object({
-  name,
-  token,
-  id,
-})
-export const SubscriberPath: TObject<{ name: TString; subscriber: TString }> = Type.Object({
-  name,
-  subscriber,
-})
 
 export const strict = { additionalProperties: false } as const
 
-export const NamePath: TObject<{ name: TString }> = Type.Object({ name })
-export const LeasePath: TObject<{ name: TString; token: TString }> = Type.Object({ name, token: leaseToken })
 export const WaitQuery: TObject<{ wait: typeof wait }> = Type.Object({ wait }, strict)
 export const NoQuery: TObject = Type.Object({}, strict)
 

@@ -1,19 +1,15 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Autocomplete, jsonText } from 'perilune'
-import type { Routes } from '../api/routes.ts'
+import { namedIn, type Routes } from '../api/routes.ts'
 import { type Answers, Count, json, Name, nothing, object, orNull } from '../api/answers.ts'
-import { NamePath, duration, name, strict } from '../api/arguments.ts'
+import { duration, strict } from '../api/arguments.ts'
 import { cleared } from '../coordination/answers.ts'
 import { newEntries, suggestionsText } from './entries.ts'
-import { nameOf } from '../../http/requests/tenant.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 
 const url = '/autocomplete/:name'
-const EntryPath = Type.Object({
-  name,
-  id: Type.String({ minLength: 1, description: 'The id of an entry; by default its text.' }),
-})
+const id = Type.String({ minLength: 1, description: 'The id of an entry; by default its text.' })
 const Entry = Type.Object(
   {
     text: Type.String({ description: 'What is suggested; up to 512 bytes.' }),
@@ -69,9 +65,10 @@ const picture: Answers = {
 
 type Open = (request: FastifyRequest) => Autocomplete<string>
 
-export function v1Autocomplete(routes: Routes): void {
+export function v1Autocomplete(usual: Routes): void {
+  const routes = usual.with({ path: { id } })
   const open: Open = (request) =>
-    routes.perilune.autocomplete(nameOf(request, (request.params as { name: string }).name), {
+    routes.perilune.autocomplete(namedIn(request), {
       codec: jsonText,
     })
   addEntries(routes, open)
@@ -83,10 +80,9 @@ export function v1Autocomplete(routes: Routes): void {
 function addEntries(routes: Routes, open: Open): void {
   routes.post(
     `${url}/entries`,
+    'Add',
     {
-      summary: 'Add',
       description: 'An entry takes the place of the one with its id. The same may be added again.',
-      params: NamePath,
       body: Entries,
       answers: added,
       bodyLimit: 'maxAppendBytes',
@@ -96,20 +92,17 @@ function addEntries(routes: Routes, open: Open): void {
 }
 
 function removeEntries(routes: Routes, open: Open): void {
-  routes.delete(
-    `${url}/entries/:id`,
-    { summary: 'Remove', params: EntryPath, answers: removed, problems: [404] },
-    async (request) => {
-      const { id } = request.params
-      if (!(await open(request).remove(id))) throw new Refusal('not-found', `There is no entry ${id}.`)
-    },
-  )
+  routes.delete(`${url}/entries/:id`, 'Remove', { answers: removed, problems: [404] }, async (request) => {
+    const { id } = request.params
+    if (!(await open(request).remove(id))) throw new Refusal('not-found', `There is no entry ${id}.`)
+  })
 }
 
 function suggestEntries(routes: Routes, open: Open): void {
   routes.get(
     `${url}/suggestions`,
-    { summary: 'Suggest', params: NamePath, query: Question, answers: suggested },
+    'Suggest',
+    { query: Question, answers: suggested },
     async (request, reply) => {
       const { query = '', limit = 10, fuzzy = false } = request.query
       const found = await open(request).suggest(query, { limit, fuzzy })
@@ -119,12 +112,12 @@ function suggestEntries(routes: Routes, open: Open): void {
 }
 
 function wholeIndexes(routes: Routes, open: Open): void {
-  routes.get(url, { summary: 'Inspect', params: NamePath, answers: picture }, async (request) => ({
+  routes.get(url, 'Inspect', { answers: picture }, async (request) => ({
     name: request.params.name,
     ...(await open(request).inspect()),
   }))
 
-  routes.delete(url, { summary: 'Clear', params: NamePath, answers: cleared }, async (request) => {
+  routes.delete(url, 'Clear', { answers: cleared }, async (request) => {
     await open(request).clear()
   })
 }

@@ -2,9 +2,9 @@ import { Type } from '@fastify/type-provider-typebox'
 import { InvalidArgumentError } from 'perilune'
 import type { Routes } from '../api/routes.ts'
 import { forgotten, invalidated, kept, picture, stored } from './answers.ts'
-import { cacheOf, howToKeep, KeyPath, NewValue } from './arguments.ts'
+import { cacheOf, howToKeep, path, NewValue } from './arguments.ts'
 import { keptText, valueIn } from './values.ts'
-import { NamePath, strict } from '../api/arguments.ts'
+import { strict } from '../api/arguments.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 
 const url = '/caches/:name/keys/:key'
@@ -16,7 +16,8 @@ const Invalidation = Type.Object(
   { ...strict, description: 'Either of them.' },
 )
 
-export function v1Caches(routes: Routes): void {
+export function v1Caches(usual: Routes): void {
+  const routes = usual.with({ path })
   values(routes)
   wholeKeys(routes)
   invalidate(routes)
@@ -25,10 +26,9 @@ export function v1Caches(routes: Routes): void {
 function values(routes: Routes): void {
   routes.put(
     `${url}/value`,
+    'Set',
     {
-      summary: 'Set',
       description: 'A load that is under way is revoked: what it finds may be older.',
-      params: KeyPath,
       body: NewValue,
       answers: stored,
       bodyLimit: 'maxAppendBytes',
@@ -41,13 +41,8 @@ function values(routes: Routes): void {
 
   routes.get(
     `${url}/value`,
-    {
-      summary: 'Find',
-      description: 'It never has anybody load the value.',
-      params: KeyPath,
-      answers: kept,
-      problems: [404],
-    },
+    'Find',
+    { description: 'It never has anybody load the value.', answers: kept, problems: [404] },
     async (request, reply) => {
       const { key } = request.params
       const found = await cacheOf(routes.perilune, request).find(key)
@@ -58,12 +53,12 @@ function values(routes: Routes): void {
 }
 
 function wholeKeys(routes: Routes): void {
-  routes.get(url, { summary: 'Inspect', params: KeyPath, answers: picture }, async (request) => {
+  routes.get(url, 'Inspect', { answers: picture }, async (request) => {
     const { key } = request.params
     return { key, ...(await cacheOf(routes.perilune, request).inspect(key)) }
   })
 
-  routes.delete(url, { summary: 'Invalidate', params: KeyPath, answers: forgotten }, async (request) => {
+  routes.delete(url, 'Invalidate', { answers: forgotten }, async (request) => {
     await cacheOf(routes.perilune, request).invalidate(request.params.key)
   })
 }
@@ -71,10 +66,9 @@ function wholeKeys(routes: Routes): void {
 function invalidate(routes: Routes): void {
   routes.post(
     '/caches/:name/invalidations',
+    'Invalidate keys or a tag',
     {
-      summary: 'Invalidate keys or a tag',
       description: 'Whoever asks after that never gets what was made before.',
-      params: NamePath,
       body: Invalidation,
       answers: invalidated,
       bodyLimit: 'maxAppendBytes',

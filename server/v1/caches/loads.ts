@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LentLoad, Waiting } from 'perilune'
 import type { Routes } from '../api/routes.ts'
 import { extended, failed, lent, stored } from './answers.ts'
-import { cacheOf, howToKeep, KeyPath, Loaded, LoadPath, tags as valueTags } from './arguments.ts'
+import { cacheOf, howToKeep, path, Loaded, tags as valueTags } from './arguments.ts'
 import { keptText, valueIn } from './values.ts'
 import { Extension, lease, strict, WaitQuery } from '../api/arguments.ts'
 import { askWaiting } from '../api/lending.ts'
@@ -22,7 +22,8 @@ const Failing = Type.Object(
   strict,
 )
 
-export function v1CacheLoads(routes: Routes): void {
+export function v1CacheLoads(usual: Routes): void {
+  const routes = usual.with({ path })
   elect(routes)
   complete(routes)
   keep(routes)
@@ -31,11 +32,10 @@ export function v1CacheLoads(routes: Routes): void {
 function elect(routes: Routes): void {
   routes.post(
     url,
+    'Get or load',
     {
-      summary: 'Get or load',
-      description: 'What is kept; or, for one client at a time, the election to load it.',
-      params: KeyPath,
       query: WaitQuery,
+      description: 'What is kept; or, for one client at a time, the election to load it.',
       body: Wish,
       answers: lent,
     },
@@ -78,10 +78,9 @@ function sendLoad(
 function complete(routes: Routes): void {
   routes.put(
     `${url}/:load/value`,
+    'Put the value',
     {
-      summary: 'Put the value',
       description: 'Refused when it was invalidated or set meanwhile, or when another load has begun.',
-      params: LoadPath,
       body: Loaded,
       answers: stored,
       problems: [410],
@@ -98,7 +97,8 @@ function complete(routes: Routes): void {
 function keep(routes: Routes): void {
   routes.patch(
     `${url}/:load`,
-    { summary: 'Extend', params: LoadPath, body: Extension, answers: extended, problems: [410] },
+    'Extend',
+    { body: Extension, answers: extended, problems: [410] },
     async (request) => {
       const { key, load } = request.params
       return {
@@ -110,7 +110,8 @@ function keep(routes: Routes): void {
 
   routes.delete(
     `${url}/:load`,
-    { summary: 'Give up', params: LoadPath, query: Failing, answers: failed, problems: [410] },
+    'Give up',
+    { query: Failing, answers: failed, problems: [410] },
     async (request) => {
       const { key, load } = request.params
       await cacheOf(routes.perilune, request).fail(key, load, request.query.reason)

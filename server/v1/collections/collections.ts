@@ -8,11 +8,10 @@ import {
   jsonText,
   type Perilune,
 } from 'perilune'
-import type { Routes } from '../api/routes.ts'
-import { duration, limit, name, strict } from '../api/arguments.ts'
+import { namedIn, type Routes } from '../api/routes.ts'
+import { duration, limit, strict } from '../api/arguments.ts'
 import { added, cleared, page, picture, removed, replaced } from './answers.ts'
 import { encodeItems, itemsIn, keysIn, MOST_ITEMS } from './items.ts'
-import { nameOf } from '../../http/requests/tenant.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 
 const url = '/collections/:kind/:name'
@@ -21,7 +20,6 @@ const kind = Type.Unsafe<CollectionKind>({
   enum: ['list', 'set', 'hash', 'sortedSet'],
   description: 'What the collection is.',
 })
-const Path = Type.Object({ kind, name })
 const items = Type.Array(Type.Unknown(), {
   description: `Values of any JSON, at most ${MOST_ITEMS}; of a hash pairs of a field and a value, of a sorted set pairs of a value and a score.`,
 })
@@ -63,7 +61,8 @@ type AnyCollection = Collection<unknown> &
 
 type Open = (request: FastifyRequest, bounds?: { limit?: number }) => AnyCollection
 
-export function v1Collections(routes: Routes): void {
+export function v1Collections(usual: Routes): void {
+  const routes = usual.with({ path: { kind } })
   const open = opener(routes.perilune)
   replace(routes, open)
   read(routes, open)
@@ -76,7 +75,7 @@ const kindOf = (request: FastifyRequest): CollectionKind => (request.params as {
 
 function opener(perilune: Perilune): Open {
   return (request, bounds = {}) => {
-    const called = nameOf(request, (request.params as { name: string }).name)
+    const called = namedIn(request)
     const options = { kind: kindOf(request), codec: jsonText, ...bounds }
     return perilune.collection<string>(called, options)
   }
@@ -92,13 +91,8 @@ function absent(request: FastifyRequest): Refusal {
 function replace(routes: Routes, open: Open): void {
   routes.put(
     url,
-    {
-      summary: 'Replace all items',
-      params: Path,
-      body: Replacement,
-      answers: replaced,
-      bodyLimit: 'maxAppendBytes',
-    },
+    'Replace all items',
+    { body: Replacement, answers: replaced, bodyLimit: 'maxAppendBytes' },
     async (request) => {
       const { items: _items, limit: bound, ...options } = request.body
       const given = itemsIn(kindOf(request), request.jsonText, request.body.items)
@@ -112,7 +106,8 @@ function replace(routes: Routes, open: Open): void {
 function read(routes: Routes, open: Open): void {
   routes.get(
     `${url}/items`,
-    { summary: 'Read', params: Path, query: PageQuery, answers: page, problems: [404] },
+    'Read',
+    { query: PageQuery, answers: page, problems: [404] },
     async (request, reply) => {
       const found = await open(request).read(request.query)
       if (found.status === 'absent') throw absent(request)
@@ -128,14 +123,8 @@ function read(routes: Routes, open: Open): void {
 function add(routes: Routes, open: Open): void {
   routes.post(
     `${url}/items`,
-    {
-      summary: 'Append or add',
-      params: Path,
-      body: Addition,
-      answers: added,
-      problems: [404],
-      bodyLimit: 'maxAppendBytes',
-    },
+    'Append or add',
+    { body: Addition, answers: added, problems: [404], bodyLimit: 'maxAppendBytes' },
     async (request) => {
       const given = itemsIn(kindOf(request), request.jsonText, request.body.items)
       const collection = open(request, boundsOf(request.body.limit))
@@ -150,10 +139,9 @@ function add(routes: Routes, open: Open): void {
 function remove(routes: Routes, open: Open): void {
   routes.post(
     `${url}/removals`,
+    'Remove',
     {
-      summary: 'Remove',
       description: 'Of a set or a sorted set by value, of a hash by field.',
-      params: Path,
       body: Removal,
       answers: removed,
       problems: [404],
@@ -170,14 +158,14 @@ function remove(routes: Routes, open: Open): void {
 }
 
 function whole(routes: Routes, open: Open): void {
-  routes.get(url, { summary: 'Inspect', params: Path, answers: picture }, async (request) => {
+  routes.get(url, 'Inspect', { answers: picture }, async (request) => {
     const inspection = await open(request).inspect()
     if (!inspection.exists) return { name: request.params.name, exists: false }
     const { codec: _codec, ...shown } = inspection
     return { name: request.params.name, ...shown }
   })
 
-  routes.delete(url, { summary: 'Clear', params: Path, answers: cleared }, async (request) => {
+  routes.delete(url, 'Clear', { answers: cleared }, async (request) => {
     await open(request).clear()
   })
 }

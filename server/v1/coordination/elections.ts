@@ -2,18 +2,9 @@
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import type { Routes } from '../api/routes.ts'
+import { namedIn, type Routes } from '../api/routes.ts'
 import { election, lent } from './answers.ts'
-import {
-  holder,
-  LeasePath,
-  lease,
-  NamePath,
-  NoQuery,
-  strict,
-  WaitQuery,
-  withHolder,
-} from '../api/arguments.ts'
+import { holder, lease, strict, WaitQuery, withHolder } from '../api/arguments.ts'
 import { sendLent } from '../api/lending.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { keepLeases } from './leases.ts'
@@ -21,37 +12,25 @@ import { keepLeases } from './leases.ts'
 const Candidacy = Type.Object({ lease, holder }, strict)
 
 export function v1Elections(routes: Routes): void {
-  const nameIn = (request: FastifyRequest): string =>
-    nameOf(request, (request.params as { name: string }).name)
+  const nameIn = (request: FastifyRequest): string => namedIn(request)
   const place = {
     url: '/elections/:name/terms/:token',
-    params: LeasePath,
-    query: NoQuery,
     open: (request: FastifyRequest) => routes.perilune.lock(nameIn(request)),
   }
   stand(routes)
   keepLeases(routes, place)
 
-  routes.get(
-    '/elections/:name',
-    { summary: 'Who leads', params: NamePath, answers: election },
-    async (request) => {
-      const leader = await routes.perilune.election(nameIn(request)).leader()
-      return { name: request.params.name, leader }
-    },
-  )
+  routes.get('/elections/:name', 'Who leads', { answers: election }, async (request) => {
+    const leader = await routes.perilune.election(nameIn(request)).leader()
+    return { name: request.params.name, leader }
+  })
 }
 
 function stand(routes: Routes): void {
   routes.post(
     '/elections/:name/terms',
-    {
-      summary: 'Stand as a candidate',
-      params: NamePath,
-      query: WaitQuery,
-      body: Candidacy,
-      answers: lent('The office'),
-    },
+    'Stand as a candidate',
+    { query: WaitQuery, body: Candidacy, answers: lent('The office') },
     async (request, reply) => {
       const { name } = request.params
       const leases = routes.perilune.lock(nameOf(request, name), withHolder(request, request.body))

@@ -4,21 +4,21 @@ import type { TObject } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Routes } from '../api/routes.ts'
 import { extended, released } from './answers.ts'
-import { Extension } from '../api/arguments.ts'
+import { Extension, NoQuery } from '../api/arguments.ts'
 import type { Leases } from '../api/lending.ts'
 
 export interface LeasePlace {
   /** With `:token` in it. */
   readonly url: string
-  readonly params: TObject
-  readonly query: TObject
+  readonly query?: TObject
   open(request: FastifyRequest): Pick<Leases, 'extend' | 'release'>
 }
 
-export function keepLeases(routes: Routes, { url, params, query, open }: LeasePlace): void {
+export function keepLeases(routes: Routes, { url, query = NoQuery, open }: LeasePlace): void {
   routes.patch(
     url,
-    { summary: 'Extend', params, query, body: Extension, answers: extended, problems: [410] },
+    'Extend',
+    { query, body: Extension, answers: extended, problems: [410] },
     async (request) => {
       const token = tokenOf(request)
       const { leaseMs, expiresAtMs } = await open(request).extend(token, request.body.lease ?? '30s')
@@ -26,13 +26,9 @@ export function keepLeases(routes: Routes, { url, params, query, open }: LeasePl
     },
   )
 
-  routes.delete(
-    url,
-    { summary: 'Release', params, query, answers: released, problems: [410] },
-    async (request) => {
-      await open(request).release(tokenOf(request))
-    },
-  )
+  routes.delete(url, 'Release', { query, answers: released, problems: [410] }, async (request) => {
+    await open(request).release(tokenOf(request))
+  })
 }
 
 function tokenOf({ params }: { params: unknown }): number {

@@ -10,13 +10,13 @@ import {
   type RateLimit,
   type RateLimitOptions,
 } from 'perilune'
-import { nameOf } from '../../http/requests/tenant.ts'
+import { namedIn } from '../api/routes.ts'
 
 export type Limiter = RateLimit<Allowed | Denied>
 
 /** The limiter that a request names, with its limits. Throws InvalidArgumentError. */
 export function openLimiter(perilune: Perilune, request: FastifyRequest, given: object): Limiter {
-  const called = nameOf(request, (request.params as { name: string }).name)
+  const called = namedIn(request)
   return perilune.rateLimit(called, given as RateLimitOptions & { onOutage?: 'throw' })
 }
 

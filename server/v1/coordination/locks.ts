@@ -2,7 +2,7 @@ import { type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Lock, LockAccess, LockOptions } from 'perilune'
 import type { Routes } from '../api/routes.ts'
-import { LeasePath, NamePath, WaitQuery, flag, holder, lease, strict, withHolder } from '../api/arguments.ts'
+import { WaitQuery, flag, holder, lease, strict, withHolder } from '../api/arguments.ts'
 import { cleared, lent, lock as picture } from './answers.ts'
 import { sendLent } from '../api/lending.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
@@ -33,7 +33,6 @@ export function v1Locks(routes: Routes): void {
   lendLocks(routes, open)
   keepLeases(routes, {
     url: '/locks/:name/leases/:token',
-    params: LeasePath,
     query: Sharing,
     open: (request) => accessTo(opened(request), (request.query as Static<typeof Sharing>).shared),
   })
@@ -46,7 +45,8 @@ type Open = (request: FastifyRequest, name: string, options?: LockOptions) => Lo
 function lendLocks(routes: Routes, open: Open): void {
   routes.post(
     '/locks/:name/leases',
-    { summary: 'Acquire', params: NamePath, query: WaitQuery, body: Terms, answers: lent('The lock') },
+    'Acquire',
+    { query: WaitQuery, body: Terms, answers: lent('The lock') },
     async (request, reply) => {
       const { name } = request.params
       const { shared, ...terms } = request.body
@@ -61,11 +61,11 @@ function lendLocks(routes: Routes, open: Open): void {
 function wholeLocks(routes: Routes, opened: Opened): void {
   const url = '/locks/:name'
 
-  routes.get(url, { summary: 'Inspect', params: NamePath, answers: picture }, async (request) => {
+  routes.get(url, 'Inspect', { answers: picture }, async (request) => {
     return { name: request.params.name, ...(await opened(request).inspect()) }
   })
 
-  routes.delete(url, { summary: 'Clear', params: NamePath, answers: cleared }, async (request) => {
+  routes.delete(url, 'Clear', { answers: cleared }, async (request) => {
     await opened(request).clear()
   })
 }

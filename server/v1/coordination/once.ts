@@ -8,21 +8,16 @@ import {
   type OnceOptions,
   type Waiting,
 } from 'perilune'
-import type { Routes } from '../api/routes.ts'
-import { NoQuery, WaitQuery, duration, lease, leaseToken, name, strict } from '../api/arguments.ts'
-import { begun, cleared, completed, result as found, key as picture } from './answers.ts'
+import { namedIn, type Routes } from '../api/routes.ts'
+import { WaitQuery, duration, lease, strict } from '../api/arguments.ts'
+import { begun, cleared, completed, result as found, key as keyNow } from './answers.ts'
 import { askWaiting, type Leases } from '../api/lending.ts'
-import { nameOf } from '../../http/requests/tenant.ts'
 import { Denial, Refusal } from '../../http/answers/problem-documents.ts'
 import { keepLeases } from './leases.ts'
 
 const url = '/once/:name/keys/:key'
 const keepResult = duration('How long the result is kept; default 24h.')
-const KeyPath = Type.Object({
-  name,
-  key: Type.String({ minLength: 1, description: 'The idempotency key.' }),
-})
-const AttemptPath = Type.Object({ ...KeyPath.properties, token: leaseToken })
+const key = Type.String({ minLength: 1, description: 'The idempotency key.' })
 const Terms = Type.Object(
   {
     fingerprint: Type.Optional(
@@ -40,17 +35,16 @@ const Keeping = Type.Object({ keepResult }, strict)
 
 type Open = (request: FastifyRequest, options?: Omit<OnceOptions<string>, 'codec'>) => Once<string>
 
-export function v1Once(routes: Routes): void {
+export function v1Once(usual: Routes): void {
+  const routes = usual.with({ path: { key } })
   const open: Open = (request, options = {}) => {
-    const called = nameOf(request, (request.params as { name: string }).name)
+    const called = namedIn(request)
     return routes.perilune.once(called, { ...options, codec: jsonText })
   }
   begin(routes, open)
   complete(routes, open)
   const place = {
     url: `${url}/attempts/:token`,
-    params: AttemptPath,
-    query: NoQuery,
     open: (request: FastifyRequest) => attemptsAt(open(request), (request.params as { key: string }).key),
   }
   keepLeases(routes, place)
@@ -67,7 +61,8 @@ function attemptsAt(once: Once<string>, key: string): Pick<Leases, 'extend' | 'r
 function begin(routes: Routes, open: Open): void {
   routes.post(
     `${url}/attempts`,
-    { summary: 'Begin', params: KeyPath, query: WaitQuery, body: Terms, answers: begun, problems: [410] },
+    'Begin',
+    { query: WaitQuery, body: Terms, answers: begun, problems: [410] },
     async (request, reply) => {
       const { fingerprint, id, ...terms } = request.body
       const { key } = request.params
@@ -106,11 +101,10 @@ function sendBegun(request: FastifyRequest, reply: FastifyReply, lent: LentAttem
 function complete(routes: Routes, open: Open): void {
   routes.put(
     `${url}/attempts/:token/result`,
+    'Put the result',
     {
-      summary: 'Put the result',
-      description: 'Any JSON; kept to the letter. The same result may be put again.',
-      params: AttemptPath,
       query: Keeping,
+      description: 'Any JSON; kept to the letter. The same result may be put again.',
       body: Type.Unknown(),
       answers: completed,
       problems: [410],
@@ -125,27 +119,23 @@ function complete(routes: Routes, open: Open): void {
 }
 
 function wholeKeys(routes: Routes, open: Open): void {
-  routes.get(url, { summary: 'Inspect', params: KeyPath, answers: picture }, async (request) => {
+  routes.get(url, 'Inspect', { answers: keyNow }, async (request) => {
     const { key } = request.params
     const { codec: _codec, ...shown } = await open(request).inspect(key)
     return { key, ...shown }
   })
 
-  routes.get(
-    `${url}/result`,
-    { summary: 'The result', params: KeyPath, answers: found, problems: [404] },
-    async (request, reply) => {
-      const { key } = request.params
-      const known = await open(request).find(key)
-      if (known === null) throw new Refusal('not-found', `There is no result of ${key}.`)
-      const { token, keptUntilMs, result } = known
-      return reply
-        .type('application/json')
-        .send(`{"token":${token},"keptUntilMs":${keptUntilMs},"result":${orNull(result)}}`)
-    },
-  )
+  routes.get(`${url}/result`, 'The result', { answers: found, problems: [404] }, async (request, reply) => {
+    const { key } = request.params
+    const known = await open(request).find(key)
+    if (known === null) throw new Refusal('not-found', `There is no result of ${key}.`)
+    const { token, keptUntilMs, result } = known
+    return reply
+      .type('application/json')
+      .send(`{"token":${token},"keptUntilMs":${keptUntilMs},"result":${orNull(result)}}`)
+  })
 
-  routes.delete(url, { summary: 'Clear', params: KeyPath, answers: cleared }, async (request) => {
+  routes.delete(url, 'Clear', { answers: cleared }, async (request) => {
     await open(request).clear(request.params.key)
   })
 }

@@ -2,7 +2,7 @@ import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Allowed, type Denied, rateLimitHeaders } from 'perilune'
 import type { Routes } from '../api/routes.ts'
-import { duration, leaseToken, name, strict } from '../api/arguments.ts'
+import { duration, strict } from '../api/arguments.ts'
 import { cleared, peeked, subject as picture, refunded, released, taken } from './answers.ts'
 import { freePlaces, type Limiter, limitsIn, openLimiter } from './limiters.ts'
 import { Denial } from '../../http/answers/problem-documents.ts'
@@ -31,11 +31,10 @@ const TakeToken = Type.Optional(
   Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'That of the take.' }),
 )
 
-const SubjectPath = Type.Object({
-  name,
-  subject: Type.String({ minLength: 1, description: 'Whose limit it is: a user, an address, an API key.' }),
+const subject = Type.String({
+  minLength: 1,
+  description: 'Whose limit it is: a user, an address, an API key.',
 })
-const PlacePath = Type.Object({ ...SubjectPath.properties, token: leaseToken })
 const Take = Type.Union([
   Type.Object({ limits: Limits, cost: Cost }, strict),
   Type.Object({ ...oneLimit, cost: Cost }, strict),
@@ -57,7 +56,8 @@ const url = '/rate-limits/:name/subjects/:subject'
 // Where no limit is asked for, any will do.
 const ANY_LIMIT = { limit: 1, window: '1s' }
 
-export function v1RateLimits(routes: Routes): void {
+export function v1RateLimits(usual: Routes): void {
+  const routes = usual.with({ path: { subject } })
   const open: Open = (request, limits) => openLimiter(routes.perilune, request, limits)
   take(routes, open)
   peek(routes, open)
@@ -69,36 +69,27 @@ export function v1RateLimits(routes: Routes): void {
 type Open = (request: FastifyRequest, limits: object) => Limiter
 
 function take(routes: Routes, open: Open): void {
-  routes.post(
-    `${url}/takes`,
-    { summary: 'Take', params: SubjectPath, body: Take, answers: taken },
-    async (request, reply) => {
-      const { cost = 1, ...given } = request.body
-      const { subject } = request.params
-      const limiter = open(request, given)
-      const decision = await limiter.take(subject, { cost })
-      if (decision.allowed && reply.raw.destroyed) await freePlaces(limiter, subject, decision)
-      if (decision.allowed) return sendDecision(reply, decision)
-      throw new Denial(
-        'rate-limited',
-        'Too much was taken; nothing was taken now.',
-        decision,
-        rateLimitHeaders(decision),
-      )
-    },
-  )
+  routes.post(`${url}/takes`, 'Take', { body: Take, answers: taken }, async (request, reply) => {
+    const { cost = 1, ...given } = request.body
+    const { subject } = request.params
+    const limiter = open(request, given)
+    const decision = await limiter.take(subject, { cost })
+    if (decision.allowed && reply.raw.destroyed) await freePlaces(limiter, subject, decision)
+    if (decision.allowed) return sendDecision(reply, decision)
+    throw new Denial(
+      'rate-limited',
+      'Too much was taken; nothing was taken now.',
+      decision,
+      rateLimitHeaders(decision),
+    )
+  })
 }
 
 function peek(routes: Routes, open: Open): void {
   routes.post(
     `${url}/peeks`,
-    {
-      summary: 'Peek',
-      description: 'What a take would be told now. Takes and writes nothing.',
-      params: SubjectPath,
-      body: Take,
-      answers: peeked,
-    },
+    'Peek',
+    { description: 'What a take would be told now. Takes and writes nothing.', body: Take, answers: peeked },
     async (request, reply) => {
       const { cost = 1, ...given } = request.body
       return sendDecision(reply, await open(request, given).peek(request.params.subject, { cost }))
@@ -109,10 +100,9 @@ function peek(routes: Routes, open: Open): void {
 function refund(routes: Routes, open: Open): void {
   routes.post(
     `${url}/refunds`,
+    'Refund',
     {
-      summary: 'Refund',
       description: 'Gives units back that were taken and not used. With a token it counts once.',
-      params: SubjectPath,
       body: Refund,
       answers: refunded,
     },
@@ -127,7 +117,8 @@ function refund(routes: Routes, open: Open): void {
 function releasePlaces(routes: Routes, open: Open): void {
   routes.delete(
     `${url}/leases/:token`,
-    { summary: 'Release a place', params: PlacePath, query: LimitsQuery, answers: released, problems: [410] },
+    'Release a place',
+    { query: LimitsQuery, answers: released, problems: [410] },
     async (request) => {
       const { subject, token } = request.params
       await open(request, limitsIn(request.query)).release(subject, Number(token))
@@ -136,16 +127,12 @@ function releasePlaces(routes: Routes, open: Open): void {
 }
 
 function wholeSubjects(routes: Routes, open: Open): void {
-  routes.get(
-    url,
-    { summary: 'Inspect', params: SubjectPath, query: LimitsQuery, answers: picture },
-    async (request) => {
-      const { subject } = request.params
-      return { subject, ...(await open(request, limitsIn(request.query)).inspect(subject)) }
-    },
-  )
+  routes.get(url, 'Inspect', { query: LimitsQuery, answers: picture }, async (request) => {
+    const { subject } = request.params
+    return { subject, ...(await open(request, limitsIn(request.query)).inspect(subject)) }
+  })
 
-  routes.delete(url, { summary: 'Clear', params: SubjectPath, answers: cleared }, async (request) => {
+  routes.delete(url, 'Clear', { answers: cleared }, async (request) => {
     await open(request, ANY_LIMIT).clear(request.params.subject)
   })
 }

@@ -1,20 +1,10 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Semaphore, SemaphoreOptions, Waiting } from 'perilune'
-import type { Routes } from '../api/routes.ts'
+import { namedIn, type Routes } from '../api/routes.ts'
 import { cleared, lent, semaphore as picture, resized } from './answers.ts'
-import {
-  holder,
-  LeasePath,
-  lease,
-  NamePath,
-  NoQuery,
-  strict,
-  WaitQuery,
-  withHolder,
-} from '../api/arguments.ts'
+import { holder, lease, strict, WaitQuery, withHolder } from '../api/arguments.ts'
 import { sendLent } from '../api/lending.ts'
-import { nameOf } from '../../http/requests/tenant.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 import { keepLeases } from './leases.ts'
 
@@ -35,12 +25,9 @@ const Limit = Type.Object({ limit }, strict)
 const ANY_LIMIT = { limit: 1 }
 
 export function v1Semaphores(routes: Routes): void {
-  const open: Open = (request, options = ANY_LIMIT) =>
-    routes.perilune.semaphore(nameOf(request, (request.params as { name: string }).name), options)
+  const open: Open = (request, options = ANY_LIMIT) => routes.perilune.semaphore(namedIn(request), options)
   const place = {
     url: '/semaphores/:name/leases/:token',
-    params: LeasePath,
-    query: NoQuery,
     open: (request: FastifyRequest) => open(request),
   }
   lendPermits(routes, open)
@@ -54,7 +41,8 @@ type Open = (request: FastifyRequest, options?: SemaphoreOptions) => Semaphore
 function lendPermits(routes: Routes, open: Open): void {
   routes.post(
     '/semaphores/:name/leases',
-    { summary: 'Acquire', params: NamePath, query: WaitQuery, body: Terms, answers: lent('A permit') },
+    'Acquire',
+    { query: WaitQuery, body: Terms, answers: lent('A permit') },
     async (request, reply) => {
       const { weight = 1, ...terms } = request.body
       const semaphore = open(request, withHolder(request, terms))
@@ -71,10 +59,9 @@ function lendPermits(routes: Routes, open: Open): void {
 function resize(routes: Routes, open: Open): void {
   routes.put(
     '/semaphores/:name/limit',
+    'Set the limit',
     {
-      summary: 'Set the limit',
       description: 'For all who use it, whatever they ask with. Nobody loses a permit.',
-      params: NamePath,
       body: Limit,
       answers: resized,
     },
@@ -87,20 +74,16 @@ function resize(routes: Routes, open: Open): void {
 function wholeSemaphores(routes: Routes, open: Open): void {
   const url = '/semaphores/:name'
 
-  routes.get(
-    url,
-    { summary: 'Inspect', params: NamePath, answers: picture, problems: [404] },
-    async (request) => {
-      const { name } = request.params
-      const seenNow = await open(request).inspect()
-      // Its limit is not known either.
-      if (seenNow.token === null && !seenNow.resized)
-        throw new Refusal('not-found', `There is no semaphore ${name}.`)
-      return { name, ...seenNow }
-    },
-  )
+  routes.get(url, 'Inspect', { answers: picture, problems: [404] }, async (request) => {
+    const { name } = request.params
+    const seenNow = await open(request).inspect()
+    // Its limit is not known either.
+    if (seenNow.token === null && !seenNow.resized)
+      throw new Refusal('not-found', `There is no semaphore ${name}.`)
+    return { name, ...seenNow }
+  })
 
-  routes.delete(url, { summary: 'Clear', params: NamePath, answers: cleared }, async (request) => {
+  routes.delete(url, 'Clear', { answers: cleared }, async (request) => {
     await open(request).clear()
   })
 }

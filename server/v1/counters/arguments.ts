@@ -10,7 +10,7 @@ import {
   type TUnsafe,
   Type,
 } from '@fastify/type-provider-typebox'
-import { name, strict } from '../api/arguments.ts'
+import { strict } from '../api/arguments.ts'
 
 type Id = TUnsafe<string | number>
 const id: Id = Type.Unsafe<string | number>({
@@ -63,7 +63,4 @@ export const IdsQuery: TObject<{ ids: TString }> = Type.Object(
   },
   strict,
 )
-export const ValuePath: TObject<{ name: TString; id: TString }> = Type.Object({
-  name,
-  id: Type.String({ minLength: 1, description: 'The key of its row.' }),
-})
+export const valueId: TString = Type.String({ minLength: 1, description: 'The key of its row.' })

@@ -3,7 +3,6 @@
 import { Counters, DerivedCounters, ShownCounters } from 'perilune'
 import type { ServedCounters } from '../../counters/open-counters.ts'
 import type { Routes } from '../api/routes.ts'
-import { NamePath } from '../api/arguments.ts'
 import { incremented, noted } from './answers.ts'
 import { Increments, Notes } from './arguments.ts'
 import { asAsked, counted, incrementsIn, toldOf } from './increments.ts'
@@ -22,10 +21,9 @@ export function v1CounterChanges(routes: Routes, open: Open): void {
 function increment(routes: Routes, open: Open): void {
   routes.post(
     `${url}/increments`,
+    'Increment',
     {
-      summary: 'Increment',
       description: 'Several are not one step: each counts by itself, and is told by itself.',
-      params: NamePath,
       described: { 'Idempotency-Key': 'For a request with one increment: its idempotencyKey.' },
       body: Increments,
       answers: incremented,
@@ -50,11 +48,10 @@ function increment(routes: Routes, open: Open): void {
 function note(routes: Routes, open: Open): void {
   routes.post(
     `${url}/notes`,
+    'Note',
     {
-      summary: 'Note',
       description:
         'Shows at once what a transaction has committed to rows that are counted. What is not noted is shown a moment later.',
-      params: NamePath,
       body: Notes,
       answers: noted,
       problems: [404, 409],

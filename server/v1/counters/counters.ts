@@ -3,9 +3,8 @@ import { type Flushed, InvalidArgumentError, type RolledRows, UnknownCounterErro
 import type { OpenCounters } from '../../counters/open-counters.ts'
 import type { Routes } from '../api/routes.ts'
 import { Problem } from '../../http/answers/problems.ts'
-import { NamePath } from '../api/arguments.ts'
 import { cleared, flushed, names, picture, reconciled, value, values } from './answers.ts'
-import { Ids, IdsQuery, ValuePath } from './arguments.ts'
+import { Ids, IdsQuery, valueId } from './arguments.ts'
 import { toJson } from './increments.ts'
 import { type Open, opener } from './open.ts'
 import { tenantOf } from '../../http/requests/tenant.ts'
@@ -15,7 +14,8 @@ import { v1CounterChanges } from './changes.ts'
 const url = '/counters/:name'
 const MOST_IDS = 1000
 
-export function v1Counters(routes: Routes, all: readonly OpenCounters[]): void {
+export function v1Counters(usual: Routes, all: readonly OpenCounters[]): void {
+  const routes = usual.with({ path: { id: valueId } })
   const open = opener(all)
   list(routes, all)
   v1CounterChanges(routes, open)
@@ -27,7 +27,7 @@ export function v1Counters(routes: Routes, all: readonly OpenCounters[]): void {
 }
 
 function list(routes: Routes, all: readonly OpenCounters[]): void {
-  routes.get('/counters', { summary: 'List', answers: names }, async (request) => {
+  routes.get('/counters', 'List', { answers: names }, async (request) => {
     const tenant = tenantOf(request)
     const own = all.filter(({ entry }) => entry.project === tenant)
     return { counters: own.map(({ entry }) => entry.called) }
@@ -35,22 +35,19 @@ function list(routes: Routes, all: readonly OpenCounters[]): void {
 }
 
 function readOne(routes: Routes, open: Open): void {
-  routes.get(
-    `${url}/values/:id`,
-    { summary: 'Read', params: ValuePath, answers: value, problems: [404] },
-    async (request) => {
-      const { id } = request.params
-      const found = await open(request).get(id)
-      if (found === null) throw new UnknownCounterError(id)
-      return { id, value: toJson(found) }
-    },
-  )
+  routes.get(`${url}/values/:id`, 'Read', { answers: value, problems: [404] }, async (request) => {
+    const { id } = request.params
+    const found = await open(request).get(id)
+    if (found === null) throw new UnknownCounterError(id)
+    return { id, value: toJson(found) }
+  })
 }
 
 function readMany(routes: Routes, open: Open): void {
   routes.get(
     `${url}/values`,
-    { summary: 'Read several', params: NamePath, query: IdsQuery, answers: values, problems: [404] },
+    'Read several',
+    { query: IdsQuery, answers: values, problems: [404] },
     async (request) => {
       const counters = open(request)
       const ids = idsIn(request)
@@ -72,11 +69,10 @@ function idsIn(request: FastifyRequest): string[] {
 function flush(routes: Routes, open: Open): void {
   routes.post(
     `${url}/flush`,
+    'Flush',
     {
-      summary: 'Flush',
       description:
         'Brings what is pending now into the database, or counts the rows there. The same again is safe.',
-      params: NamePath,
       answers: flushed,
       problems: [404],
     },
@@ -94,11 +90,10 @@ function flush(routes: Routes, open: Open): void {
 function reconcile(routes: Routes, open: Open): void {
   routes.post(
     `${url}/reconcile`,
+    'Reconcile',
     {
-      summary: 'Reconcile',
       description:
         'Puts values right after somebody else has written the database; of events, counts all rows anew.',
-      params: NamePath,
       body: Ids,
       answers: reconciled,
       problems: [404],
@@ -111,18 +106,15 @@ function reconcile(routes: Routes, open: Open): void {
 }
 
 function whole(routes: Routes, open: Open): void {
-  const common = { params: NamePath }
-
-  routes.get(url, { ...common, summary: 'Inspect', answers: picture, problems: [404] }, async (request) => ({
+  routes.get(url, 'Inspect', { answers: picture, problems: [404] }, async (request) => ({
     name: request.params.name,
     ...(await open(request).inspect()),
   }))
 
   routes.delete(
     url,
+    'Clear',
     {
-      ...common,
-      summary: 'Clear',
       description: 'What was not flushed is lost; counts of rows are not.',
       answers: cleared,
       problems: [404],

@@ -1,9 +1,8 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FeedOptions, Keep } from 'perilune'
-import type { Routes } from '../api/routes.ts'
 import { appended } from '../api/answers.ts'
-import { duration, FeedPath, origin } from '../api/arguments.ts'
-import type { Feeds } from './open.ts'
+import { duration, origin } from '../api/arguments.ts'
+import type { FeedRoutes, Feeds } from './open.ts'
 import { headerOf } from '../../http/requests/headers.ts'
 import { newMessages } from './new-messages.ts'
 
@@ -36,14 +35,13 @@ const Query = Type.Object(
   strict,
 )
 
-export function appendMessages(routes: Routes, feeds: Feeds): void {
+export function appendMessages(routes: FeedRoutes, feeds: Feeds): void {
   routes.post(
     '/feeds/:name/messages',
+    'Append',
     {
-      summary: 'Append',
-      description: 'All or nothing; no other message falls between those of one request.',
-      params: FeedPath,
       query: Query,
+      description: 'All or nothing; no other message falls between those of one request.',
       described: { 'Idempotency-Key': 'For a request with one message: its idempotencyKey.' },
       body: Body,
       answers: appended,

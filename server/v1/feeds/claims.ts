@@ -1,9 +1,8 @@
 import { Type } from '@fastify/type-provider-typebox'
-import type { Routes } from '../api/routes.ts'
 import { acked, claimed, extended, foundClaim, released } from '../api/answers.ts'
-import { ClaimedPath, ClaimPath, duration, FeedPath, limit, wait } from '../api/arguments.ts'
+import { duration, limit, wait } from '../api/arguments.ts'
 import { encodeClaim } from './encode.ts'
-import type { Feeds } from './open.ts'
+import type { FeedRoutes, Feeds } from './open.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 
 const strict = { additionalProperties: false }
@@ -31,16 +30,17 @@ const Terms = Type.Object(
 )
 const Extension = Type.Object({ lease, grace }, strict)
 
-export function feedClaims(routes: Routes, feeds: Feeds): void {
+export function feedClaims(routes: FeedRoutes, feeds: Feeds): void {
   takeClaims(routes, feeds)
   keepClaims(routes, feeds)
   endClaims(routes, feeds)
 }
 
-function takeClaims(routes: Routes, feeds: Feeds): void {
+function takeClaims(routes: FeedRoutes, feeds: Feeds): void {
   routes.post(
     '/feeds/:name/claims',
-    { summary: 'Claim', params: FeedPath, query: Waiting, body: Terms, answers: claimed },
+    'Claim',
+    { query: Waiting, body: Terms, answers: claimed },
     async (request, reply) => {
       const { name } = request.params
       const { limit: most, lease: lasting, grace: beyond, ...dead } = request.body
@@ -64,58 +64,40 @@ function takeClaims(routes: Routes, feeds: Feeds): void {
   )
 }
 
-function keepClaims(routes: Routes, feeds: Feeds): void {
+function keepClaims(routes: FeedRoutes, feeds: Feeds): void {
   const url = '/feeds/:name/claims/:token'
 
-  routes.get(
-    url,
-    { summary: 'Look a claim up', params: ClaimPath, answers: foundClaim, problems: [404], query: null },
-    async (request, reply) => {
-      const { name, token } = request.params
-      const claim = await feeds.openBytes(request, name).findClaim(Number(token))
-      if (claim === null) throw new Refusal('not-found', `The claim ${token} has ended, or never was.`)
-      return reply.type('application/json').send(encodeClaim(claim))
-    },
-  )
+  routes.get(url, 'Look a claim up', { answers: foundClaim, problems: [404] }, async (request, reply) => {
+    const { name, token } = request.params
+    const claim = await feeds.openBytes(request, name).findClaim(Number(token))
+    if (claim === null) throw new Refusal('not-found', `The claim ${token} has ended, or never was.`)
+    return reply.type('application/json').send(encodeClaim(claim))
+  })
 
-  routes.patch(
-    url,
-    {
-      summary: 'Extend',
-      params: ClaimPath,
-      body: Extension,
-      answers: extended,
-      problems: [410],
-      query: null,
-    },
-    async (request) => {
-      const { name, token } = request.params
-      const { lease: lasting = '30s', ...options } = request.body
-      const named = { token: Number(token) }
-      const { leaseMs, expiresAtMs, claims } = await feeds
-        .open(request, name)
-        .settle.extend([named], lasting, options)
-      notLost(claims, token)
-      return { ...named, leaseMs, expiresAtMs }
-    },
-  )
+  routes.patch(url, 'Extend', { body: Extension, answers: extended, problems: [410] }, async (request) => {
+    const { name, token } = request.params
+    const { lease: lasting = '30s', ...options } = request.body
+    const named = { token: Number(token) }
+    const { leaseMs, expiresAtMs, claims } = await feeds
+      .open(request, name)
+      .settle.extend([named], lasting, options)
+    notLost(claims, token)
+    return { ...named, leaseMs, expiresAtMs }
+  })
 }
 
-function endClaims(routes: Routes, feeds: Feeds): void {
+function endClaims(routes: FeedRoutes, feeds: Feeds): void {
   const url = '/feeds/:name/claims/:token'
 
-  routes.delete(
-    url,
-    { summary: 'Release', params: ClaimPath, answers: released, problems: [410], query: null },
-    async (request) => {
-      const { name, token } = request.params
-      notLost(await feeds.open(request, name).settle.release([{ token: Number(token) }]), token)
-    },
-  )
+  routes.delete(url, 'Release', { answers: released, problems: [410] }, async (request) => {
+    const { name, token } = request.params
+    notLost(await feeds.open(request, name).settle.release([{ token: Number(token) }]), token)
+  })
 
   routes.delete(
     `${url}/messages`,
-    { summary: 'Ack all messages', params: ClaimPath, answers: acked, problems: [410], query: null },
+    'Ack all messages',
+    { answers: acked, problems: [410] },
     async (request) => {
       const { name, token } = request.params
       notLost(await feeds.open(request, name).settle.ack([{ token: Number(token) }]), token)
@@ -124,7 +106,8 @@ function endClaims(routes: Routes, feeds: Feeds): void {
 
   routes.delete(
     `${url}/messages/:id`,
-    { summary: 'Ack one message', params: ClaimedPath, answers: acked, problems: [409, 410], query: null },
+    'Ack one message',
+    { answers: acked, problems: [409, 410] },
     async (request) => {
       const { name, token, id } = request.params
       const settled = await feeds.open(request, name).settle.ack([{ token: Number(token), ids: [id] }])

@@ -3,23 +3,12 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Feed, InvalidArgumentError, type Page, type ReadOptions } from 'perilune'
-import type { Routes } from '../api/routes.ts'
 import { untilLeft } from '../../http/requests/left.ts'
 import { PAGE_BOUNDS } from '../../http/answers/page-bounds.ts'
 import { message, page, removed } from '../api/answers.ts'
-import {
-  after,
-  echo,
-  FeedPath,
-  flag,
-  includeClaimed,
-  limit,
-  MessagePath,
-  origin,
-  wait,
-} from '../api/arguments.ts'
+import { after, echo, flag, includeClaimed, limit, origin, wait } from '../api/arguments.ts'
 import { encodeFound, encodePage } from './encode.ts'
-import type { Feeds } from './open.ts'
+import type { FeedRoutes, Feeds } from './open.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 import type { Waits } from '../api/waits.ts'
 
@@ -41,50 +30,45 @@ const Removing = Type.Object({ evenClaimed: flag('true removes it under a live c
 
 type Opened = (request: FastifyRequest, name: string, options?: { origin: string }) => Feed<Buffer>
 
-export function feedMessages(routes: Routes, feeds: Feeds): void {
-  messagesAt(routes.tagged('messages'), '/feeds/:name', (...names) => feeds.openBytes(...names))
+export function feedMessages(routes: FeedRoutes, feeds: Feeds): void {
+  messagesAt(routes.with({ tag: 'messages' }), '/feeds/:name', (...names) => feeds.openBytes(...names))
   messagesAt(
-    routes.tagged('dead letters'),
+    routes.with({ tag: 'dead letters' }),
     '/feeds/:name/dead-letters',
     (...names) => feeds.openBytes(...names).deadLetters,
   )
 }
 
-function messagesAt(routes: Routes, at: string, open: Opened): void {
+type FeedUrl = '/feeds/:name' | '/feeds/:name/dead-letters'
+
+function messagesAt(routes: FeedRoutes, at: FeedUrl, open: Opened): void {
   readPages(routes, `${at}/messages`, open)
   singleMessages(routes, `${at}/messages/:id`, open)
 }
 
-function readPages(routes: Routes, url: string, open: Opened): void {
-  routes.get(
-    url,
-    { summary: 'Read a page', params: FeedPath, query: Reading, answers: page },
-    async (request, reply) => {
-      const { origin: reader, wait: patience, ...options } = request.query
-      checkEcho(options.echo, reader)
-      const feed = open(request, request.params.name, ...(reader === undefined ? [] : [{ origin: reader }]))
-      const found = await readWaiting(feed, options, patience, { waits: routes.waits, reply })
-      return reply.type('application/json').send(encodePage(found))
-    },
-  )
+function readPages(routes: FeedRoutes, url: `${FeedUrl}/messages`, open: Opened): void {
+  routes.get(url, 'Read a page', { query: Reading, answers: page }, async (request, reply) => {
+    const { origin: reader, wait: patience, ...options } = request.query
+    checkEcho(options.echo, reader)
+    const feed = open(request, request.params.name, ...(reader === undefined ? [] : [{ origin: reader }]))
+    const found = await readWaiting(feed, options, patience, { waits: routes.waits, reply })
+    return reply.type('application/json').send(encodePage(found))
+  })
 }
 
-function singleMessages(routes: Routes, url: string, open: Opened): void {
-  routes.get(
-    url,
-    { summary: 'Look one up', params: MessagePath, answers: message, problems: [404], query: null },
-    async (request, reply) => {
-      const { name, id } = request.params
-      const { messages, undecodable } = await open(request, name).get([id])
-      const [only] = [...messages, ...undecodable]
-      if (only === undefined) throw noMessage(id)
-      return reply.type('application/json').send(encodeFound(only))
-    },
-  )
+function singleMessages(routes: FeedRoutes, url: `${FeedUrl}/messages/:id`, open: Opened): void {
+  routes.get(url, 'Look one up', { answers: message, problems: [404] }, async (request, reply) => {
+    const { name, id } = request.params
+    const { messages, undecodable } = await open(request, name).get([id])
+    const [only] = [...messages, ...undecodable]
+    if (only === undefined) throw noMessage(id)
+    return reply.type('application/json').send(encodeFound(only))
+  })
 
   routes.delete(
     url,
-    { summary: 'Remove one', params: MessagePath, query: Removing, answers: removed, problems: [404, 409] },
+    'Remove one',
+    { query: Removing, answers: removed, problems: [404, 409] },
     async (request) => {
       const { name, id } = request.params
       const { count, held } = await open(request, name).remove([id], request.query)

@@ -1,7 +1,12 @@
+import type { TSchema } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import type { Routes } from '../api/routes.ts'
 import type { Feed, FeedOptions, Perilune } from 'perilune'
 import { storedJson, storedJsonBytes } from '../../json/stored.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
+
+/** Routes of which a query that is not known is passed over. */
+export type FeedRoutes = Routes<TSchema>
 
 /** Opens the feeds that requests name. */
 export class Feeds {

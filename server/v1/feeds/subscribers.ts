@@ -1,9 +1,8 @@
 import { Type } from '@fastify/type-provider-typebox'
-import type { Routes } from '../api/routes.ts'
 import { advanced, forgotten, page, subscribed } from '../api/answers.ts'
-import { echo, flag, includeClaimed, limit, origin, SubscriberPath, wait } from '../api/arguments.ts'
+import { echo, flag, includeClaimed, limit, origin, wait } from '../api/arguments.ts'
 import { encodePage } from './encode.ts'
-import type { Feeds } from './open.ts'
+import type { FeedRoutes, Feeds } from './open.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 import { findSubscriber, makeSubscriber } from './subscriber-names.ts'
 import { checkEcho, readWaiting } from './messages.ts'
@@ -31,60 +30,45 @@ const Step = Type.Object(
 )
 const Reading = Type.Object({ limit: limit(20), wait, origin, echo, includeClaimed }, strict)
 
-export function feedSubscribers(routes: Routes, feeds: Feeds): void {
+export function feedSubscribers(routes: FeedRoutes, feeds: Feeds): void {
   changeSubscribers(routes, feeds)
   readForSubscribers(routes, feeds)
 }
 
-function changeSubscribers(routes: Routes, feeds: Feeds): void {
-  const params = SubscriberPath
+function changeSubscribers(routes: FeedRoutes, feeds: Feeds): void {
+  routes.put(url, 'Make', { body: Beginning, answers: subscribed }, async (request, reply) => {
+    const { name, subscriber } = request.params
+    const { marker, created } = await makeSubscriber(feeds.open(request, name), subscriber, request.body)
+    return reply.code(created ? 201 : 200).send({ name: subscriber, marker })
+  })
 
-  routes.put(
-    url,
-    { summary: 'Make', params, body: Beginning, answers: subscribed, query: null },
-    async (request, reply) => {
-      const { name, subscriber } = request.params
-      const { marker, created } = await makeSubscriber(feeds.open(request, name), subscriber, request.body)
-      return reply.code(created ? 201 : 200).send({ name: subscriber, marker })
-    },
-  )
+  routes.patch(url, 'Advance', { body: Step, answers: advanced, problems: [404] }, async (request) => {
+    const { name, subscriber } = request.params
+    const { marker: to, ...options } = request.body
+    const marker = await feeds.open(request, name).subscriber(subscriber).advance(to, options)
+    if (marker === null) {
+      throw new Refusal(
+        'not-found',
+        `There is no subscriber ${subscriber}, or the marker is of an earlier feed.`,
+      )
+    }
+    return { name: subscriber, marker }
+  })
 
-  routes.patch(
-    url,
-    { summary: 'Advance', params, body: Step, answers: advanced, problems: [404], query: null },
-    async (request) => {
-      const { name, subscriber } = request.params
-      const { marker: to, ...options } = request.body
-      const marker = await feeds.open(request, name).subscriber(subscriber).advance(to, options)
-      if (marker === null) {
-        throw new Refusal(
-          'not-found',
-          `There is no subscriber ${subscriber}, or the marker is of an earlier feed.`,
-        )
-      }
-      return { name: subscriber, marker }
-    },
-  )
-
-  routes.delete(
-    url,
-    { summary: 'Forget', params, answers: forgotten, problems: [404], query: null },
-    async (request) => {
-      const { name, subscriber } = request.params
-      const was = await feeds.open(request, name).subscriber(subscriber).forget()
-      if (!was) throw noSubscriber(subscriber)
-    },
-  )
+  routes.delete(url, 'Forget', { answers: forgotten, problems: [404] }, async (request) => {
+    const { name, subscriber } = request.params
+    const was = await feeds.open(request, name).subscriber(subscriber).forget()
+    if (!was) throw noSubscriber(subscriber)
+  })
 }
 
-function readForSubscribers(routes: Routes, feeds: Feeds): void {
+function readForSubscribers(routes: FeedRoutes, feeds: Feeds): void {
   routes.get(
     `${url}/messages`,
+    'Read a page after its marker',
     {
-      summary: 'Read a page after its marker',
-      description: 'Reading moves nothing: advance to the marker of what has been dealt with.',
-      params: SubscriberPath,
       query: Reading,
+      description: 'Reading moves nothing: advance to the marker of what has been dealt with.',
       answers: page,
       problems: [404],
     },

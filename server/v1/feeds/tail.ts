@@ -1,11 +1,10 @@
 import { Type } from '@fastify/type-provider-typebox'
-import type { Routes } from '../api/routes.ts'
 import { PAGE_BOUNDS } from '../../http/answers/page-bounds.ts'
 import { Pieces } from '../../http/answers/pieces.ts'
 import { stream } from '../api/answers.ts'
-import { after, echo, FeedPath, includeClaimed, origin } from '../api/arguments.ts'
+import { after, echo, includeClaimed, origin } from '../api/arguments.ts'
 import { eventStream } from './event-stream.ts'
-import type { Feeds } from './open.ts'
+import type { FeedRoutes, Feeds } from './open.ts'
 import { headerOf } from '../../http/requests/headers.ts'
 import { checkEcho } from './messages.ts'
 
@@ -18,15 +17,14 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-export function feedTail(routes: Routes, feeds: Feeds): void {
+export function feedTail(routes: FeedRoutes, feeds: Feeds): void {
   routes.get(
     '/feeds/:name/tail',
+    'Follow as server-sent events',
     {
-      summary: 'Follow as server-sent events',
+      query: Query,
       description:
         'The id of an event is a marker. `message` carries a message, `undecodable` one whose body is no JSON; `gap` and `reset` say what is missing before the next one.',
-      params: FeedPath,
-      query: Query,
       described: { 'Last-Event-ID': 'The id of the last event that was seen; goes before `after`.' },
       answers: stream,
       exposeHeadRoute: false,

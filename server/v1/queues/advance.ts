@@ -1,10 +1,9 @@
 // Jobs that are done, and what follows them, in one step.
 
 import { Type } from '@fastify/type-provider-typebox'
-import type { Routes } from '../api/routes.ts'
-import { NamePath, strict } from '../api/arguments.ts'
+import { strict } from '../api/arguments.ts'
 import { advanced, allAdvanced } from './answers.ts'
-import { AttemptPath, held, QueueQuery, result, text } from './arguments.ts'
+import { held, result, text, type QueueRoutes } from './arguments.ts'
 import { beginAll, nextFor } from './elsewhere.ts'
 import type { KnownQueues } from './known-queues.ts'
 import { newJob } from './new-job.ts'
@@ -21,15 +20,13 @@ const Many = Type.Object(
   strict,
 )
 
-export function advanceJobs(routes: Routes, open: Open, known: KnownQueues): void {
+export function advanceJobs(routes: QueueRoutes, open: Open, known: KnownQueues): void {
   routes.post(
     '/queues/:name/jobs/:id/claims/:token/advance',
+    'Advance',
     {
-      summary: 'Advance',
       description:
         'Acks the job and enqueues the next one, here or in another queue: both happen or neither.',
-      params: AttemptPath,
-      query: QueueQuery,
       body: One,
       answers: advanced,
       bodyLimit: 'maxAppendBytes',
@@ -48,14 +45,8 @@ export function advanceJobs(routes: Routes, open: Open, known: KnownQueues): voi
 
   routes.post(
     '/queues/:name/advance',
-    {
-      summary: 'Advance many',
-      params: NamePath,
-      query: QueueQuery,
-      body: Many,
-      answers: allAdvanced,
-      bodyLimit: 'maxAppendBytes',
-    },
+    'Advance many',
+    { body: Many, answers: allAdvanced, bodyLimit: 'maxAppendBytes' },
     async (request) => {
       const { name } = request.params
       const { jobs } = request.body

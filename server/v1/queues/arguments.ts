@@ -11,7 +11,8 @@ import {
   Type,
 } from '@fastify/type-provider-typebox'
 import type { JobOptions } from 'perilune'
-import { duration, leaseToken, name, strict, wait } from '../api/arguments.ts'
+import type { Routes } from '../api/routes.ts'
+import { duration, strict, wait } from '../api/arguments.ts'
 
 export const text = (description: string): TOptional<TString> => Type.Optional(Type.String({ description }))
 
@@ -43,18 +44,14 @@ export const QueueWaitQuery: TObject<{ wait: typeof wait } & typeof spread> = Ty
   strict,
 )
 
-export const JobPath: TObject<{ name: TString; id: TString }> = Type.Object({ name, id })
-export const AttemptPath: TObject<{ name: TString; id: TString; token: TString }> = Type.Object({
-  name,
-  id,
-  token: leaseToken,
-})
+/** Routes whose requests may say of a queue that it is in partitions. */
+export type QueueRoutes = Routes<typeof QueueQuery>
 
-export const TagPath: TObject<{ name: TString; id: TString; tag: TString }> = Type.Object({
-  name,
+/** What stands in the paths of jobs. */
+export const path: Readonly<Record<'id' | 'tag', TString>> = {
   id,
   tag: Type.String({ minLength: 1, description: 'The tag.' }),
-})
+}
 
 /** Where the library looks at the members. */
 export const DURATION = { type: 'string', examples: ['30s'] } as const

@@ -4,11 +4,10 @@ import { type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { InvalidArgumentError, type Queue } from 'perilune'
 import { letBodyGo } from '../../http/bodies/bodies.ts'
-import type { Routes } from '../api/routes.ts'
-import { lease, NamePath, strict } from '../api/arguments.ts'
+import { lease, strict } from '../api/arguments.ts'
 import { AckedJob, ackJobs } from './acks.ts'
 import { acked as ackedOne, buried, claimed, extended, released, retried } from './answers.ts'
-import { AttemptPath, delay, kind, message, QueueQuery, QueueWaitQuery, releaseDelay } from './arguments.ts'
+import { delay, kind, message, QueueWaitQuery, releaseDelay, type QueueRoutes } from './arguments.ts'
 import { encodeLent } from './encode.ts'
 import { lendJobsTo } from './lending.ts'
 import { heldOutcome, type Open } from './open.ts'
@@ -34,26 +33,19 @@ const Lease = Type.Object({ lease }, strict)
 const Retry = Type.Object({ delay, kind, message }, strict)
 const Bury = Type.Object({ kind, message }, strict)
 const Release = Type.Object({ delay: releaseDelay }, strict)
-const common = { params: AttemptPath, query: QueueQuery }
 
-export function queueClaims(routes: Routes, open: Open): void {
+export function queueClaims(routes: QueueRoutes, open: Open): void {
   claim(routes, open)
   extendOne(routes, open)
   ackOne(routes, open)
   endOne(routes, open)
 }
 
-function claim(routes: Routes, open: Open): void {
+function claim(routes: QueueRoutes, open: Open): void {
   routes.post(
     '/queues/:name/claims',
-    {
-      summary: 'Claim',
-      params: NamePath,
-      query: QueueWaitQuery,
-      body: Terms,
-      answers: claimed,
-      bodyLimit: 'maxAppendBytes',
-    },
+    'Claim',
+    { query: QueueWaitQuery, body: Terms, answers: claimed, bodyLimit: 'maxAppendBytes' },
     async (request, reply) => {
       const terms = termsOf(request.body)
       const queue = open(request)
@@ -88,8 +80,8 @@ function logged({ log }: FastifyRequest): (error: unknown) => null {
   }
 }
 
-function extendOne(routes: Routes, open: Open): void {
-  routes.patch(url, { ...common, summary: 'Extend', body: Lease, answers: extended }, async (request) => {
+function extendOne(routes: QueueRoutes, open: Open): void {
+  routes.patch(url, 'Extend', { body: Lease, answers: extended }, async (request) => {
     const { id, token } = leaseOf(request)
     const { leaseMs, expiresAtMs, jobs } = await open(request).settle.extend(
       [{ id, token }],
@@ -100,17 +92,16 @@ function extendOne(routes: Routes, open: Open): void {
   })
 }
 
-function ackOne(routes: Routes, open: Open): void {
-  routes.delete(url, { ...common, summary: 'Ack', answers: ackedOne }, async (request) => {
+function ackOne(routes: QueueRoutes, open: Open): void {
+  routes.delete(url, 'Ack', { answers: ackedOne }, async (request) => {
     const { id, token } = leaseOf(request)
     heldOutcome(await open(request).settle.ack([{ id, token }]), token)
   })
 
   routes.put(
     `${url}/result`,
+    'Ack with a result',
     {
-      ...common,
-      summary: 'Ack with a result',
       description: 'Any JSON; kept to the letter where the queue keeps jobs that are done.',
       body: Type.Unknown(),
       answers: ackedOne,
@@ -124,27 +115,19 @@ function ackOne(routes: Routes, open: Open): void {
   )
 }
 
-function endOne(routes: Routes, open: Open): void {
-  routes.post(
-    `${url}/release`,
-    { ...common, summary: 'Release', body: Release, answers: released },
-    async (request) => {
-      const { id, token } = leaseOf(request)
-      heldOutcome(await open(request).settle.release([{ id, token, ...request.body }]), token)
-    },
-  )
+function endOne(routes: QueueRoutes, open: Open): void {
+  routes.post(`${url}/release`, 'Release', { body: Release, answers: released }, async (request) => {
+    const { id, token } = leaseOf(request)
+    heldOutcome(await open(request).settle.release([{ id, token, ...request.body }]), token)
+  })
 
-  routes.post(
-    `${url}/retry`,
-    { ...common, summary: 'Retry', body: Retry, answers: retried },
-    async (request) => {
-      const { id, token } = leaseOf(request)
-      const outcome = heldOutcome(await open(request).settle.retry([{ id, token, ...request.body }]), token)
-      return { id, token, outcome }
-    },
-  )
+  routes.post(`${url}/retry`, 'Retry', { body: Retry, answers: retried }, async (request) => {
+    const { id, token } = leaseOf(request)
+    const outcome = heldOutcome(await open(request).settle.retry([{ id, token, ...request.body }]), token)
+    return { id, token, outcome }
+  })
 
-  routes.post(`${url}/bury`, { ...common, summary: 'Bury', body: Bury, answers: buried }, async (request) => {
+  routes.post(`${url}/bury`, 'Bury', { body: Bury, answers: buried }, async (request) => {
     const { id, token } = leaseOf(request)
     heldOutcome(await open(request).settle.bury([{ id, token, ...request.body }]), token)
   })

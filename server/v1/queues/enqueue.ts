@@ -1,12 +1,11 @@
 import { Type } from '@fastify/type-provider-typebox'
-import type { Routes } from '../api/routes.ts'
-import { NamePath, strict } from '../api/arguments.ts'
+import { strict } from '../api/arguments.ts'
 import { headerOf } from '../../http/requests/headers.ts'
 import { enqueued } from './answers.ts'
-import { QueueQuery } from './arguments.ts'
 import { checkParents, withParents } from './elsewhere.ts'
 import type { KnownQueues } from './known-queues.ts'
 import { newJob } from './new-job.ts'
+import type { QueueRoutes } from './arguments.ts'
 import type { Open } from './open.ts'
 import { newJobs } from './to-the-letter.ts'
 
@@ -16,15 +15,13 @@ const Body = Type.Union([
   NewJob,
 ])
 
-export function enqueueJobs(routes: Routes, open: Open, known: KnownQueues): void {
+export function enqueueJobs(routes: QueueRoutes, open: Open, known: KnownQueues): void {
   routes.post(
     '/queues/:name/jobs',
+    'Enqueue',
     {
-      summary: 'Enqueue',
       description:
         'All or nothing. A job with an id of its own may be enqueued again: it is a duplicate then.',
-      params: NamePath,
-      query: QueueQuery,
       described: { 'Idempotency-Key': 'For a request with one job: its idempotencyKey.' },
       body: Body,
       answers: enqueued,

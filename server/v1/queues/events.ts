@@ -1,11 +1,10 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { JobEventKind } from 'perilune'
-import type { Routes } from '../api/routes.ts'
 import { Pieces } from '../../http/answers/pieces.ts'
 import { Slices } from '../../process/slices.ts'
-import { NamePath, flag, strict } from '../api/arguments.ts'
+import { flag, strict } from '../api/arguments.ts'
 import { eventsOfQueue } from './answers.ts'
-import { spread, text } from './arguments.ts'
+import { spread, text, type QueueRoutes } from './arguments.ts'
 import { queueEvents } from './event-stream.ts'
 import type { Open } from './open.ts'
 
@@ -25,15 +24,14 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-export function queueEventStream(routes: Routes, open: Open): void {
+export function queueEventStream(routes: QueueRoutes, open: Open): void {
   const slices = new Slices()
   routes.get(
     '/queues/:name/events',
+    'Follow as server-sent events',
     {
-      summary: 'Follow as server-sent events',
-      description: 'What happens from now on. `gap` says that events may be missing before the next one.',
-      params: NamePath,
       query: Query,
+      description: 'What happens from now on. `gap` says that events may be missing before the next one.',
       answers: eventsOfQueue,
       exposeHeadRoute: false,
     },

@@ -1,31 +1,24 @@
 // What jobs are dead of.
 
 import { Type } from '@fastify/type-provider-typebox'
-import type { Routes } from '../api/routes.ts'
-import { NamePath, name } from '../api/arguments.ts'
 import { counted, failures } from './answers.ts'
-import { QueueQuery } from './arguments.ts'
+import type { QueueRoutes } from './arguments.ts'
 import type { Open } from './open.ts'
 
 const url = '/queues/:name/failures'
-const KindPath = Type.Object({
-  name,
-  kind: Type.String({ minLength: 1, description: 'A kind of failure.' }),
-})
-const ofKind = { params: KindPath, query: QueueQuery, answers: counted }
+const kind = Type.String({ minLength: 1, description: 'A kind of failure.' })
 
-export function failedJobs(routes: Routes, open: Open): void {
-  routes.get(
-    url,
-    { summary: 'Failures', params: NamePath, query: QueueQuery, answers: failures },
-    async (request) => ({ failures: await open(request).jobs.failures() }),
-  )
+export function failedJobs(usual: QueueRoutes, open: Open): void {
+  const routes = usual.with({ path: { kind } })
+  routes.get(url, 'Failures', { answers: failures }, async (request) => ({
+    failures: await open(request).jobs.failures(),
+  }))
 
-  routes.post(`${url}/:kind/requeue`, { ...ofKind, summary: 'Requeue all of a failure' }, async (request) => {
+  routes.post(`${url}/:kind/requeue`, 'Requeue all of a failure', { answers: counted }, async (request) => {
     return { count: await open(request).jobs.requeueFailed(request.params.kind) }
   })
 
-  routes.delete(`${url}/:kind`, { ...ofKind, summary: 'Drop all of a failure' }, async (request) => {
+  routes.delete(`${url}/:kind`, 'Drop all of a failure', { answers: counted }, async (request) => {
     return { count: await open(request).jobs.dropFailed(request.params.kind) }
   })
 }

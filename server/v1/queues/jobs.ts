@@ -2,17 +2,13 @@
 
 import { type TUnsafe, Type } from '@fastify/type-provider-typebox'
 import type { JobState } from 'perilune'
-import type { Routes } from '../api/routes.ts'
-import { NamePath, limit, strict } from '../api/arguments.ts'
+import { limit, strict } from '../api/arguments.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 import { foundJobs, job, outcome, outcomes, page } from './answers.ts'
-import { JobPath, priority as anyPriority, QueueQuery, spread, text } from './arguments.ts'
+import { priority as anyPriority, spread, text, type QueueRoutes } from './arguments.ts'
 import { encodeFound, encodeJob, encodePage } from './encode.ts'
 import { noJob, type Open } from './open.ts'
 import { listOf, writtenQueryOf } from '../../http/requests/query.ts'
-
-const one = { params: JobPath, query: QueueQuery }
-const many = { params: NamePath, query: QueueQuery }
 
 type Listed = 'ready' | 'prioritized' | 'grouped' | 'scheduled' | 'blocked' | 'claimed' | 'dead' | 'done'
 const state = <State extends string>(states: readonly State[], description: string): TUnsafe<State> =>
@@ -57,33 +53,24 @@ const Ids = Type.Object({ ids: several }, strict)
 const Priority = Type.Object({ priority: anyPriority }, strict)
 const Priorities = Type.Object({ ids: several, priority: anyPriority }, strict)
 
-export function queueJobs(routes: Routes, open: Open): void {
+export function queueJobs(routes: QueueRoutes, open: Open): void {
   readPages(routes, open)
   findMany(routes, open)
   singleJobs(routes, open)
   manyJobs(routes, open)
 }
 
-function readPages(routes: Routes, open: Open): void {
-  routes.get(
-    '/queues/:name/jobs',
-    { summary: 'List', params: NamePath, query: Listing, answers: page },
-    async (request, reply) => {
-      const { state: wanted, partitions: _, ...options } = request.query
-      const found = await open(request).jobs.list(wanted, options)
-      return reply.type('application/json').send(encodePage(found))
-    },
-  )
+function readPages(routes: QueueRoutes, open: Open): void {
+  routes.get('/queues/:name/jobs', 'List', { query: Listing, answers: page }, async (request, reply) => {
+    const { state: wanted, partitions: _, ...options } = request.query
+    const found = await open(request).jobs.list(wanted, options)
+    return reply.type('application/json').send(encodePage(found))
+  })
 
   routes.get(
     '/queues/:name/search',
-    {
-      summary: 'Search',
-      description: 'In no order; a page may be empty before the end.',
-      params: NamePath,
-      query: Searching,
-      answers: page,
-    },
+    'Search',
+    { query: Searching, description: 'In no order; a page may be empty before the end.', answers: page },
     async (request, reply) => {
       const { partitions: _, ...options } = request.query
       const found = await open(request).jobs.search(options)
@@ -92,15 +79,14 @@ function readPages(routes: Routes, open: Open): void {
   )
 }
 
-function findMany(routes: Routes, open: Open): void {
+function findMany(routes: QueueRoutes, open: Open): void {
   routes.get(
     '/queues/:name/find',
+    'Look many up',
     {
-      summary: 'Look many up',
+      query: Finding,
       description:
         'Those that are known, in the order of the ids, as far as they have 4 MiB together: `left` are the ids for another request.',
-      params: NamePath,
-      query: Finding,
       answers: foundJobs,
     },
     async (request, reply) => {
@@ -112,23 +98,20 @@ function findMany(routes: Routes, open: Open): void {
   )
 }
 
-function singleJobs(routes: Routes, open: Open): void {
+function singleJobs(routes: QueueRoutes, open: Open): void {
   const url = '/queues/:name/jobs/:id'
 
-  routes.get(
-    url,
-    { ...one, summary: 'Look one up', answers: job, problems: [404] },
-    async (request, reply) => {
-      const { id } = request.params
-      const only = await open(request).jobs.find(id)
-      if (only === null) throw noJob(id)
-      return reply.type('application/json').send(encodeJob(only))
-    },
-  )
+  routes.get(url, 'Look one up', { answers: job, problems: [404] }, async (request, reply) => {
+    const { id } = request.params
+    const only = await open(request).jobs.find(id)
+    if (only === null) throw noJob(id)
+    return reply.type('application/json').send(encodeJob(only))
+  })
 
   routes.delete(
     url,
-    { ...one, summary: 'Cancel', answers: outcome('cancelled', 'stopping'), problems: [404] },
+    'Cancel',
+    { answers: outcome('cancelled', 'stopping'), problems: [404] },
     async (request) => {
       const { id } = request.params
       return known(id, await open(request).jobs.cancel([id]))
@@ -137,9 +120,8 @@ function singleJobs(routes: Routes, open: Open): void {
 
   routes.post(
     `${url}/requeue`,
+    'Requeue',
     {
-      ...one,
-      summary: 'Requeue',
       answers: outcome('requeued', 'ready', 'claimed', 'duplicate'),
       problems: [404],
       bodyLimit: 'maxOtherBytes',
@@ -152,7 +134,8 @@ function singleJobs(routes: Routes, open: Open): void {
 
   routes.patch(
     url,
-    { ...one, summary: 'Reprioritize', body: Priority, answers: outcome('changed'), problems: [404, 409] },
+    'Reprioritize',
+    { body: Priority, answers: outcome('changed'), problems: [404, 409] },
     async (request) => {
       const { id } = request.params
       const answer = known(id, await open(request).jobs.reprioritize([id], request.body.priority))
@@ -167,18 +150,13 @@ function known(id: string, [word = 'absent']: readonly string[]): { id: string; 
   return { id, outcome: word }
 }
 
-function manyJobs(routes: Routes, open: Open): void {
+function manyJobs(routes: QueueRoutes, open: Open): void {
   const url = '/queues/:name'
 
   routes.post(
     `${url}/cancel`,
-    {
-      ...many,
-      summary: 'Cancel many',
-      body: Ids,
-      answers: outcomes('cancelled', 'stopping'),
-      bodyLimit: 'maxAppendBytes',
-    },
+    'Cancel many',
+    { body: Ids, answers: outcomes('cancelled', 'stopping'), bodyLimit: 'maxAppendBytes' },
     async (request) => {
       const { ids } = request.body
       return told(ids, await open(request).jobs.cancel(ids))
@@ -187,9 +165,8 @@ function manyJobs(routes: Routes, open: Open): void {
 
   routes.post(
     `${url}/requeue`,
+    'Requeue many',
     {
-      ...many,
-      summary: 'Requeue many',
       body: Ids,
       answers: outcomes('requeued', 'ready', 'claimed', 'duplicate'),
       bodyLimit: 'maxAppendBytes',
@@ -202,13 +179,8 @@ function manyJobs(routes: Routes, open: Open): void {
 
   routes.post(
     `${url}/reprioritize`,
-    {
-      ...many,
-      summary: 'Reprioritize many',
-      body: Priorities,
-      answers: outcomes('changed', 'claimed'),
-      bodyLimit: 'maxAppendBytes',
-    },
+    'Reprioritize many',
+    { body: Priorities, answers: outcomes('changed', 'claimed'), bodyLimit: 'maxAppendBytes' },
     async (request) => {
       const { ids, priority } = request.body
       return told(ids, await open(request).jobs.reprioritize(ids, priority))

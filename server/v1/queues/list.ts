@@ -2,11 +2,10 @@
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { CatalogEntry } from 'perilune'
-import type { Routes } from '../api/routes.ts'
 import { strict } from '../api/arguments.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { allQueues } from './answers.ts'
-import { text } from './arguments.ts'
+import { text, type QueueRoutes } from './arguments.ts'
 import type { KnownQueue, KnownQueues } from './known-queues.ts'
 import { openQueue } from './open.ts'
 import { briefly, isThere } from './pictures.ts'
@@ -22,13 +21,13 @@ const Paging = Type.Object(
   strict,
 )
 
-export function listQueues(routes: Routes, known: KnownQueues): void {
+export function listQueues(routes: QueueRoutes, known: KnownQueues): void {
   routes.get(
     '/queues',
+    'List queues',
     {
-      summary: 'List queues',
-      description: 'Those that were begun over HTTP, by their names; a page may be shorter before the end.',
       query: Paging,
+      description: 'Those that were begun over HTTP, by their names; a page may be shorter before the end.',
       answers: allQueues,
     },
     async (request) => {

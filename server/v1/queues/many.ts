@@ -2,15 +2,13 @@
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { JobLease, Settled } from 'perilune'
-import type { Routes } from '../api/routes.ts'
-import { lease as lasting, NamePath, strict } from '../api/arguments.ts'
+import { lease as lasting, strict } from '../api/arguments.ts'
 import { AckedJob, ackJobs, toldOf } from './acks.ts'
 import { allExtended, settled } from './answers.ts'
-import { delay, held, kind, message, QueueQuery, releaseDelay } from './arguments.ts'
+import { delay, held, kind, message, releaseDelay, type QueueRoutes } from './arguments.ts'
 import type { Open } from './open.ts'
 
 const url = '/queues/:name'
-const common = { params: NamePath, query: QueueQuery }
 
 const several = { minItems: 1, maxItems: 500 }
 const Acks = Type.Object({ jobs: Type.Array(AckedJob, several) }, strict)
@@ -31,15 +29,16 @@ const Extensions = Type.Object(
   strict,
 )
 
-export function settleMany(routes: Routes, open: Open): void {
+export function settleMany(routes: QueueRoutes, open: Open): void {
   ackAndExtend(routes, open)
   giveUp(routes, open)
 }
 
-function ackAndExtend(routes: Routes, open: Open): void {
+function ackAndExtend(routes: QueueRoutes, open: Open): void {
   routes.post(
     `${url}/ack`,
-    { ...common, summary: 'Ack many', body: Acks, answers: settled('acked'), bodyLimit: 'maxAppendBytes' },
+    'Ack many',
+    { body: Acks, answers: settled('acked'), bodyLimit: 'maxAppendBytes' },
     async (request) => {
       return { jobs: await ackJobs(open(request), request.body.jobs, request.jsonText, 'jobs') }
     },
@@ -47,13 +46,8 @@ function ackAndExtend(routes: Routes, open: Open): void {
 
   routes.post(
     `${url}/extend`,
-    {
-      ...common,
-      summary: 'Extend many',
-      body: Extensions,
-      answers: allExtended,
-      bodyLimit: 'maxAppendBytes',
-    },
+    'Extend many',
+    { body: Extensions, answers: allExtended, bodyLimit: 'maxAppendBytes' },
     async (request) => {
       const { jobs: given, lease } = request.body
       const { jobs, ...until } = await open(request).settle.extend(given, lease)
@@ -62,16 +56,11 @@ function ackAndExtend(routes: Routes, open: Open): void {
   )
 }
 
-function giveUp(routes: Routes, open: Open): void {
+function giveUp(routes: QueueRoutes, open: Open): void {
   routes.post(
     `${url}/release`,
-    {
-      ...common,
-      summary: 'Release many',
-      body: Releases,
-      answers: settled('released'),
-      bodyLimit: 'maxAppendBytes',
-    },
+    'Release many',
+    { body: Releases, answers: settled('released'), bodyLimit: 'maxAppendBytes' },
     async (request) => {
       const { jobs } = request.body
       return told(jobs, await open(request).settle.release(jobs))
@@ -80,13 +69,8 @@ function giveUp(routes: Routes, open: Open): void {
 
   routes.post(
     `${url}/retry`,
-    {
-      ...common,
-      summary: 'Retry many',
-      body: Retries,
-      answers: settled('retried', 'buried'),
-      bodyLimit: 'maxAppendBytes',
-    },
+    'Retry many',
+    { body: Retries, answers: settled('retried', 'buried'), bodyLimit: 'maxAppendBytes' },
     async (request) => {
       const { jobs } = request.body
       return told(jobs, await open(request).settle.retry(jobs))
@@ -95,13 +79,8 @@ function giveUp(routes: Routes, open: Open): void {
 
   routes.post(
     `${url}/bury`,
-    {
-      ...common,
-      summary: 'Bury many',
-      body: Burials,
-      answers: settled('buried'),
-      bodyLimit: 'maxAppendBytes',
-    },
+    'Bury many',
+    { body: Burials, answers: settled('buried'), bodyLimit: 'maxAppendBytes' },
     async (request) => {
       const { jobs } = request.body
       return told(jobs, await open(request).settle.bury(jobs))

@@ -2,43 +2,37 @@
 
 import { Type } from '@fastify/type-provider-typebox'
 import { InvalidArgumentError } from 'perilune'
-import type { Routes } from '../api/routes.ts'
 import { strict } from '../api/arguments.ts'
 import { askWaiting } from '../api/lending.ts'
 import { end, history, noted, notedByAttempt } from './answers.ts'
-import { AttemptPath, JobPath, QueueQuery, QueueWaitQuery } from './arguments.ts'
+import { QueueWaitQuery, type QueueRoutes } from './arguments.ts'
 import { encodeEnd } from './encode.ts'
 import { heldOutcome, noJob, type Open } from './open.ts'
 
 const Line = Type.Object({ line: Type.String({ description: 'Cut at 1,024 bytes.' }) }, strict)
-const one = { params: JobPath, query: QueueQuery }
-const attempt = { params: AttemptPath, query: QueueQuery }
 const url = '/queues/:name/jobs/:id'
 
-export function queueNotes(routes: Routes, open: Open): void {
+export function queueNotes(routes: QueueRoutes, open: Open): void {
   readHistory(routes, open)
   addLines(routes, open)
   takeProgress(routes, open)
   waitForResults(routes, open)
 }
 
-function readHistory(routes: Routes, open: Open): void {
-  routes.get(
-    `${url}/history`,
-    { ...one, summary: 'Read its history', answers: history, problems: [404] },
-    async (request) => {
-      const { id } = request.params
-      const told = await open(request).jobs.history(id)
-      if (told === null) throw noJob(id)
-      return { id, ...told }
-    },
-  )
+function readHistory(routes: QueueRoutes, open: Open): void {
+  routes.get(`${url}/history`, 'Read its history', { answers: history, problems: [404] }, async (request) => {
+    const { id } = request.params
+    const told = await open(request).jobs.history(id)
+    if (told === null) throw noJob(id)
+    return { id, ...told }
+  })
 }
 
-function addLines(routes: Routes, open: Open): void {
+function addLines(routes: QueueRoutes, open: Open): void {
   routes.post(
     `${url}/log`,
-    { ...one, summary: 'Add to its log', body: Line, answers: noted, problems: [404] },
+    'Add to its log',
+    { body: Line, answers: noted, problems: [404] },
     async (request) => {
       const { id } = request.params
       if (!(await open(request).jobs.log(id, request.body.line))) throw noJob(id)
@@ -47,7 +41,8 @@ function addLines(routes: Routes, open: Open): void {
 
   routes.post(
     `${url}/claims/:token/log`,
-    { ...attempt, summary: 'Add to its log as its worker', body: Line, answers: notedByAttempt },
+    'Add to its log as its worker',
+    { body: Line, answers: notedByAttempt },
     async (request) => {
       const lease = { id: request.params.id, token: Number(request.params.token) }
       heldOutcome([await open(request).settle.log(lease, request.body.line)], lease.token)
@@ -55,16 +50,11 @@ function addLines(routes: Routes, open: Open): void {
   )
 }
 
-function takeProgress(routes: Routes, open: Open): void {
+function takeProgress(routes: QueueRoutes, open: Open): void {
   routes.put(
     `${url}/claims/:token/progress`,
-    {
-      ...attempt,
-      summary: 'Tell its progress',
-      description: 'Any JSON, to the letter.',
-      body: Type.Unknown(),
-      answers: notedByAttempt,
-    },
+    'Tell its progress',
+    { description: 'Any JSON, to the letter.', body: Type.Unknown(), answers: notedByAttempt },
     async (request) => {
       const lease = { id: request.params.id, token: Number(request.params.token) }
       if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
@@ -73,10 +63,11 @@ function takeProgress(routes: Routes, open: Open): void {
   )
 }
 
-function waitForResults(routes: Routes, open: Open): void {
+function waitForResults(routes: QueueRoutes, open: Open): void {
   routes.get(
     `${url}/result`,
-    { ...one, query: QueueWaitQuery, summary: 'Wait for its result', answers: end, problems: [404] },
+    'Wait for its result',
+    { query: QueueWaitQuery, answers: end, problems: [404] },
     async (request, reply) => {
       const { id } = request.params
       const queue = open(request)

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import type { LossReason, PartitionedQueue, Perilune, Queue, Settled } from 'perilune'
 import { BoundedMap } from '../../process/bounded-map.ts'
 import { storedJson } from '../../json/stored.ts'
-import { nameOf } from '../../http/requests/tenant.ts'
+import { namedIn } from '../api/routes.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 
 interface Lost {
@@ -22,7 +22,7 @@ const MOST_KEPT = 1000
 export function openQueues(perilune: Perilune): Open {
   const kept = new BoundedMap<AnyQueue>(MOST_KEPT)
   return (request) => {
-    const name = nameOf(request, (request.params as { name: string }).name)
+    const name = namedIn(request)
     const { partitions } = request.query as { partitions?: number }
     const key = `${partitions ?? ''} ${name}`
     const queue = kept.get(key) ?? openQueue(perilune, name, partitions ?? null)

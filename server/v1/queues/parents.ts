@@ -2,18 +2,16 @@
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { ParentsChanged } from 'perilune'
-import type { Routes } from '../api/routes.ts'
 import { strict } from '../api/arguments.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 import { outcome, parents } from './answers.ts'
-import { JobPath, QueueQuery, spread, text } from './arguments.ts'
+import { spread, text, type QueueRoutes } from './arguments.ts'
 import { parentFor, parentSeen } from './elsewhere.ts'
 import { encodeParents } from './encode.ts'
 import { parentIds } from './new-job.ts'
 import { noJob, type Open } from './open.ts'
 
 const url = '/queues/:name/jobs/:id/parents'
-const common = { params: JobPath, query: QueueQuery }
 const add = Type.Array(Type.String({ minLength: 1 }), {
   minItems: 1,
   maxItems: 100,
@@ -21,20 +19,19 @@ const add = Type.Array(Type.String({ minLength: 1 }), {
 })
 const Change = Type.Union([Type.Object({ add }, strict), Type.Object({ remove: parentIds(1) }, strict)])
 
-export function jobParents(routes: Routes, open: Open): void {
+export function jobParents(routes: QueueRoutes, open: Open): void {
   readParents(routes, open)
   changeParents(routes, open)
 }
 
 const Reading = Type.Object({ after: text('`next` of the page before.'), ...spread }, strict)
 
-function readParents(routes: Routes, open: Open): void {
+function readParents(routes: QueueRoutes, open: Open): void {
   routes.get(
     url,
+    'Read the parents',
     {
-      ...common,
       query: Reading,
-      summary: 'Read the parents',
       description:
         'With their results, for as long as the job is there. A page ends behind the result with which they reach 4 MiB.',
       answers: parents,
@@ -52,12 +49,11 @@ function readParents(routes: Routes, open: Open): void {
   )
 }
 
-function changeParents(routes: Routes, open: Open): void {
+function changeParents(routes: QueueRoutes, open: Open): void {
   routes.post(
     url,
+    'Change the parents',
     {
-      ...common,
-      summary: 'Change the parents',
       description: 'Of a job that is blocked. Without any it becomes ready. All or nothing.',
       body: Change,
       answers: outcome('changed'),

@@ -2,10 +2,9 @@
 
 import type { App } from '../../http/fastify.ts'
 import type { Routes } from '../api/routes.ts'
-import { NamePath } from '../api/arguments.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 import { cleared, inspection } from './answers.ts'
-import { QueueQuery } from './arguments.ts'
+import { path, QueueQuery, type QueueRoutes } from './arguments.ts'
 import { KnownQueues } from './known-queues.ts'
 import { type Open, openQueues } from './open.ts'
 import { isThere, shown } from './pictures.ts'
@@ -31,7 +30,8 @@ declare module 'fastify' {
   }
 }
 
-export function v1Queues(app: App, routes: Routes): void {
+export function v1Queues(app: App, usual: Routes): void {
+  const routes = usual.with({ path, query: QueueQuery })
   const open = openQueues(routes.perilune)
   const known = new KnownQueues(routes.perilune)
   knowQueues(app, known)
@@ -65,22 +65,17 @@ function knowQueues(app: App, known: KnownQueues): void {
   })
 }
 
-function wholeQueues(routes: Routes, open: Open, known: KnownQueues): void {
+function wholeQueues(routes: QueueRoutes, open: Open, known: KnownQueues): void {
   const url = '/queues/:name'
-  const common = { params: NamePath, query: QueueQuery }
 
-  routes.get(
-    url,
-    { ...common, summary: 'Inspect', answers: inspection, problems: [404] },
-    async (request) => {
-      const { name } = request.params
-      const picture = await open(request).inspect()
-      if (!isThere(picture)) throw new Refusal('not-found', `There is no queue ${name}.`)
-      return { name, ...shown(picture) }
-    },
-  )
+  routes.get(url, 'Inspect', { answers: inspection, problems: [404] }, async (request) => {
+    const { name } = request.params
+    const picture = await open(request).inspect()
+    if (!isThere(picture)) throw new Refusal('not-found', `There is no queue ${name}.`)
+    return { name, ...shown(picture) }
+  })
 
-  routes.delete(url, { ...common, summary: 'Clear', answers: cleared }, async (request) => {
+  routes.delete(url, 'Clear', { answers: cleared }, async (request) => {
     await known.remove(request)
     await open(request).clear()
   })

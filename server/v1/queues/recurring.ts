@@ -2,19 +2,15 @@
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { RecurringOptions } from 'perilune'
-import type { Routes } from '../api/routes.ts'
-import { NamePath, duration, limit, name, strict } from '../api/arguments.ts'
+import { duration, limit, strict } from '../api/arguments.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
 import { recurring, recurringPage, recurringRemoved, recurringSet } from './answers.ts'
-import { jobOptions, QueueQuery, spread, text, unique } from './arguments.ts'
+import { jobOptions, spread, text, unique, type QueueRoutes } from './arguments.ts'
 import { encodeRecurring, encodeRecurringPage } from './encode.ts'
 import type { Open } from './open.ts'
 import { payloadIn } from './to-the-letter.ts'
 
-const RecurringPath = Type.Object({
-  name,
-  id: Type.String({ minLength: 1, description: 'What its user calls the recurring job.' }),
-})
+const id = Type.String({ minLength: 1, description: 'What its user calls the recurring job.' })
 const Paging = Type.Object({ after: text('`next` of the page before.'), limit: limit(50), ...spread }, strict)
 
 const missed = Type.Optional(
@@ -44,20 +40,19 @@ const Definition = Type.Object(
   strict,
 )
 
-export function recurringJobs(routes: Routes, open: Open): void {
+export function recurringJobs(usual: QueueRoutes, open: Open): void {
+  const routes = usual.with({ path: { id } })
   changeRecurring(routes, open)
   readRecurring(routes, open)
 }
 
-function changeRecurring(routes: Routes, open: Open): void {
+function changeRecurring(routes: QueueRoutes, open: Open): void {
   const url = '/queues/:name/recurring/:id'
-  const common = { params: RecurringPath, query: QueueQuery }
 
   routes.put(
     url,
+    'Set a recurring job',
     {
-      ...common,
-      summary: 'Set a recurring job',
       description: 'The same again changes nothing; anything else takes its place from now on.',
       body: Definition,
       answers: recurringSet,
@@ -75,26 +70,17 @@ function changeRecurring(routes: Routes, open: Open): void {
     },
   )
 
-  routes.delete(
-    url,
-    { ...common, summary: 'Remove a recurring job', answers: recurringRemoved },
-    async (request) => {
-      await open(request).recurring.remove(request.params.id)
-    },
-  )
+  routes.delete(url, 'Remove a recurring job', { answers: recurringRemoved }, async (request) => {
+    await open(request).recurring.remove(request.params.id)
+  })
 }
 
-function readRecurring(routes: Routes, open: Open): void {
+function readRecurring(routes: QueueRoutes, open: Open): void {
   const url = '/queues/:name/recurring'
   routes.get(
     `${url}/:id`,
-    {
-      summary: 'Look a recurring job up',
-      params: RecurringPath,
-      query: QueueQuery,
-      answers: recurring,
-      problems: [404],
-    },
+    'Look a recurring job up',
+    { answers: recurring, problems: [404] },
     async (request, reply) => {
       const { id } = request.params
       const only = await open(request).recurring.find(id)
@@ -105,13 +91,8 @@ function readRecurring(routes: Routes, open: Open): void {
 
   routes.get(
     url,
-    {
-      summary: 'List recurring jobs',
-      description: 'By their next run.',
-      params: NamePath,
-      query: Paging,
-      answers: recurringPage,
-    },
+    'List recurring jobs',
+    { query: Paging, description: 'By their next run.', answers: recurringPage },
     async (request, reply) => {
       const { partitions: _, ...paging } = request.query
       const page = await open(request).recurring.list(paging)

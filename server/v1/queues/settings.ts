@@ -2,10 +2,9 @@
 
 import { type TOptional, type TUnsafe, Type } from '@fastify/type-provider-typebox'
 import type { QueueSettings, Throttle } from 'perilune'
-import type { Routes } from '../api/routes.ts'
-import { NamePath, name, strict } from '../api/arguments.ts'
-import { group as picture, set } from './answers.ts'
-import { DURATION, QueueQuery } from './arguments.ts'
+import { strict } from '../api/arguments.ts'
+import { group as groupNow, set } from './answers.ts'
+import { DURATION, type QueueRoutes } from './arguments.ts'
 import type { Open } from './open.ts'
 
 const COUNT = { type: 'integer', minimum: 1 }
@@ -40,72 +39,51 @@ const keep = setting<NonNullable<QueueSettings['keep']> | null>(
 )
 const QueueSet = Type.Object({ ...throttle, keep }, strict)
 const GroupSet = Type.Object(throttle, strict)
-const GroupPath = Type.Object({
-  name,
-  group: Type.String({ minLength: 1, description: 'A group of jobs.' }),
-})
+const group = Type.String({ minLength: 1, description: 'A group of jobs.' })
 
-export function queueSettings(routes: Routes, open: Open): void {
+export function queueSettings(routes: QueueRoutes, open: Open): void {
   wholeQueue(routes, open)
-  groups(routes, open)
+  groups(routes.with({ path: { group } }), open)
 }
 
-function wholeQueue(routes: Routes, open: Open): void {
+function wholeQueue(routes: QueueRoutes, open: Open): void {
   const url = '/queues/:name'
-  const common = { params: NamePath, query: QueueQuery }
   const config = { beginsQueue: true }
 
   routes.patch(
     `${url}/settings`,
-    {
-      ...common,
-      summary: 'Set',
-      description: 'What is named; the rest stays as it is.',
-      body: QueueSet,
-      answers: set,
-      config,
-    },
+    'Set',
+    { description: 'What is named; the rest stays as it is.', body: QueueSet, answers: set, config },
     async (request) => {
       await open(request).settings.set(request.body)
     },
   )
 
-  routes.post(`${url}/pause`, { ...common, summary: 'Pause', answers: set, config }, async (request) => {
+  routes.post(`${url}/pause`, 'Pause', { answers: set, config }, async (request) => {
     await open(request).settings.pause()
   })
 
-  routes.post(`${url}/resume`, { ...common, summary: 'Resume', answers: set, config }, async (request) => {
+  routes.post(`${url}/resume`, 'Resume', { answers: set, config }, async (request) => {
     await open(request).settings.resume()
   })
 }
 
-function groups(routes: Routes, open: Open): void {
+function groups(routes: QueueRoutes, open: Open): void {
   const url = '/queues/:name/groups/:group'
-  const common = { params: GroupPath, query: QueueQuery }
   const config = { beginsQueue: true }
 
   routes.patch(
     url,
-    {
-      ...common,
-      summary: 'Set for a group',
-      description: 'What is named; the rest stays as it is.',
-      body: GroupSet,
-      answers: picture,
-      config,
-    },
+    'Set for a group',
+    { description: 'What is named; the rest stays as it is.', body: GroupSet, answers: groupNow, config },
     async (request) => open(request).settings.setGroup(request.params.group, request.body),
   )
 
-  routes.post(
-    `${url}/pause`,
-    { ...common, summary: 'Pause a group', answers: picture, config },
-    async (request) => open(request).settings.pauseGroup(request.params.group),
+  routes.post(`${url}/pause`, 'Pause a group', { answers: groupNow, config }, async (request) =>
+    open(request).settings.pauseGroup(request.params.group),
   )
 
-  routes.post(
-    `${url}/resume`,
-    { ...common, summary: 'Resume a group', answers: picture, config },
-    async (request) => open(request).settings.resumeGroup(request.params.group),
+  routes.post(`${url}/resume`, 'Resume a group', { answers: groupNow, config }, async (request) =>
+    open(request).settings.resumeGroup(request.params.group),
   )
 }

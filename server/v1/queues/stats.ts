@@ -1,10 +1,9 @@
 // What happened in a queue.
 
 import { type TOptional, type TUnsafe, Type } from '@fastify/type-provider-typebox'
-import type { Routes } from '../api/routes.ts'
-import { NamePath, strict } from '../api/arguments.ts'
+import { strict } from '../api/arguments.ts'
 import { stats } from './answers.ts'
-import { spread, text } from './arguments.ts'
+import { spread, text, type QueueRoutes } from './arguments.ts'
 import type { Open } from './open.ts'
 
 const instant = (description: string): TOptional<TUnsafe<number>> =>
@@ -28,15 +27,11 @@ const Wanted = Type.Object(
   strict,
 )
 
-export function queueStats(routes: Routes, open: Open): void {
-  routes.get(
-    '/queues/:name/stats',
-    { summary: 'Statistics', params: NamePath, query: Wanted, answers: stats },
-    async (request) => {
-      const queue = open(request)
-      const { partitions: _, ...wanted } = request.query
-      const [{ periods, total }, names] = await Promise.all([queue.stats(wanted), queue.names()])
-      return { periods, total, names }
-    },
-  )
+export function queueStats(routes: QueueRoutes, open: Open): void {
+  routes.get('/queues/:name/stats', 'Statistics', { query: Wanted, answers: stats }, async (request) => {
+    const queue = open(request)
+    const { partitions: _, ...wanted } = request.query
+    const [{ periods, total }, names] = await Promise.all([queue.stats(wanted), queue.names()])
+    return { periods, total, names }
+  })
 }
