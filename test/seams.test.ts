@@ -65,7 +65,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'server/http/answers/unsent.ts',
   'server/v1/api/lending.ts',
   'server/v1/feeds/event-stream.ts',
-  'server/v1/queues/event-stream.ts',
+  'server/v1/queues/events.ts',
   'server/v1/api/waits.ts',
   'server/process/within.ts',
 ])

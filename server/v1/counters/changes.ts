@@ -1,12 +1,11 @@
 // Changes of counters: increments of those that are counted in Redis, notes of those that are counts of rows.
 
-import { Counters, DerivedCounters, ShownCounters } from 'perilune'
+import { Counters, DerivedCounters, InvalidArgumentError, ShownCounters } from 'perilune'
 import type { ServedCounters } from '../../counters/open-counters.ts'
 import type { Routes } from '../api/routes.ts'
 import { incremented, noted } from './answers.ts'
 import { Increments, Notes } from './arguments.ts'
-import { asAsked, counted, incrementsIn, toldOf } from './increments.ts'
-import { noteAll } from './notes.ts'
+import { asAsked, counted, incrementsIn, toJson, toldOf } from './increments.ts'
 import type { Open } from './open.ts'
 import { headerOf } from '../../http/requests/headers.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
@@ -78,4 +77,31 @@ function countedHere(counters: ServedCounters): Counters {
 function countedInRows(counters: ServedCounters): ShownCounters {
   if (counters instanceof ShownCounters) return counters
   throw new Refusal('refused', 'These counters are counted here: increment them.')
+}
+
+/** As the schema has it. */
+interface AskedNote {
+  readonly id: string | number
+  readonly by?: number
+}
+
+/** What is shown after them; null where nothing is. Throws InvalidArgumentError. */
+async function noteAll(
+  counters: ShownCounters,
+  asked: AskedNote | { readonly notes: readonly AskedNote[] },
+): Promise<object> {
+  if (!('notes' in asked)) return noteOne(counters, asked, '')
+  const { notes } = asked
+  return { notes: await Promise.all(notes.map((each, at) => noteOne(counters, each, `notes[${at}].`))) }
+}
+
+async function noteOne(counters: ShownCounters, { id, by }: AskedNote, place: string): Promise<object> {
+  try {
+    const value = await counters.note(id, by)
+    return { id: String(id), value: value === null ? null : toJson(value) }
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error
+    const { argument, message } = error
+    throw new InvalidArgumentError(place + argument, message.slice(argument.length + 1))
+  }
 }

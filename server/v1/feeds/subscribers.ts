@@ -4,8 +4,8 @@ import { echo, flag, includeClaimed, limit, origin, wait } from '../api/argument
 import { encodePage } from './encode.ts'
 import type { FeedRoutes, Feeds } from './open.ts'
 import { Refusal } from '../../http/answers/problem-documents.ts'
-import { findSubscriber, makeSubscriber } from './subscriber-names.ts'
 import { checkEcho, readWaiting } from './messages.ts'
+import type { Feed, SubscriberOptions } from 'perilune'
 
 const strict = { additionalProperties: false }
 const url = '/feeds/:name/subscribers/:subscriber'
@@ -90,4 +90,23 @@ function readForSubscribers(routes: FeedRoutes, feeds: Feeds): void {
 
 function noSubscriber(name: string): Refusal {
   return new Refusal('not-found', `There is no subscriber ${name}.`)
+}
+
+export interface Made {
+  readonly marker: string
+  readonly created: boolean
+}
+
+/** The stored marker, or null when there is no such subscriber. */
+async function findSubscriber(feed: Feed<unknown>, name: string): Promise<string | null> {
+  const { next } = await feed.read({ after: 'end', limit: 1 })
+  const [life = '0'] = next.split('-')
+  // A subscriber only moves forward, so the beginning of this life of the feed moves none.
+  return feed.subscriber(name).advance(`${life}-0`)
+}
+
+async function makeSubscriber(feed: Feed<string>, name: string, options: SubscriberOptions): Promise<Made> {
+  const subscriber = feed.subscriber(name, options)
+  const known = await findSubscriber(feed, name)
+  return { marker: await subscriber.marker(), created: known === null }
 }

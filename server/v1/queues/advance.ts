@@ -3,10 +3,9 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { strict } from '../api/arguments.ts'
 import { advanced, allAdvanced } from './answers.ts'
-import { held, result, text, type QueueRoutes } from './arguments.ts'
+import { held, result, text, type QueueRoutes, newJob } from './arguments.ts'
 import { beginAll, nextFor } from './elsewhere.ts'
 import type { KnownQueues } from './known-queues.ts'
-import { newJob } from './new-job.ts'
 import { notLost, type Open } from './open.ts'
 import { stepIn, stepsIn } from './to-the-letter.ts'
 

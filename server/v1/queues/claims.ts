@@ -1,16 +1,23 @@
 // Claims, and what becomes of one claimed job.
 
 import { type Static, Type } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
-import { InvalidArgumentError, type Queue } from 'perilune'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type Duration,
+  InvalidArgumentError,
+  type LentJobs,
+  type Queue,
+  type QueueClaimOptions,
+} from 'perilune'
 import { letBodyGo } from '../../http/bodies/bodies.ts'
 import { lease, strict } from '../api/arguments.ts'
 import { AckedJob, ackJobs } from './acks.ts'
 import { acked as ackedOne, buried, claimed, extended, released, retried } from './answers.ts'
-import { delay, kind, message, QueueWaitQuery, releaseDelay, type QueueRoutes } from './arguments.ts'
+import { delay, kind, message, type QueueRoutes, QueueWaitQuery, releaseDelay } from './arguments.ts'
 import { encodeLent } from './encode.ts'
-import { lendJobsTo } from './lending.ts'
 import { heldOutcome, type Open } from './open.ts'
+import { askWaiting } from '../api/lending.ts'
+import type { RouteParts } from '../api/routes.ts'
 
 const url = '/queues/:name/jobs/:id/claims/:token'
 const Terms = Type.Object(
@@ -135,4 +142,24 @@ function endOne(routes: QueueRoutes, open: Open): void {
 
 function leaseOf({ params }: { params: { id: string; token: string } }): { id: string; token: number } {
   return { id: params.id, token: Number(params.token) }
+}
+
+/** What a request asks for. */
+interface Wish {
+  readonly queue: Pick<Queue, 'lend' | 'settle'>
+  readonly terms: Pick<QueueClaimOptions, 'limit' | 'lease'>
+  readonly wait: Duration | undefined
+}
+
+/** Null when there is no job, or nobody there to work on one. */
+export async function lendJobsTo(
+  reply: FastifyReply,
+  { waits }: Pick<RouteParts, 'waits'>,
+  { queue, terms, wait }: Wish,
+): Promise<LentJobs | null> {
+  const lent = await askWaiting(reply, { waits, wait }, (waiting) => queue.lend({ ...terms, ...waiting }))
+  if (lent === null || lent.jobs.length === 0) return null
+  if (!reply.raw.destroyed) return lent
+  await queue.settle.release(lent.jobs.map(({ id, token }) => ({ id, token })))
+  return null
 }

@@ -1,12 +1,11 @@
-import type { Claim } from 'perilune'
+import type { Claim, ClaimOptions, ExtendOptions } from 'perilune'
 import type { App } from '../../http/fastify.ts'
 import { untilLeft } from '../../http/requests/left.ts'
 import type { Limits } from '../settings/limits.ts'
 import { notFound, type Problem } from '../../http/answers/problems.ts'
 import type { Place } from '../queues/place.ts'
 import type { Queues } from '../queues/queues.ts'
-import { textOfBody } from '../requests/body.ts'
-import { readClaimTerms, readNewClaimTerms, toLease } from './claim-terms.ts'
+import { type JsonObject, parseObject, textOfBody, wholeNumber } from '../requests/body.ts'
 import { claimPath, encodeClaim, encodeClaimed } from './encode.ts'
 import { termsOf } from '../requests/metadata.ts'
 import { ClaimPath, QueuePath, tokenOf } from '../requests/names.ts'
@@ -72,4 +71,37 @@ async function findClaim(queues: Queues, place: Place, id: string): Promise<Clai
 
 function unknownClaim(id: string): Problem {
   return notFound(`There is no claim ${id}.`)
+}
+
+/** How long a claim lasts, and how long its messages live beyond it, in seconds. */
+interface ClaimTerms {
+  readonly ttl: number
+  readonly grace: number
+}
+
+/** Of a new claim: OpenStack's own client sends null for what it was not told. */
+function readNewClaimTerms(text: string, limits: Limits): ClaimTerms {
+  const given = Object.entries(readTerms(text)).filter(([, value]) => value !== null)
+  return checkTerms(Object.fromEntries(given), limits)
+}
+
+function readClaimTerms(text: string, limits: Limits): ClaimTerms {
+  return checkTerms(readTerms(text), limits)
+}
+
+function readTerms(text: string): JsonObject {
+  return text === '' ? {} : parseObject(text)
+}
+
+function checkTerms(terms: JsonObject, limits: Limits): ClaimTerms {
+  const { defaultClaimTtl, minClaimTtl, maxClaimTtl, defaultClaimGrace, minClaimGrace, maxClaimGrace } =
+    limits
+  return {
+    ttl: wholeNumber(terms, 'ttl', defaultClaimTtl, [minClaimTtl, maxClaimTtl]),
+    grace: wholeNumber(terms, 'grace', defaultClaimGrace, [minClaimGrace, maxClaimGrace]),
+  }
+}
+
+function toLease({ ttl, grace }: ClaimTerms): Required<Pick<ClaimOptions, 'lease'> & ExtendOptions> {
+  return { lease: `${ttl}s`, grace: `${grace}s` }
 }

@@ -3,12 +3,11 @@ import type { Limits } from '../settings/limits.ts'
 import { badRequest, notFound, unsupportedMediaType } from '../../http/answers/problems.ts'
 import { findQueues } from '../queues/listing.ts'
 import type { Queues } from '../queues/queues.ts'
-import { textOfBody } from '../requests/body.ts'
+import { parseObject, textOfBody } from '../requests/body.ts'
 import { encodeStats, queuePath } from './encode.ts'
 import { readMetadata, withDefaults } from '../requests/metadata.ts'
 import { applyPatch, PATCH_TYPE, readPatch } from './metadata-patch.ts'
 import { isQueueName, QueuePath } from '../requests/names.ts'
-import { readPurge } from './purge.ts'
 import { countOf, flagOf, nextQuery, queryOf, textOf } from '../../http/requests/query.ts'
 
 export function zaqarQueues(app: App, queues: Queues, limits: Limits): void {
@@ -90,4 +89,21 @@ function purgeQueues(app: App, queues: Queues, limits: Limits): void {
     await queues.purge({ tenant, queue: params.queue }, readPurge(textOfBody(body)))
     return reply.code(204).send()
   })
+}
+
+interface Purge {
+  readonly messages: boolean
+  readonly subscriptions: boolean
+}
+
+const TYPES = new Set<unknown>(['messages', 'subscriptions'])
+
+/** Without a body: everything. Throws a Problem. */
+function readPurge(text: string): Purge {
+  if (text === '') return { messages: true, subscriptions: true }
+  const { resource_types: types } = parseObject(text)
+  if (!Array.isArray(types) || !types.every((type) => TYPES.has(type))) {
+    throw badRequest('resource_types must be a list of messages, subscriptions or both.')
+  }
+  return { messages: types.includes('messages'), subscriptions: types.includes('subscriptions') }
 }

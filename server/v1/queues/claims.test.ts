@@ -3,7 +3,7 @@ import { createFastify } from '../../http/fastify.ts'
 import { startApp } from '../../testing/test-app.ts'
 import { Unsent } from '../../http/answers/unsent.ts'
 import { Waits } from '../api/waits.ts'
-import { lendJobsTo } from './lending.ts'
+import { lendJobsTo } from './claims.ts'
 
 test('jobs that were claimed for a client which has left are given back', async () => {
   await using service = await startApp(inject('redisPort'))

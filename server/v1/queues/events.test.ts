@@ -1,7 +1,7 @@
 import type { QueueEvent } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
 import { Slices } from '../../process/slices.ts'
-import { queueEvents } from './event-stream.ts'
+import { queueEvents } from './events.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
