@@ -12,7 +12,7 @@ import type { App } from './http/fastify.ts'
 import { Readiness } from './health/readiness.ts'
 import { openClient } from './engine/client.ts'
 import { type Environment, StartError } from './process/environment.ts'
-import { readSettings, type Settings } from './settings.ts'
+import { readSettings, type ServiceSettings } from './settings.ts'
 import { sharesOf } from './http/answers/shares.ts'
 import { Unsent } from './http/answers/unsent.ts'
 import { readZaqarSettings, type ZaqarSettings } from './zaqar/settings/settings.ts'
@@ -47,7 +47,7 @@ interface Configured {
 }
 
 async function serve(
-  { host, port, namespace, logLevel }: Settings,
+  { host, port, namespace, logLevel }: ServiceSettings,
   { zaqar, tables }: Configured,
   engine: Engine,
 ): Promise<Service> {

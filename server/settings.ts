@@ -2,7 +2,7 @@
 
 import { type Environment, StartError } from './process/environment.ts'
 
-export interface Settings {
+export interface ServiceSettings {
   readonly host: string
   readonly port: number
   readonly namespace: string
@@ -14,7 +14,7 @@ export interface Settings {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /** Throws StartError. */
-export function readSettings(environment: Environment): Settings {
+export function readSettings(environment: Environment): ServiceSettings {
   const read = (name: string, byDefault: string): string => environment[name] || byDefault
   return {
     host: read('HOST', '127.0.0.1'),

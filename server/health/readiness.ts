@@ -22,7 +22,7 @@ const LOADING = 'the scripts are not loaded yet'
 const FORBIDDEN = 'this user of Redis lacks a right that the scripts need; docs/compatibility.md names them'
 
 /** What must have been there once. */
-export interface Need {
+export interface Prerequisite {
   /** Rejects while it is not there; asked again and again. */
   prepare(): Promise<void>
   /** Why it is not there, for anybody to read; without an error it took too long. */
@@ -33,7 +33,7 @@ export class Readiness {
   readonly #client: Redis
   readonly #perilune: Perilune
   readonly #namespace: string
-  readonly #needs: readonly Need[]
+  readonly #needs: readonly Prerequisite[]
   readonly #engineObstacle: () => string | null
   #loaded: Promise<void> | null = null
   #obstacle = LOADING
@@ -42,7 +42,7 @@ export class Readiness {
   constructor(
     client: Redis,
     perilune: Perilune,
-    needs: readonly Need[] = [],
+    needs: readonly Prerequisite[] = [],
     engineObstacle: () => string | null = () => null,
     namespace = 'perilune',
   ) {
@@ -98,7 +98,7 @@ export class Readiness {
   }
 }
 
-async function obstacleTo(need: Need): Promise<string | null> {
+async function obstacleTo(need: Prerequisite): Promise<string | null> {
   let reason: unknown
   const prepared = need.prepare().catch((error: unknown) => {
     reason = error

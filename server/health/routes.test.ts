@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ask, until } from '../../test/servers/ask.ts'
 import { startRedis } from '../../test/servers/redis.ts'
-import { type Answer, startApp, type TestApp } from '../testing/test-app.ts'
+import { type HttpAnswer, startApp, type TestApp } from '../testing/test-app.ts'
 
-const post = (app: TestApp): Promise<Answer> =>
+const post = (app: TestApp): Promise<HttpAnswer> =>
   app.call('POST', '/v2/queues/q/messages', { body: { messages: [{ body: 1 }] } })
 
 test('health tells Redis being away from the process being alive, and turns good by itself', async () => {

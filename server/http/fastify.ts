@@ -20,7 +20,7 @@ import { BrokenRequests, TOO_LATE } from './requests/broken.ts'
 import { carryOutInOrder } from './requests/in-order.ts'
 import { refuseForeignPages } from './requests/foreign-pages.ts'
 import { LEFT } from './requests/left.ts'
-import { Pieces } from './answers/pieces.ts'
+import { AnswerPieces } from './answers/pieces.ts'
 import { notFound, toProblem, unforeseen } from './answers/problems.ts'
 import { refuseRepeatedHeaders } from './requests/single-headers.ts'
 import { passOverUnreadBodies } from './bodies/unread.ts'
@@ -119,11 +119,11 @@ function countUnsent(app: App, unsent: Unsent): void {
 }
 
 /** Null: it is small. As bytes, for Node takes several times as long to write a large text, and the text's memory as well. */
-function piecesOf(payload: unknown): Pieces | null {
-  if (payload instanceof Pieces) return payload
+function piecesOf(payload: unknown): AnswerPieces | null {
+  if (payload instanceof AnswerPieces) return payload
   const bytes =
     typeof payload === 'string' && payload.length >= COUNTED_BYTES ? Buffer.from(payload) : payload
-  return Buffer.isBuffer(bytes) && bytes.length >= COUNTED_BYTES ? Pieces.ofBytes(bytes) : null
+  return Buffer.isBuffer(bytes) && bytes.length >= COUNTED_BYTES ? AnswerPieces.ofBytes(bytes) : null
 }
 
 /** As `shareOf` has it of a key. */

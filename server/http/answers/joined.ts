@@ -1,19 +1,19 @@
 // Answers that hold much that is stored, written of texts and bytes.
 
-import { Pieces } from './pieces.ts'
+import { AnswerPieces } from './pieces.ts'
 import { COUNTED_BYTES } from './unsent.ts'
 
-export type Part = string | Buffer
+export type AnswerPart = string | Buffer
 
 /** All parts, one behind the other. What is large is not copied once more. */
-export function joined(parts: readonly Part[]): Buffer | Pieces {
+export function joined(parts: readonly AnswerPart[]): Buffer | AnswerPieces {
   const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))
   if (!bytes.some(({ length }) => length >= COUNTED_BYTES)) return Buffer.concat(bytes)
-  return Pieces.ofBytes(...inLargeParts(bytes))
+  return AnswerPieces.ofBytes(...inLargeParts(bytes))
 }
 
 /** A list of what each item is written as. */
-export function listed<Item>(items: readonly Item[], write: (item: Item) => Part[]): Part[] {
+export function listed<Item>(items: readonly Item[], write: (item: Item) => AnswerPart[]): AnswerPart[] {
   return ['[', ...items.flatMap((item, at) => (at === 0 ? write(item) : [',', ...write(item)])), ']']
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Pieces } from './pieces.ts'
+import { AnswerPieces } from './pieces.ts'
 
 const NOTHING = Buffer.alloc(0)
 const LARGE = Buffer.from(Array.from({ length: 200_000 }, (_, at) => at % 251))
@@ -10,26 +10,26 @@ async function* texts(...all: string[]): AsyncGenerator<string, void, undefined>
   yield* all
 }
 
-async function read(pieces: Pieces): Promise<Buffer> {
+async function read(pieces: AnswerPieces): Promise<Buffer> {
   const all: Buffer[] = []
   for await (const piece of pieces) all.push(piece)
   return Buffer.concat(all)
 }
 
 test('what goes in comes out, whatever the pieces', async () => {
-  expect((await read(Pieces.ofBytes(LARGE))).equals(LARGE)).toBe(true)
-  expect(await read(Pieces.ofBytes(Buffer.alloc(0)))).toHaveLength(0)
+  expect((await read(AnswerPieces.ofBytes(LARGE))).equals(LARGE)).toBe(true)
+  expect(await read(AnswerPieces.ofBytes(Buffer.alloc(0)))).toHaveLength(0)
   expect(
-    (await read(Pieces.ofBytes(Buffer.from('a'), LARGE, NOTHING, LARGE))).equals(
+    (await read(AnswerPieces.ofBytes(Buffer.from('a'), LARGE, NOTHING, LARGE))).equals(
       Buffer.concat([Buffer.from('a'), LARGE, LARGE]),
     ),
   ).toBe(true)
   const long = 'ä'.repeat(100_000)
-  expect((await read(Pieces.ofTexts(texts('a', '', long, 'z')))).toString()).toBe(`a${long}z`)
+  expect((await read(AnswerPieces.ofTexts(texts('a', '', long, 'z')))).toString()).toBe(`a${long}z`)
 })
 
 test('what has not been handed on is told', async () => {
-  const pieces = Pieces.ofBytes(LARGE)
+  const pieces = AnswerPieces.ofBytes(LARGE)
   expect(pieces.left).toBe(LARGE.length)
   const lefts: number[] = []
   for await (const piece of pieces) lefts.push(piece.length + pieces.left)
@@ -40,7 +40,7 @@ test('what has not been handed on is told', async () => {
 
 test('the end is told when all before it has gone', async () => {
   let [notGone, ended] = [1, false]
-  const pieces = Pieces.ofBytes(LARGE)
+  const pieces = AnswerPieces.ofBytes(LARGE)
   pieces.notGone = () => notGone
   pieces.once('end', () => (ended = true)).resume()
 
@@ -59,7 +59,7 @@ test('texts are asked for as they are taken, and no more once nobody reads', asy
       ended = true
     }
   }
-  const pieces = Pieces.ofTexts(endless())
+  const pieces = AnswerPieces.ofTexts(endless())
   pieces.once('readable', () => undefined)
   await sleep(20)
   expect(asked).toBeLessThan(4)
@@ -73,5 +73,5 @@ test('a text that cannot be had ends the stream with its reason', async () => {
     yield 'a'
     throw new Error('gone')
   }
-  await expect(read(Pieces.ofTexts(broken()))).rejects.toThrow('gone')
+  await expect(read(AnswerPieces.ofTexts(broken()))).rejects.toThrow('gone')
 })

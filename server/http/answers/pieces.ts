@@ -13,7 +13,7 @@ const NOTHING = new Uint8Array()
 
 type Texts = AsyncIterable<string, void, undefined>
 
-export class Pieces extends Readable {
+export class AnswerPieces extends Readable {
   readonly #texts: AsyncIterator<string, void, undefined> | null
   /** How many bytes whoever reads this has not passed on yet. */
   notGone: () => number = () => 0
@@ -34,13 +34,13 @@ export class Pieces extends Readable {
   }
 
   /** Of what these hold together. */
-  static ofBytes(...parts: readonly Uint8Array[]): Pieces {
-    return new Pieces(null, parts)
+  static ofBytes(...parts: readonly Uint8Array[]): AnswerPieces {
+    return new AnswerPieces(null, parts)
   }
 
   /** Each text is asked for when those before it have been handed on. */
-  static ofTexts(texts: Texts): Pieces {
-    return new Pieces(texts, [])
+  static ofTexts(texts: Texts): AnswerPieces {
+    return new AnswerPieces(texts, [])
   }
 
   /** Bytes that are there and have not been handed on. */

@@ -38,12 +38,12 @@ const MOST_NAMED = 10
 const REFUSALS = { 'not-found': 404, refused: 409, 'lease-lost': 410 } as const
 
 /** A call that was understood, and cannot be carried out as things are. */
-export class Refusal extends Error {
+export class RefusedRequest extends Error {
   override readonly name = 'Refusal'
   readonly code: keyof typeof REFUSALS
   readonly reason: string | undefined
 
-  constructor(code: Refusal['code'], detail: string, reason?: string) {
+  constructor(code: RefusedRequest['code'], detail: string, reason?: string) {
     super(detail)
     this.code = code
     this.reason = reason
@@ -98,7 +98,7 @@ const TITLES: Readonly<Record<number, readonly [code: string, title: string]>> =
 /** What the caller is told about an error; null when nobody foresaw it. */
 export function toProblemAnswer(error: unknown): ProblemAnswer | null {
   if (error instanceof PeriluneError) return fromLibrary(error)
-  if (error instanceof Refusal) {
+  if (error instanceof RefusedRequest) {
     const { code, reason, message } = error
     const document = problem(REFUSALS[code], message)
     return { headers: {}, document: reason === undefined ? document : { ...document, reason } }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 const EVIL = 'https://evil.example'
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json?.code]
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json?.code]
 const newLock = (): string => `/v1/locks/${randomUUID()}/leases`
 
 /** Every route that is described, with something in the place of its parameters. */

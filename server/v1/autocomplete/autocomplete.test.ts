@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -10,8 +10,9 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 const newIndex = (): string => `/v1/autocomplete/${randomUUID()}`
-const add = (index: string, body: unknown): Promise<Answer> => api.call('POST', `${index}/entries`, { body })
-const suggest = (index: string, query = ''): Promise<Answer> =>
+const add = (index: string, body: unknown): Promise<HttpAnswer> =>
+  api.call('POST', `${index}/entries`, { body })
+const suggest = (index: string, query = ''): Promise<HttpAnswer> =>
   api.call('GET', `${index}/suggestions${query}`)
 
 test('entries are suggested with their payloads to the letter, the greatest score first', async () => {

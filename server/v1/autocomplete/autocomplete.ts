@@ -6,7 +6,7 @@ import { type Answers, Count, json, Name, nothing, object, orNull } from '../api
 import { duration, strict } from '../api/arguments.ts'
 import { cleared } from '../coordination/answers.ts'
 import { newEntries, suggestionsText } from './entries.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 
 const url = '/autocomplete/:name'
 const id = Type.String({ minLength: 1, description: 'The id of an entry; by default its text.' })
@@ -94,7 +94,7 @@ function addEntries(routes: Routes, open: Open): void {
 function removeEntries(routes: Routes, open: Open): void {
   routes.delete(`${url}/entries/:id`, 'Remove', { answers: removed, problems: [404] }, async (request) => {
     const { id } = request.params
-    if (!(await open(request).remove(id))) throw new Refusal('not-found', `There is no entry ${id}.`)
+    if (!(await open(request).remove(id))) throw new RefusedRequest('not-found', `There is no entry ${id}.`)
   })
 }
 

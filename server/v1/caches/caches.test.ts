@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -11,10 +11,10 @@ afterAll(() => api[Symbol.asyncDispose]())
 
 const newCache = (): string => `/v1/caches/${randomUUID()}`
 const keyOf = (cache: string, key = 'user/42'): string => `${cache}/keys/${encodeURIComponent(key)}`
-const put = (place: string, body: unknown): Promise<Answer> => api.call('PUT', place, { body })
-const post = (place: string, body: unknown = {}): Promise<Answer> => api.call('POST', place, { body })
-const get = (place: string): Promise<Answer> => api.call('GET', place)
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json.code]
+const put = (place: string, body: unknown): Promise<HttpAnswer> => api.call('PUT', place, { body })
+const post = (place: string, body: unknown = {}): Promise<HttpAnswer> => api.call('POST', place, { body })
+const get = (place: string): Promise<HttpAnswer> => api.call('GET', place)
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code]
 
 test('a value is set and read to the letter', async () => {
   const key = keyOf(newCache())

@@ -5,7 +5,7 @@ import { forgotten, invalidated, kept, picture, stored } from './answers.ts'
 import { cacheOf, howToKeep, path, NewValue } from './arguments.ts'
 import { keptText, valueIn } from './values.ts'
 import { strict } from '../api/arguments.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 
 const url = '/caches/:name/keys/:key'
 const Invalidation = Type.Object(
@@ -46,7 +46,7 @@ function values(routes: Routes): void {
     async (request, reply) => {
       const { key } = request.params
       const found = await cacheOf(routes.perilune, request).find(key)
-      if (found === null) throw new Refusal('not-found', `There is no value of ${key}.`)
+      if (found === null) throw new RefusedRequest('not-found', `There is no value of ${key}.`)
       return reply.type('application/json').send(keptText(found))
     },
   )

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -10,10 +10,10 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 const newPlace = (kind: string): string => `/v1/collections/${kind}/${randomUUID()}`
-const put = (place: string, body: unknown): Promise<Answer> => api.call('PUT', place, { body })
-const post = (place: string, body: unknown): Promise<Answer> => api.call('POST', place, { body })
-const get = (place: string): Promise<Answer> => api.call('GET', place)
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json.code]
+const put = (place: string, body: unknown): Promise<HttpAnswer> => api.call('PUT', place, { body })
+const post = (place: string, body: unknown): Promise<HttpAnswer> => api.call('POST', place, { body })
+const get = (place: string): Promise<HttpAnswer> => api.call('GET', place)
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code]
 
 test('a list is replaced, judged by its version, and read to the letter', async () => {
   const place = newPlace('list')

@@ -12,7 +12,7 @@ import { namedIn, type Routes } from '../api/routes.ts'
 import { duration, limit, strict } from '../api/arguments.ts'
 import { added, cleared, page, picture, removed, replaced } from './answers.ts'
 import { encodeItems, itemsIn, keysIn, MOST_ITEMS } from './items.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 
 const url = '/collections/:kind/:name'
 const kind = Type.Unsafe<CollectionKind>({
@@ -84,8 +84,11 @@ function opener(perilune: Perilune): Open {
 const boundsOf = (bound: number | undefined): { limit?: number } =>
   bound === undefined ? {} : { limit: bound }
 
-function absent(request: FastifyRequest): Refusal {
-  return new Refusal('not-found', `There is no collection ${(request.params as { name: string }).name}.`)
+function absent(request: FastifyRequest): RefusedRequest {
+  return new RefusedRequest(
+    'not-found',
+    `There is no collection ${(request.params as { name: string }).name}.`,
+  )
 }
 
 function replace(routes: Routes, open: Open): void {
@@ -149,7 +152,8 @@ function remove(routes: Routes, open: Open): void {
     },
     async (request) => {
       const collection = open(request)
-      if (collection.remove === undefined) throw new Refusal('not-found', 'Nothing is removed from a list.')
+      if (collection.remove === undefined)
+        throw new RefusedRequest('not-found', 'Nothing is removed from a list.')
       const done = await collection.remove(keysIn(kindOf(request), request.jsonText, request.body.items))
       if (done.status === 'absent') throw absent(request)
       return { size: done.size, removed: done.removed }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => api[Symbol.asyncDispose]())
 
 const newElection = (): string => `/v1/elections/${randomUUID()}`
 const lockOf = (election: string): string => election.replace('elections', 'locks')
-const stand = (election: string, body: object = {}, query = ''): Promise<Answer> =>
+const stand = (election: string, body: object = {}, query = ''): Promise<HttpAnswer> =>
   api.call('POST', `${election}/terms${query}`, { body })
 const leaderOf = async (election: string): Promise<unknown> => (await api.call('GET', election)).json.leader
 

@@ -12,17 +12,17 @@ import {
 } from 'perilune'
 import { namedIn } from '../api/routes.ts'
 
-export type Limiter = RateLimit<Allowed | Denied>
+export type SubjectLimiter = RateLimit<Allowed | Denied>
 
 /** The limiter that a request names, with its limits. Throws InvalidArgumentError. */
-export function openLimiter(perilune: Perilune, request: FastifyRequest, given: object): Limiter {
+export function openLimiter(perilune: Perilune, request: FastifyRequest, given: object): SubjectLimiter {
   const called = namedIn(request)
   return perilune.rateLimit(called, given as RateLimitOptions & { onOutage?: 'throw' })
 }
 
 /** Frees the places of a take whose client has left: nobody has its token. Units stay taken, as where an answer is lost. */
 export async function freePlaces(
-  limiter: Limiter,
+  limiter: SubjectLimiter,
   subject: string,
   { token, limits }: Allowed,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -11,11 +11,11 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 const newLock = (): string => `/v1/locks/${randomUUID()}`
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json.code]
-const placeOf = ({ headers }: Answer): string => headers.get('location') ?? ''
-const acquire = (lock: string, body: object = {}, query = ''): Promise<Answer> =>
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code]
+const placeOf = ({ headers }: HttpAnswer): string => headers.get('location') ?? ''
+const acquire = (lock: string, body: object = {}, query = ''): Promise<HttpAnswer> =>
   api.call('POST', `${lock}/leases${query}`, { body })
-const inspect = async (lock: string): Promise<Answer['json']> => (await api.call('GET', lock)).json
+const inspect = async (lock: string): Promise<HttpAnswer['json']> => (await api.call('GET', lock)).json
 
 async function whenWaiting(lock: string, waiting: number): Promise<void> {
   while ((await inspect(lock)).waiting !== waiting) await sleep(5)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -11,11 +11,11 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 const newKey = (): string => `/v1/once/orders/keys/${randomUUID()}`
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json.code]
-const placeOf = ({ headers }: Answer): string => headers.get('location') ?? ''
-const begin = (key: string, body: object = {}, query = ''): Promise<Answer> =>
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code]
+const placeOf = ({ headers }: HttpAnswer): string => headers.get('location') ?? ''
+const begin = (key: string, body: object = {}, query = ''): Promise<HttpAnswer> =>
   api.call('POST', `${key}/attempts${query}`, { body })
-const put = (attempt: string, body: unknown): Promise<Answer> =>
+const put = (attempt: string, body: unknown): Promise<HttpAnswer> =>
   api.call('PUT', `${attempt}/result`, { body })
 
 /** Somebody waits for the key: its process listens. */

@@ -12,7 +12,7 @@ import { namedIn, type Routes } from '../api/routes.ts'
 import { WaitQuery, duration, lease, strict } from '../api/arguments.ts'
 import { begun, cleared, completed, result as found, key as keyNow } from './answers.ts'
 import { askWaiting, type Leases } from '../api/lending.ts'
-import { Denial, Refusal } from '../../http/answers/problem-documents.ts'
+import { Denial, RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { keepLeases } from './leases.ts'
 
 const url = '/once/:name/keys/:key'
@@ -128,7 +128,7 @@ function wholeKeys(routes: Routes, open: Open): void {
   routes.get(`${url}/result`, 'The result', { answers: found, problems: [404] }, async (request, reply) => {
     const { key } = request.params
     const known = await open(request).find(key)
-    if (known === null) throw new Refusal('not-found', `There is no result of ${key}.`)
+    if (known === null) throw new RefusedRequest('not-found', `There is no result of ${key}.`)
     const { token, keptUntilMs, result } = known
     return reply
       .type('application/json')

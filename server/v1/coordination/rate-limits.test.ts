@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -10,8 +10,8 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 const newSubject = (): string => `/v1/rate-limits/${randomUUID()}/subjects/ada`
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json.code]
-const take = (subject: string, body: object): Promise<Answer> =>
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code]
+const take = (subject: string, body: object): Promise<HttpAnswer> =>
   api.call('POST', `${subject}/takes`, { body })
 const TWO = { limit: 2, window: '1h' }
 const PLACES = { limit: 1, algorithm: 'concurrency', lease: '1m' }

@@ -4,7 +4,7 @@ import { type Allowed, type Denied, rateLimitHeaders } from 'perilune'
 import type { Routes } from '../api/routes.ts'
 import { duration, strict } from '../api/arguments.ts'
 import { cleared, peeked, subject as picture, refunded, released, taken } from './answers.ts'
-import { freePlaces, type Limiter, limitsIn, openLimiter } from './limiters.ts'
+import { freePlaces, type SubjectLimiter, limitsIn, openLimiter } from './limiters.ts'
 import { Denial } from '../../http/answers/problem-documents.ts'
 
 const MAX_UNITS = 10_000_000
@@ -66,7 +66,7 @@ export function v1RateLimits(usual: Routes): void {
   wholeSubjects(routes, open)
 }
 
-type Open = (request: FastifyRequest, limits: object) => Limiter
+type Open = (request: FastifyRequest, limits: object) => SubjectLimiter
 
 function take(routes: Routes, open: Open): void {
   routes.post(`${url}/takes`, 'Take', { body: Take, answers: taken }, async (request, reply) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -11,9 +11,9 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 const newSemaphore = (): string => `/v1/semaphores/${randomUUID()}`
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json.code]
-const placeOf = ({ headers }: Answer): string => headers.get('location') ?? ''
-const acquire = (semaphore: string, body: object, query = ''): Promise<Answer> =>
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code]
+const placeOf = ({ headers }: HttpAnswer): string => headers.get('location') ?? ''
+const acquire = (semaphore: string, body: object, query = ''): Promise<HttpAnswer> =>
   api.call('POST', `${semaphore}/leases${query}`, { body })
 
 async function whenWaiting(semaphore: string, waiting: number): Promise<void> {

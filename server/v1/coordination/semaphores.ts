@@ -5,7 +5,7 @@ import { namedIn, type Routes } from '../api/routes.ts'
 import { cleared, lent, semaphore as picture, resized } from './answers.ts'
 import { holder, lease, strict, WaitQuery, withHolder } from '../api/arguments.ts'
 import { sendLent } from '../api/lending.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { keepLeases } from './leases.ts'
 
 const MAX_LIMIT = 1_000_000_000
@@ -79,7 +79,7 @@ function wholeSemaphores(routes: Routes, open: Open): void {
     const seenNow = await open(request).inspect()
     // Its limit is not known either.
     if (seenNow.token === null && !seenNow.resized)
-      throw new Refusal('not-found', `There is no semaphore ${name}.`)
+      throw new RefusedRequest('not-found', `There is no semaphore ${name}.`)
     return { name, ...seenNow }
   })
 

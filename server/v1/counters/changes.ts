@@ -6,18 +6,18 @@ import type { Routes } from '../api/routes.ts'
 import { incremented, noted } from './answers.ts'
 import { Increments, Notes } from './arguments.ts'
 import { asAsked, counted, incrementsIn, toJson, toldOf } from './increments.ts'
-import type { Open } from './open.ts'
+import type { CountersOf } from './open.ts'
 import { headerOf } from '../../http/requests/headers.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 
 const url = '/counters/:name'
 
-export function v1CounterChanges(routes: Routes, open: Open): void {
+export function v1CounterChanges(routes: Routes, open: CountersOf): void {
   increment(routes, open)
   note(routes, open)
 }
 
-function increment(routes: Routes, open: Open): void {
+function increment(routes: Routes, open: CountersOf): void {
   routes.post(
     `${url}/increments`,
     'Increment',
@@ -44,7 +44,7 @@ function increment(routes: Routes, open: Open): void {
   )
 }
 
-function note(routes: Routes, open: Open): void {
+function note(routes: Routes, open: CountersOf): void {
   routes.post(
     `${url}/notes`,
     'Note',
@@ -70,13 +70,13 @@ function countedHere(counters: ServedCounters): Counters {
     counters instanceof DerivedCounters
       ? 'count rows of the database: insert one, and note it'
       : 'change in transactions of the database: add to its outbox, and note it'
-  throw new Refusal('refused', `These counters ${instead}.`)
+  throw new RefusedRequest('refused', `These counters ${instead}.`)
 }
 
 /** Throws Refusal where Redis counts. */
 function countedInRows(counters: ServedCounters): ShownCounters {
   if (counters instanceof ShownCounters) return counters
-  throw new Refusal('refused', 'These counters are counted here: increment them.')
+  throw new RefusedRequest('refused', 'These counters are counted here: increment them.')
 }
 
 /** As the schema has it. */

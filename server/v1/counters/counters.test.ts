@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
 import { type Items, sqliteItems } from '../../testing/items.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let items: Items
 let api: FeedApi
@@ -28,9 +28,9 @@ afterAll(async () => {
 /** Of counters that nobody has counted yet. */
 const newId = (): number => nextId++
 const own = { project: 'default' }
-const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
+const call = (method: string, path: string, body?: unknown): Promise<HttpAnswer> =>
   api.call(method, `/v1/counters${path}`, { ...own, body })
-const increment = (name: string, body: unknown, key: string | null = null): Promise<Answer> =>
+const increment = (name: string, body: unknown, key: string | null = null): Promise<HttpAnswer> =>
   api.call('POST', `/v1/counters/${name}/increments`, { ...own, body, headers: { 'Idempotency-Key': key } })
 
 test('what is counted begins with the row of the table, and reaches it', async () => {
@@ -148,7 +148,7 @@ test('cleared counters come back from the table, without what was not flushed', 
 })
 
 test('a tenant sees its own counters, under its own names, and nobody those of the application', async () => {
-  const asBob = (method: string, path: string, body?: unknown): Promise<Answer> =>
+  const asBob = (method: string, path: string, body?: unknown): Promise<HttpAnswer> =>
     api.call(method, `/v1/counters${path}`, { project: 'bob', body })
   const id = newId()
   await increment('votes', { id, by: 3 })
@@ -226,7 +226,7 @@ test('what is wrong is named', async () => {
     const { status, json } = await increment('votes', body)
     expect([status, json.argument], JSON.stringify(body)).toEqual([400, argument])
   }
-  const others: [answer: Answer, argument: string][] = [
+  const others: [answer: HttpAnswer, argument: string][] = [
     [await call('GET', '/votes/values'), 'ids'],
     [await call('GET', '/votes/values?ids=1&ids=2'), 'ids'],
     [await call('GET', `/votes/values?ids=${'1,'.repeat(1001)}`), 'ids'],

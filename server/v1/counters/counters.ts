@@ -6,7 +6,7 @@ import { Problem } from '../../http/answers/problems.ts'
 import { cleared, flushed, names, picture, reconciled, value, values } from './answers.ts'
 import { Ids, IdsQuery, valueId } from './arguments.ts'
 import { toJson } from './increments.ts'
-import { type Open, opener } from './open.ts'
+import { type CountersOf, opener } from './open.ts'
 import { tenantOf } from '../../http/requests/tenant.ts'
 import { listOf, writtenQueryOf } from '../../http/requests/query.ts'
 import { v1CounterChanges } from './changes.ts'
@@ -34,7 +34,7 @@ function list(routes: Routes, all: readonly OpenCounters[]): void {
   })
 }
 
-function readOne(routes: Routes, open: Open): void {
+function readOne(routes: Routes, open: CountersOf): void {
   routes.get(`${url}/values/:id`, 'Read', { answers: value, problems: [404] }, async (request) => {
     const { id } = request.params
     const found = await open(request).get(id)
@@ -43,7 +43,7 @@ function readOne(routes: Routes, open: Open): void {
   })
 }
 
-function readMany(routes: Routes, open: Open): void {
+function readMany(routes: Routes, open: CountersOf): void {
   routes.get(
     `${url}/values`,
     'Read several',
@@ -66,7 +66,7 @@ function idsIn(request: FastifyRequest): string[] {
   return ids
 }
 
-function flush(routes: Routes, open: Open): void {
+function flush(routes: Routes, open: CountersOf): void {
   routes.post(
     `${url}/flush`,
     'Flush',
@@ -87,7 +87,7 @@ function flush(routes: Routes, open: Open): void {
   )
 }
 
-function reconcile(routes: Routes, open: Open): void {
+function reconcile(routes: Routes, open: CountersOf): void {
   routes.post(
     `${url}/reconcile`,
     'Reconcile',
@@ -105,7 +105,7 @@ function reconcile(routes: Routes, open: Open): void {
   )
 }
 
-function whole(routes: Routes, open: Open): void {
+function whole(routes: Routes, open: CountersOf): void {
   routes.get(url, 'Inspect', { answers: picture, problems: [404] }, async (request) => ({
     name: request.params.name,
     ...(await open(request).inspect()),

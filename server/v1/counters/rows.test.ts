@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
 import { type Items, sqliteItems } from '../../testing/items.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let items: Items
 let api: FeedApi
@@ -28,7 +28,7 @@ afterAll(async () => {
   await items.close()
 })
 
-const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
+const call = (method: string, path: string, body?: unknown): Promise<HttpAnswer> =>
   api.call(method, `/v1/counters${path}`, { project: 'default', body })
 const vote = (item: number, points = 1): Promise<void> =>
   items.run(`INSERT INTO votes (item, points) VALUES (${item}, ${points})`)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { bodiesOf, type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -9,9 +9,9 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-const placeOf = ({ headers }: Answer): string => headers.get('location') ?? ''
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json.code, json.reason]
-const claim = (feed: string, body: object = {}, query = ''): Promise<Answer> =>
+const placeOf = ({ headers }: HttpAnswer): string => headers.get('location') ?? ''
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code, json.reason]
+const claim = (feed: string, body: object = {}, query = ''): Promise<HttpAnswer> =>
   api.call('POST', `${feed}/claims${query}`, { body })
 
 describe('claiming', () => {

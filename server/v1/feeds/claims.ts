@@ -3,7 +3,7 @@ import { acked, claimed, extended, foundClaim, released } from '../api/answers.t
 import { duration, limit, wait } from '../api/arguments.ts'
 import { encodeClaim } from './encode.ts'
 import type { FeedRoutes, Feeds } from './open.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 
 const strict = { additionalProperties: false }
 const lease = duration('How long the claim lasts; default 30s.')
@@ -70,7 +70,7 @@ function keepClaims(routes: FeedRoutes, feeds: Feeds): void {
   routes.get(url, 'Look a claim up', { answers: foundClaim, problems: [404] }, async (request, reply) => {
     const { name, token } = request.params
     const claim = await feeds.openBytes(request, name).findClaim(Number(token))
-    if (claim === null) throw new Refusal('not-found', `The claim ${token} has ended, or never was.`)
+    if (claim === null) throw new RefusedRequest('not-found', `The claim ${token} has ended, or never was.`)
     return reply.type('application/json').send(encodeClaim(claim))
   })
 
@@ -113,7 +113,7 @@ function endClaims(routes: FeedRoutes, feeds: Feeds): void {
       const settled = await feeds.open(request, name).settle.ack([{ token: Number(token), ids: [id] }])
       const [refused] = notLost(settled, token).refused
       if (refused !== undefined) {
-        throw new Refusal('refused', `The claim does not hold the message ${id}.`, refused.reason)
+        throw new RefusedRequest('refused', `The claim does not hold the message ${id}.`, refused.reason)
       }
     },
   )
@@ -125,7 +125,7 @@ function notLost<Told extends { readonly outcome: string }>(
   token: string,
 ): Exclude<Told, { readonly outcome: 'lost' }> {
   if (only === undefined || only.outcome === 'lost') {
-    throw new Refusal('lease-lost', `The claim ${token} has ended, or never was.`)
+    throw new RefusedRequest('lease-lost', `The claim ${token} has ended, or never was.`)
   }
   return only as Exclude<Told, { readonly outcome: 'lost' }>
 }

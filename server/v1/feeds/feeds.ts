@@ -5,7 +5,7 @@ import { cleared, inspection } from '../api/answers.ts'
 import { id, subscriber, token } from '../api/arguments.ts'
 import { encodeInspection } from './encode.ts'
 import { type FeedRoutes, Feeds } from './open.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { appendMessages } from './append.ts'
 import { feedClaims } from './claims.ts'
 import { feedMessages } from './messages.ts'
@@ -27,7 +27,7 @@ function wholeFeeds(routes: FeedRoutes, feeds: Feeds): void {
   routes.get('/feeds/:name', 'Inspect', { answers: inspection, problems: [404] }, async (request, reply) => {
     const { name } = request.params
     const picture = await feeds.openBytes(request, name).inspect()
-    if (!picture.exists) throw new Refusal('not-found', `There is no feed ${name}.`)
+    if (!picture.exists) throw new RefusedRequest('not-found', `There is no feed ${name}.`)
     return reply.type('application/json').send(encodeInspection(name, picture))
   })
 

@@ -9,7 +9,7 @@ import { message, page, removed } from '../api/answers.ts'
 import { after, echo, flag, includeClaimed, limit, origin, wait } from '../api/arguments.ts'
 import { encodeFound, encodePage } from './encode.ts'
 import type { FeedRoutes, Feeds } from './open.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 import type { Waits } from '../api/waits.ts'
 
 const strict = { additionalProperties: false }
@@ -72,7 +72,7 @@ function singleMessages(routes: FeedRoutes, url: `${FeedUrl}/messages/:id`, open
     async (request) => {
       const { name, id } = request.params
       const { count, held } = await open(request, name).remove([id], request.query)
-      if (held.length > 0) throw new Refusal('refused', 'A live claim holds this message.', 'held')
+      if (held.length > 0) throw new RefusedRequest('refused', 'A live claim holds this message.', 'held')
       if (count === 0) throw noMessage(id)
     },
   )
@@ -101,6 +101,6 @@ export function checkEcho(shown: boolean | undefined, reader: string | undefined
   }
 }
 
-function noMessage(id: string): Refusal {
-  return new Refusal('not-found', `There is no message ${id}.`)
+function noMessage(id: string): RefusedRequest {
+  return new RefusedRequest('not-found', `There is no message ${id}.`)
 }

@@ -3,7 +3,7 @@ import { advanced, forgotten, page, subscribed } from '../api/answers.ts'
 import { echo, flag, includeClaimed, limit, origin, wait } from '../api/arguments.ts'
 import { encodePage } from './encode.ts'
 import type { FeedRoutes, Feeds } from './open.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { checkEcho, readWaiting } from './messages.ts'
 import type { Feed, SubscriberOptions } from 'perilune'
 
@@ -47,7 +47,7 @@ function changeSubscribers(routes: FeedRoutes, feeds: Feeds): void {
     const { marker: to, ...options } = request.body
     const marker = await feeds.open(request, name).subscriber(subscriber).advance(to, options)
     if (marker === null) {
-      throw new Refusal(
+      throw new RefusedRequest(
         'not-found',
         `There is no subscriber ${subscriber}, or the marker is of an earlier feed.`,
       )
@@ -88,8 +88,8 @@ function readForSubscribers(routes: FeedRoutes, feeds: Feeds): void {
   )
 }
 
-function noSubscriber(name: string): Refusal {
-  return new Refusal('not-found', `There is no subscriber ${name}.`)
+function noSubscriber(name: string): RefusedRequest {
+  return new RefusedRequest('not-found', `There is no subscriber ${name}.`)
 }
 
 export interface Made {

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startRedis } from '../../../test/servers/redis.ts'
-import { type Events, openEvents } from '../../testing/events.ts'
+import { type EventReader, openEvents } from '../../testing/events.ts'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
 import { openSocket } from '../../testing/raw-request.ts'
 
@@ -12,10 +12,10 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-const tail = (feed: string, query = '', headers: Record<string, string> = {}): Promise<Events> =>
+const tail = (feed: string, query = '', headers: Record<string, string> = {}): Promise<EventReader> =>
   openEvents(`${api.url}${feed}/tail${query}`, { 'X-Project-ID': 'test', ...headers })
 
-async function bodies(events: Events, count: number): Promise<unknown[]> {
+async function bodies(events: EventReader, count: number): Promise<unknown[]> {
   const found: unknown[] = []
   while (found.length < count) found.push(JSON.parse((await events.nextTold())?.data ?? 'null')?.body)
   return found

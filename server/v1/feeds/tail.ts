@@ -1,6 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { PAGE_BOUNDS } from '../../http/answers/page-bounds.ts'
-import { Pieces } from '../../http/answers/pieces.ts'
+import { AnswerPieces } from '../../http/answers/pieces.ts'
 import { stream } from '../api/answers.ts'
 import { after, echo, includeClaimed, origin } from '../api/arguments.ts'
 import { eventStream } from './event-stream.ts'
@@ -44,7 +44,7 @@ export function feedTail(routes: FeedRoutes, feeds: Feeds): void {
       // Read before the answer begins, so that a wrong marker is a 400.
       const first = await feed.read(options)
       const events = eventStream(feed, first, { options, signal, heartbeat: routes.limits.heartbeat })
-      return reply.headers(HEADERS).send(Pieces.ofTexts(events))
+      return reply.headers(HEADERS).send(AnswerPieces.ofTexts(events))
     },
   )
 }

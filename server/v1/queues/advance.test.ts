@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -17,9 +17,9 @@ interface Held {
 
 const newQueue = (): string => `/v1/queues/${randomUUID()}`
 const nameIn = (queue: string): string => queue.split('/').at(-1) ?? ''
-const get = (path: string): Promise<Answer> => api.call('GET', path)
-const post = (path: string, body: unknown = {}): Promise<Answer> => api.call('POST', path, { body })
-const advance = (queue: string, { id, token }: Held, body: unknown): Promise<Answer> =>
+const get = (path: string): Promise<HttpAnswer> => api.call('GET', path)
+const post = (path: string, body: unknown = {}): Promise<HttpAnswer> => api.call('POST', path, { body })
+const advance = (queue: string, { id, token }: Held, body: unknown): Promise<HttpAnswer> =>
   post(`${queue}/jobs/${id}/claims/${token}/advance`, body)
 const next = { name: 'next', payload: 1 }
 

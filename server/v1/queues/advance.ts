@@ -6,7 +6,7 @@ import { advanced, allAdvanced } from './answers.ts'
 import { held, result, text, type QueueRoutes, newJob } from './arguments.ts'
 import { beginAll, nextFor } from './elsewhere.ts'
 import type { KnownQueues } from './known-queues.ts'
-import { notLost, type Open } from './open.ts'
+import { notLost, type QueueOf } from './open.ts'
 import { stepIn, stepsIn } from './to-the-letter.ts'
 
 const members = {
@@ -19,7 +19,7 @@ const Many = Type.Object(
   strict,
 )
 
-export function advanceJobs(routes: QueueRoutes, open: Open, known: KnownQueues): void {
+export function advanceJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueues): void {
   routes.post(
     '/queues/:name/jobs/:id/claims/:token/advance',
     'Advance',

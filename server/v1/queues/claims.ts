@@ -15,7 +15,7 @@ import { AckedJob, ackJobs } from './acks.ts'
 import { acked as ackedOne, buried, claimed, extended, released, retried } from './answers.ts'
 import { delay, kind, message, type QueueRoutes, QueueWaitQuery, releaseDelay } from './arguments.ts'
 import { encodeLent } from './encode.ts'
-import { heldOutcome, type Open } from './open.ts'
+import { heldOutcome, type QueueOf } from './open.ts'
 import { askWaiting } from '../api/lending.ts'
 import type { RouteParts } from '../api/routes.ts'
 
@@ -41,14 +41,14 @@ const Retry = Type.Object({ delay, kind, message }, strict)
 const Bury = Type.Object({ kind, message }, strict)
 const Release = Type.Object({ delay: releaseDelay }, strict)
 
-export function queueClaims(routes: QueueRoutes, open: Open): void {
+export function queueClaims(routes: QueueRoutes, open: QueueOf): void {
   claim(routes, open)
   extendOne(routes, open)
   ackOne(routes, open)
   endOne(routes, open)
 }
 
-function claim(routes: QueueRoutes, open: Open): void {
+function claim(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     '/queues/:name/claims',
     'Claim',
@@ -87,7 +87,7 @@ function logged({ log }: FastifyRequest): (error: unknown) => null {
   }
 }
 
-function extendOne(routes: QueueRoutes, open: Open): void {
+function extendOne(routes: QueueRoutes, open: QueueOf): void {
   routes.patch(url, 'Extend', { body: Lease, answers: extended }, async (request) => {
     const { id, token } = leaseOf(request)
     const { leaseMs, expiresAtMs, jobs } = await open(request).settle.extend(
@@ -99,7 +99,7 @@ function extendOne(routes: QueueRoutes, open: Open): void {
   })
 }
 
-function ackOne(routes: QueueRoutes, open: Open): void {
+function ackOne(routes: QueueRoutes, open: QueueOf): void {
   routes.delete(url, 'Ack', { answers: ackedOne }, async (request) => {
     const { id, token } = leaseOf(request)
     heldOutcome(await open(request).settle.ack([{ id, token }]), token)
@@ -122,7 +122,7 @@ function ackOne(routes: QueueRoutes, open: Open): void {
   )
 }
 
-function endOne(routes: QueueRoutes, open: Open): void {
+function endOne(routes: QueueRoutes, open: QueueOf): void {
   routes.post(`${url}/release`, 'Release', { body: Release, answers: released }, async (request) => {
     const { id, token } = leaseOf(request)
     heldOutcome(await open(request).settle.release([{ id, token, ...request.body }]), token)

@@ -6,7 +6,7 @@ import { newJob } from './arguments.ts'
 import { checkParents, withParents } from './elsewhere.ts'
 import type { KnownQueues } from './known-queues.ts'
 import type { QueueRoutes } from './arguments.ts'
-import type { Open } from './open.ts'
+import type { QueueOf } from './open.ts'
 import { newJobs } from './to-the-letter.ts'
 
 const NewJob = Type.Object(newJob, strict)
@@ -15,7 +15,7 @@ const Body = Type.Union([
   NewJob,
 ])
 
-export function enqueueJobs(routes: QueueRoutes, open: Open, known: KnownQueues): void {
+export function enqueueJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueues): void {
   routes.post(
     '/queues/:name/jobs',
     'Enqueue',

@@ -1,11 +1,11 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { JobEventKind, QueueEvent } from 'perilune'
-import { Pieces } from '../../http/answers/pieces.ts'
+import { AnswerPieces } from '../../http/answers/pieces.ts'
 import { Slices } from '../../process/slices.ts'
 import { flag, strict } from '../api/arguments.ts'
 import { eventsOfQueue } from './answers.ts'
 import { type QueueRoutes, spread, text } from './arguments.ts'
-import type { Open } from './open.ts'
+import type { QueueOf } from './open.ts'
 
 const Query = Type.Object(
   {
@@ -23,7 +23,7 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-export function queueEventStream(routes: QueueRoutes, open: Open): void {
+export function queueEventStream(routes: QueueRoutes, open: QueueOf): void {
   const slices = new Slices()
   routes.get(
     '/queues/:name/events',
@@ -44,7 +44,7 @@ export function queueEventStream(routes: QueueRoutes, open: Open): void {
       }
       const signal = routes.waits.begin(reply)
       const events = open(request).events({ ...options, signal })
-      return reply.headers(HEADERS).send(Pieces.ofTexts(queueEvents(events, signal, slices)))
+      return reply.headers(HEADERS).send(AnswerPieces.ofTexts(queueEvents(events, signal, slices)))
     },
   )
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -10,12 +10,13 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 const newQueue = (): string => `/v1/queues/${randomUUID()}`
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json.code]
-const get = (path: string): Promise<Answer> => api.call('GET', path)
-const post = (path: string, body?: unknown): Promise<Answer> => api.call('POST', path, { body })
-const patch = (path: string, body: unknown): Promise<Answer> => api.call('PATCH', path, { body })
-const idsIn = ({ json }: Answer): string[] => json.jobs.map(({ id }: { id: string }) => id)
-const outcomesIn = ({ json }: Answer): string[] => json.jobs.map((each: { outcome: string }) => each.outcome)
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code]
+const get = (path: string): Promise<HttpAnswer> => api.call('GET', path)
+const post = (path: string, body?: unknown): Promise<HttpAnswer> => api.call('POST', path, { body })
+const patch = (path: string, body: unknown): Promise<HttpAnswer> => api.call('PATCH', path, { body })
+const idsIn = ({ json }: HttpAnswer): string[] => json.jobs.map(({ id }: { id: string }) => id)
+const outcomesIn = ({ json }: HttpAnswer): string[] =>
+  json.jobs.map((each: { outcome: string }) => each.outcome)
 
 /** Enqueues jobs with these options; their ids. */
 async function enqueued(queue: string, ...options: object[]): Promise<string[]> {

@@ -3,11 +3,11 @@
 import { type TUnsafe, Type } from '@fastify/type-provider-typebox'
 import type { JobState } from 'perilune'
 import { limit, strict } from '../api/arguments.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { foundJobs, job, outcome, outcomes, page } from './answers.ts'
 import { priority as anyPriority, spread, text, type QueueRoutes } from './arguments.ts'
 import { encodeFound, encodeJob, encodePage } from './encode.ts'
-import { noJob, type Open } from './open.ts'
+import { noJob, type QueueOf } from './open.ts'
 import { listOf, writtenQueryOf } from '../../http/requests/query.ts'
 
 type Listed = 'ready' | 'prioritized' | 'grouped' | 'scheduled' | 'blocked' | 'claimed' | 'dead' | 'done'
@@ -53,14 +53,14 @@ const Ids = Type.Object({ ids: several }, strict)
 const Priority = Type.Object({ priority: anyPriority }, strict)
 const Priorities = Type.Object({ ids: several, priority: anyPriority }, strict)
 
-export function queueJobs(routes: QueueRoutes, open: Open): void {
+export function queueJobs(routes: QueueRoutes, open: QueueOf): void {
   readPages(routes, open)
   findMany(routes, open)
   singleJobs(routes, open)
   manyJobs(routes, open)
 }
 
-function readPages(routes: QueueRoutes, open: Open): void {
+function readPages(routes: QueueRoutes, open: QueueOf): void {
   routes.get('/queues/:name/jobs', 'List', { query: Listing, answers: page }, async (request, reply) => {
     const { state: wanted, partitions: _, ...options } = request.query
     const found = await open(request).jobs.list(wanted, options)
@@ -79,7 +79,7 @@ function readPages(routes: QueueRoutes, open: Open): void {
   )
 }
 
-function findMany(routes: QueueRoutes, open: Open): void {
+function findMany(routes: QueueRoutes, open: QueueOf): void {
   routes.get(
     '/queues/:name/find',
     'Look many up',
@@ -98,7 +98,7 @@ function findMany(routes: QueueRoutes, open: Open): void {
   )
 }
 
-function singleJobs(routes: QueueRoutes, open: Open): void {
+function singleJobs(routes: QueueRoutes, open: QueueOf): void {
   const url = '/queues/:name/jobs/:id'
 
   routes.get(url, 'Look one up', { answers: job, problems: [404] }, async (request, reply) => {
@@ -139,7 +139,7 @@ function singleJobs(routes: QueueRoutes, open: Open): void {
     async (request) => {
       const { id } = request.params
       const answer = known(id, await open(request).jobs.reprioritize([id], request.body.priority))
-      if (answer.outcome === 'claimed') throw new Refusal('refused', 'The job is at work.', 'claimed')
+      if (answer.outcome === 'claimed') throw new RefusedRequest('refused', 'The job is at work.', 'claimed')
       return answer
     },
   )
@@ -150,7 +150,7 @@ function known(id: string, [word = 'absent']: readonly string[]): { id: string; 
   return { id, outcome: word }
 }
 
-function manyJobs(routes: QueueRoutes, open: Open): void {
+function manyJobs(routes: QueueRoutes, open: QueueOf): void {
   const url = '/queues/:name'
 
   routes.post(

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 const namespace = `t-${randomUUID()}`
 const job = { name: 'n', payload: 1 }
@@ -24,7 +24,7 @@ afterAll(async () => {
 /** The routes as a tenant of its own. */
 function tenant() {
   const project = randomUUID()
-  const call = (method: string, path: string, body?: unknown, by = api): Promise<Answer> =>
+  const call = (method: string, path: string, body?: unknown, by = api): Promise<HttpAnswer> =>
     by.call(method, `/v1/queues${path}`, { project, ...(body === undefined ? {} : { body }) })
   const names = async (query = ''): Promise<string[]> => {
     const { json } = await call('GET', query)

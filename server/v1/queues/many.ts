@@ -6,7 +6,7 @@ import { lease as lasting, strict } from '../api/arguments.ts'
 import { AckedJob, ackJobs, toldOf } from './acks.ts'
 import { allExtended, settled } from './answers.ts'
 import { delay, held, kind, message, releaseDelay, type QueueRoutes } from './arguments.ts'
-import type { Open } from './open.ts'
+import type { QueueOf } from './open.ts'
 
 const url = '/queues/:name'
 
@@ -29,12 +29,12 @@ const Extensions = Type.Object(
   strict,
 )
 
-export function settleMany(routes: QueueRoutes, open: Open): void {
+export function settleMany(routes: QueueRoutes, open: QueueOf): void {
   ackAndExtend(routes, open)
   giveUp(routes, open)
 }
 
-function ackAndExtend(routes: QueueRoutes, open: Open): void {
+function ackAndExtend(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     `${url}/ack`,
     'Ack many',
@@ -56,7 +56,7 @@ function ackAndExtend(routes: QueueRoutes, open: Open): void {
   )
 }
 
-function giveUp(routes: QueueRoutes, open: Open): void {
+function giveUp(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     `${url}/release`,
     'Release many',

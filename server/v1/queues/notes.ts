@@ -7,19 +7,19 @@ import { askWaiting } from '../api/lending.ts'
 import { end, history, noted, notedByAttempt } from './answers.ts'
 import { QueueWaitQuery, type QueueRoutes } from './arguments.ts'
 import { encodeEnd } from './encode.ts'
-import { heldOutcome, noJob, type Open } from './open.ts'
+import { heldOutcome, noJob, type QueueOf } from './open.ts'
 
 const Line = Type.Object({ line: Type.String({ description: 'Cut at 1,024 bytes.' }) }, strict)
 const url = '/queues/:name/jobs/:id'
 
-export function queueNotes(routes: QueueRoutes, open: Open): void {
+export function queueNotes(routes: QueueRoutes, open: QueueOf): void {
   readHistory(routes, open)
   addLines(routes, open)
   takeProgress(routes, open)
   waitForResults(routes, open)
 }
 
-function readHistory(routes: QueueRoutes, open: Open): void {
+function readHistory(routes: QueueRoutes, open: QueueOf): void {
   routes.get(`${url}/history`, 'Read its history', { answers: history, problems: [404] }, async (request) => {
     const { id } = request.params
     const told = await open(request).jobs.history(id)
@@ -28,7 +28,7 @@ function readHistory(routes: QueueRoutes, open: Open): void {
   })
 }
 
-function addLines(routes: QueueRoutes, open: Open): void {
+function addLines(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     `${url}/log`,
     'Add to its log',
@@ -50,7 +50,7 @@ function addLines(routes: QueueRoutes, open: Open): void {
   )
 }
 
-function takeProgress(routes: QueueRoutes, open: Open): void {
+function takeProgress(routes: QueueRoutes, open: QueueOf): void {
   routes.put(
     `${url}/claims/:token/progress`,
     'Tell its progress',
@@ -63,7 +63,7 @@ function takeProgress(routes: QueueRoutes, open: Open): void {
   )
 }
 
-function waitForResults(routes: QueueRoutes, open: Open): void {
+function waitForResults(routes: QueueRoutes, open: QueueOf): void {
   routes.get(
     `${url}/result`,
     'Wait for its result',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer, CallOptions } from '../../testing/test-app.ts'
+import type { HttpAnswer, CallOptions } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -12,9 +12,9 @@ afterAll(() => api[Symbol.asyncDispose]())
 
 const newQueue = (): string => `/v1/queues/${randomUUID()}`
 const nameIn = (queue: string): string => queue.split('/').at(-1) ?? ''
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json.code, json.reason]
-const get = (path: string, options?: CallOptions): Promise<Answer> => api.call('GET', path, options)
-const post = (path: string, body: unknown = {}, options?: CallOptions): Promise<Answer> =>
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code, json.reason]
+const get = (path: string, options?: CallOptions): Promise<HttpAnswer> => api.call('GET', path, options)
+const post = (path: string, body: unknown = {}, options?: CallOptions): Promise<HttpAnswer> =>
   api.call('POST', path, { body, ...options })
 const stateOf = async (queue: string, id: string, options?: CallOptions): Promise<string> =>
   (await get(`${queue}/jobs/${id}`, options)).json.state ?? 'absent'
@@ -31,7 +31,7 @@ async function claimOne(queue: string): Promise<{ id: string; at: string; settle
   const at = `${queue}/jobs/${encodeURIComponent(id)}/claims/${token}`
   return { id, at, settle: (method, end, body) => api.call(method, at + end, { body }) }
 }
-type Settle = (method: string, end: string, body?: unknown) => Promise<Answer>
+type Settle = (method: string, end: string, body?: unknown) => Promise<HttpAnswer>
 
 /** Resolves once the job is in that state: news of other queues come by way of an outbox. */
 async function reaches(queue: string, id: string, state: string, options?: CallOptions): Promise<void> {

@@ -3,12 +3,12 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { ParentsChanged } from 'perilune'
 import { strict } from '../api/arguments.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { outcome, parents } from './answers.ts'
 import { spread, text, type QueueRoutes, parentIds } from './arguments.ts'
 import { parentFor, parentSeen } from './elsewhere.ts'
 import { encodeParents } from './encode.ts'
-import { noJob, type Open } from './open.ts'
+import { noJob, type QueueOf } from './open.ts'
 
 const url = '/queues/:name/jobs/:id/parents'
 const add = Type.Array(Type.String({ minLength: 1 }), {
@@ -18,14 +18,14 @@ const add = Type.Array(Type.String({ minLength: 1 }), {
 })
 const Change = Type.Union([Type.Object({ add }, strict), Type.Object({ remove: parentIds(1) }, strict)])
 
-export function jobParents(routes: QueueRoutes, open: Open): void {
+export function jobParents(routes: QueueRoutes, open: QueueOf): void {
   readParents(routes, open)
   changeParents(routes, open)
 }
 
 const Reading = Type.Object({ after: text('`next` of the page before.'), ...spread }, strict)
 
-function readParents(routes: QueueRoutes, open: Open): void {
+function readParents(routes: QueueRoutes, open: QueueOf): void {
   routes.get(
     url,
     'Read the parents',
@@ -48,7 +48,7 @@ function readParents(routes: QueueRoutes, open: Open): void {
   )
 }
 
-function changeParents(routes: QueueRoutes, open: Open): void {
+function changeParents(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     url,
     'Change the parents',
@@ -79,5 +79,5 @@ function changedOr(id: string, word: ParentsChanged): 'changed' {
   if (word === 'absent') throw noJob(id)
   const why =
     word === 'newer' ? 'A parent must be older than the job.' : `The job is not blocked but ${word}.`
-  throw new Refusal('refused', why, word)
+  throw new RefusedRequest('refused', why, word)
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { openEvents } from '../../testing/events.ts'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 const PARTITIONS = 4
 
@@ -29,16 +29,16 @@ class Queue {
     this.query = `partitions=${partitions}`
   }
 
-  call(method: string, path: string, body?: unknown): Promise<Answer> {
+  call(method: string, path: string, body?: unknown): Promise<HttpAnswer> {
     const to = `${this.url}${path}${path.includes('?') ? '&' : '?'}${this.query}`
     return api.call(method, to, body === undefined ? {} : { body })
   }
 
-  get(path: string): Promise<Answer> {
+  get(path: string): Promise<HttpAnswer> {
     return this.call('GET', path)
   }
 
-  post(path: string, body: unknown = {}): Promise<Answer> {
+  post(path: string, body: unknown = {}): Promise<HttpAnswer> {
     return this.call('POST', path, body)
   }
 
@@ -63,7 +63,7 @@ class Queue {
 
 const at = ({ id, token }: Held): string => `/jobs/${id}/claims/${token}`
 const partitionsOf = (ids: readonly string[]) => new Set(ids.map((id) => id.split('-')[0]))
-const idsOf = ({ json }: Answer): string[] => json.jobs.map(({ id }: Held) => id)
+const idsOf = ({ json }: HttpAnswer): string[] => json.jobs.map(({ id }: Held) => id)
 
 describe('a queue in partitions', () => {
   test('has as many as its requests say, and takes them in turn', async () => {
@@ -138,7 +138,7 @@ describe('a queue in partitions', () => {
       const url = `/v1/queues/${randomUUID()}`
       const query = (partitions: number | string): string =>
         partitions === 'none' ? '' : `partitions=${partitions}`
-      const enqueue = (by: FeedApi, partitions: number | string, payload: unknown): Promise<Answer> =>
+      const enqueue = (by: FeedApi, partitions: number | string, payload: unknown): Promise<HttpAnswer> =>
         by.call('POST', `${url}/jobs?${query(partitions)}`, { body: { name: 'n', payload } })
       for (let n = 0; n < 8; n++) expect((await enqueue(stale, old, 'before')).status).toBe(201)
       expect((await other.call('DELETE', `${url}?${query(old)}`)).status).toBe(204)
@@ -159,7 +159,7 @@ describe('a queue in partitions', () => {
     const named = queue.url.split('/').at(-1)
     const other = `/v1/queues/${randomUUID()}`
     const job = { name: 'n', payload: 1 }
-    const post = (path: string, body: unknown): Promise<Answer> =>
+    const post = (path: string, body: unknown): Promise<HttpAnswer> =>
       api.call('POST', `${other}${path}`, { body })
 
     const parented = await post('/jobs', { ...job, parents: [{ queue: named, id }] })
@@ -199,7 +199,7 @@ describe('a queue in partitions', () => {
     await queue.enqueue(12)
     const held = await queue.claim(12)
     const jobs = held.map(({ id, token }) => ({ id, token }))
-    const outcomes = ({ json }: Answer): string[] =>
+    const outcomes = ({ json }: HttpAnswer): string[] =>
       json.jobs.map(({ outcome }: { outcome: string }) => outcome)
 
     expect(outcomes(await queue.post('/extend', { jobs, lease: '1m' }))).toEqual(Array(12).fill('extended'))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -16,9 +16,9 @@ interface Held {
 }
 
 const newQueue = (): string => `/v1/queues/${randomUUID()}`
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json.code]
-const post = (path: string, body: unknown = {}): Promise<Answer> => api.call('POST', path, { body })
-const claim = (queue: string, body: object = {}, query = ''): Promise<Answer> =>
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code]
+const post = (path: string, body: unknown = {}): Promise<HttpAnswer> => api.call('POST', path, { body })
+const claim = (queue: string, body: object = {}, query = ''): Promise<HttpAnswer> =>
   post(`${queue}/claims${query}`, body)
 const placeOf = (queue: string, { id, token }: Held): string =>
   `${queue}/jobs/${encodeURIComponent(id)}/claims/${token}`

@@ -2,11 +2,11 @@
 
 import type { App } from '../../http/fastify.ts'
 import type { Routes } from '../api/routes.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { cleared, inspection } from './answers.ts'
 import { path, QueueQuery, type QueueRoutes } from './arguments.ts'
 import { KnownQueues } from './known-queues.ts'
-import { type Open, openQueues } from './open.ts'
+import { type QueueOf, openQueues } from './open.ts'
 import { isThere, shown } from './pictures.ts'
 import { advanceJobs } from './advance.ts'
 import { queueClaims } from './claims.ts'
@@ -65,13 +65,13 @@ function knowQueues(app: App, known: KnownQueues): void {
   })
 }
 
-function wholeQueues(routes: QueueRoutes, open: Open, known: KnownQueues): void {
+function wholeQueues(routes: QueueRoutes, open: QueueOf, known: KnownQueues): void {
   const url = '/queues/:name'
 
   routes.get(url, 'Inspect', { answers: inspection, problems: [404] }, async (request) => {
     const { name } = request.params
     const picture = await open(request).inspect()
-    if (!isThere(picture)) throw new Refusal('not-found', `There is no queue ${name}.`)
+    if (!isThere(picture)) throw new RefusedRequest('not-found', `There is no queue ${name}.`)
     return { name, ...shown(picture) }
   })
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -10,9 +10,9 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 const newQueue = (): string => `/v1/queues/${randomUUID()}`
-const get = (path: string): Promise<Answer> => api.call('GET', path)
-const put = (path: string, body: unknown): Promise<Answer> => api.call('PUT', path, { body })
-const remove = (path: string): Promise<Answer> => api.call('DELETE', path)
+const get = (path: string): Promise<HttpAnswer> => api.call('GET', path)
+const put = (path: string, body: unknown): Promise<HttpAnswer> => api.call('PUT', path, { body })
+const remove = (path: string): Promise<HttpAnswer> => api.call('DELETE', path)
 const job = { name: 'digest', payload: { to: 'ada' } }
 
 describe('recurring jobs', () => {

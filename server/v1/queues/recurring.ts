@@ -3,11 +3,11 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { RecurringOptions } from 'perilune'
 import { duration, limit, strict } from '../api/arguments.ts'
-import { Refusal } from '../../http/answers/problem-documents.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { recurring, recurringPage, recurringRemoved, recurringSet } from './answers.ts'
 import { jobOptions, spread, text, unique, type QueueRoutes } from './arguments.ts'
 import { encodeRecurring, encodeRecurringPage } from './encode.ts'
-import type { Open } from './open.ts'
+import type { QueueOf } from './open.ts'
 import { payloadIn } from './to-the-letter.ts'
 
 const id = Type.String({ minLength: 1, description: 'What its user calls the recurring job.' })
@@ -40,13 +40,13 @@ const Definition = Type.Object(
   strict,
 )
 
-export function recurringJobs(usual: QueueRoutes, open: Open): void {
+export function recurringJobs(usual: QueueRoutes, open: QueueOf): void {
   const routes = usual.with({ path: { id } })
   changeRecurring(routes, open)
   readRecurring(routes, open)
 }
 
-function changeRecurring(routes: QueueRoutes, open: Open): void {
+function changeRecurring(routes: QueueRoutes, open: QueueOf): void {
   const url = '/queues/:name/recurring/:id'
 
   routes.put(
@@ -75,7 +75,7 @@ function changeRecurring(routes: QueueRoutes, open: Open): void {
   })
 }
 
-function readRecurring(routes: QueueRoutes, open: Open): void {
+function readRecurring(routes: QueueRoutes, open: QueueOf): void {
   const url = '/queues/:name/recurring'
   routes.get(
     `${url}/:id`,
@@ -84,7 +84,7 @@ function readRecurring(routes: QueueRoutes, open: Open): void {
     async (request, reply) => {
       const { id } = request.params
       const only = await open(request).recurring.find(id)
-      if (only === null) throw new Refusal('not-found', `There is no recurring job ${id}.`)
+      if (only === null) throw new RefusedRequest('not-found', `There is no recurring job ${id}.`)
       return reply.type('application/json').send(encodeRecurring(only))
     },
   )

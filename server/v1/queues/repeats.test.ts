@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -15,7 +15,7 @@ interface Held {
 }
 
 const newQueue = (): string => `/v1/queues/${randomUUID()}`
-const post = (path: string, body: unknown): Promise<Answer> => api.call('POST', path, { body })
+const post = (path: string, body: unknown): Promise<HttpAnswer> => api.call('POST', path, { body })
 const job = { name: 'n', payload: null }
 
 describe('a claim with acks', () => {
@@ -49,7 +49,7 @@ describe('a claim with acks', () => {
 })
 
 describe('a request to enqueue', () => {
-  const keyed = (queue: string, body: object): Promise<Answer> =>
+  const keyed = (queue: string, body: object): Promise<HttpAnswer> =>
     api.call('POST', `${queue}/jobs`, { body, headers: { 'Idempotency-Key': 'order-18' } })
 
   test('that is sent again with its key is answered with the first job, though that is gone', async () => {

@@ -5,7 +5,7 @@ import type { QueueSettings, Throttle } from 'perilune'
 import { strict } from '../api/arguments.ts'
 import { group as groupNow, set } from './answers.ts'
 import { DURATION, type QueueRoutes } from './arguments.ts'
-import type { Open } from './open.ts'
+import type { QueueOf } from './open.ts'
 
 const COUNT = { type: 'integer', minimum: 1 }
 
@@ -41,12 +41,12 @@ const QueueSet = Type.Object({ ...throttle, keep }, strict)
 const GroupSet = Type.Object(throttle, strict)
 const group = Type.String({ minLength: 1, description: 'A group of jobs.' })
 
-export function queueSettings(routes: QueueRoutes, open: Open): void {
+export function queueSettings(routes: QueueRoutes, open: QueueOf): void {
   wholeQueue(routes, open)
   groups(routes.with({ path: { group } }), open)
 }
 
-function wholeQueue(routes: QueueRoutes, open: Open): void {
+function wholeQueue(routes: QueueRoutes, open: QueueOf): void {
   const url = '/queues/:name'
   const config = { beginsQueue: true }
 
@@ -68,7 +68,7 @@ function wholeQueue(routes: QueueRoutes, open: Open): void {
   })
 }
 
-function groups(routes: QueueRoutes, open: Open): void {
+function groups(routes: QueueRoutes, open: QueueOf): void {
   const url = '/queues/:name/groups/:group'
   const config = { beginsQueue: true }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Events, openEvents } from '../../testing/events.ts'
+import { type EventReader, openEvents } from '../../testing/events.ts'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
-import type { Answer } from '../../testing/test-app.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
 
 let api: FeedApi
 beforeAll(async () => {
@@ -11,11 +11,11 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 const newQueue = (): string => `/v1/queues/${randomUUID()}`
-const codeOf = ({ status, json }: Answer): unknown[] => [status, json.code]
-const get = (path: string): Promise<Answer> => api.call('GET', path)
-const put = (path: string, body?: unknown): Promise<Answer> => api.call('PUT', path, { body })
-const post = (path: string, body?: unknown): Promise<Answer> => api.call('POST', path, { body })
-const remove = (path: string): Promise<Answer> => api.call('DELETE', path)
+const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code]
+const get = (path: string): Promise<HttpAnswer> => api.call('GET', path)
+const put = (path: string, body?: unknown): Promise<HttpAnswer> => api.call('PUT', path, { body })
+const post = (path: string, body?: unknown): Promise<HttpAnswer> => api.call('POST', path, { body })
+const remove = (path: string): Promise<HttpAnswer> => api.call('DELETE', path)
 
 async function claimed(queue: string, id: string, more: object = {}): Promise<number> {
   await post(`${queue}/jobs`, { name: 'n', payload: 1, id, ...more })
@@ -122,7 +122,7 @@ describe('tags', () => {
 })
 
 describe('events', () => {
-  const listen = (queue: string, query = ''): Promise<Events> =>
+  const listen = (queue: string, query = ''): Promise<EventReader> =>
     openEvents(`${api.url}${queue}/events${query}`, { 'X-Project-ID': 'test' })
 
   test('are a stream of what happens, of the kinds that were asked for', async () => {

@@ -4,7 +4,7 @@ import { type TOptional, type TUnsafe, Type } from '@fastify/type-provider-typeb
 import { strict } from '../api/arguments.ts'
 import { stats } from './answers.ts'
 import { spread, text, type QueueRoutes } from './arguments.ts'
-import type { Open } from './open.ts'
+import type { QueueOf } from './open.ts'
 
 const instant = (description: string): TOptional<TUnsafe<number>> =>
   Type.Optional(Type.Unsafe<number>({ type: 'integer', minimum: 1, description }))
@@ -27,7 +27,7 @@ const Wanted = Type.Object(
   strict,
 )
 
-export function queueStats(routes: QueueRoutes, open: Open): void {
+export function queueStats(routes: QueueRoutes, open: QueueOf): void {
   routes.get('/queues/:name/stats', 'Statistics', { query: Wanted, answers: stats }, async (request) => {
     const queue = open(request)
     const { partitions: _, ...wanted } = request.query

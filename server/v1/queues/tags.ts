@@ -5,12 +5,12 @@ import { limit, strict } from '../api/arguments.ts'
 import { page, tagCounts, tagsOfJob, tracked } from './answers.ts'
 import { spread, text, type QueueRoutes } from './arguments.ts'
 import { encodePage } from './encode.ts'
-import { noJob, type Open } from './open.ts'
+import { noJob, type QueueOf } from './open.ts'
 
 const Tags = Type.Object({ tags: Type.Array(Type.String(), { maxItems: 20 }) }, strict)
 const url = '/queues/:name/jobs/:id'
 
-export function queueTags(routes: QueueRoutes, open: Open): void {
+export function queueTags(routes: QueueRoutes, open: QueueOf): void {
   countTags(routes, open)
   trackJobs(routes, open)
 
@@ -30,7 +30,7 @@ function tagged(id: string, tags: readonly string[] | null): object {
   return { id, tags }
 }
 
-function countTags(routes: QueueRoutes, open: Open): void {
+function countTags(routes: QueueRoutes, open: QueueOf): void {
   routes.get(
     '/queues/:name/tags',
     'Count tags',
@@ -46,7 +46,7 @@ function countTags(routes: QueueRoutes, open: Open): void {
   )
 }
 
-function trackJobs(routes: QueueRoutes, open: Open): void {
+function trackJobs(routes: QueueRoutes, open: QueueOf): void {
   routes.get(
     '/queues/:name/tracked',
     'List tracked jobs',

@@ -5,7 +5,7 @@ import { storedJson } from '../../json/stored.ts'
 import type { QueueTerms } from '../requests/metadata.ts'
 import { BoundedMap } from '../../process/bounded-map.ts'
 import { DeadLetters } from './dead-letters.ts'
-import { besides, feedName, openFeedBytes, type Place } from './place.ts'
+import { besides, feedName, openFeedBytes, type QueuePlace } from './place.ts'
 import type { Registry } from './registry.ts'
 
 const KEPT_FEEDS = 10_000
@@ -16,12 +16,12 @@ type DeadLetterTerms = QueueTerms['deadLetters']
 export interface Subscribers {
   /** Once this has resolved, none of them misses one of these messages. */
   announce(
-    place: Place,
+    place: QueuePlace,
     messages: readonly NewMessage<string>[],
     appended: readonly Appended[],
   ): Promise<void>
   /** There are none any more. */
-  clear(place: Place): Promise<void>
+  clear(place: QueuePlace): Promise<void>
 }
 
 export interface QueuesParts {
@@ -47,12 +47,12 @@ export class Queues {
   }
 
   /** For pages: bodies as they are stored. */
-  feedBytes(place: Place): Feed<Buffer> {
+  feedBytes(place: QueuePlace): Feed<Buffer> {
     return openFeedBytes(this.#perilune, place)
   }
 
   /** A handle learns how its feed is appended to best, so it is kept. */
-  feed(place: Place, deadLetters: DeadLetterTerms = null): Feed<string> {
+  feed(place: QueuePlace, deadLetters: DeadLetterTerms = null): Feed<string> {
     const name = feedName(place)
     const key = `${place.tenant.origin} ${deadLetters === null ? '' : JSON.stringify(deadLetters)} ${name}`
     const known = this.#feeds.get(key)
@@ -63,7 +63,7 @@ export class Queues {
   }
 
   /** Registers the queue if it is not. */
-  async ensure(place: Place): Promise<void> {
+  async ensure(place: QueuePlace): Promise<void> {
     if ((await this.registry.recall(place)) === null) await this.registry.register(place, {})
   }
 
@@ -71,7 +71,7 @@ export class Queues {
    * Appends messages and stores their pushes. Registers the queue if it is not, or if it was deleted since
    * this process looked.
    */
-  async post(place: Place, messages: NewMessage<string>[], isRegistered: boolean): Promise<Appended[]> {
+  async post(place: QueuePlace, messages: NewMessage<string>[], isRegistered: boolean): Promise<Appended[]> {
     if (!isRegistered) await this.registry.register(place, {})
     const appended = await this.feed(place).appendMany(messages)
     if (isRegistered && appended.some(({ began }) => began)) await this.registry.register(place, {})
@@ -81,7 +81,7 @@ export class Queues {
 
   /** Claims messages, and brings those that were claimed too often to their queue, without waiting for it. */
   async claim(
-    place: Place,
+    place: QueuePlace,
     options: ClaimOptions,
     deadLetters: DeadLetterTerms,
   ): Promise<Claim<string> | null> {
@@ -94,7 +94,7 @@ export class Queues {
     return claim
   }
 
-  async delete(place: Place): Promise<void> {
+  async delete(place: QueuePlace): Promise<void> {
     // In this order: whoever posts in between registers the queue again.
     await this.registry.remove(place)
     await this.feed(place).clear()
@@ -102,7 +102,7 @@ export class Queues {
   }
 
   /** Removes what a queue holds, claimed or not; the queue itself stays. */
-  async purge(place: Place, what: { messages: boolean; subscriptions: boolean }): Promise<void> {
+  async purge(place: QueuePlace, what: { messages: boolean; subscriptions: boolean }): Promise<void> {
     if (what.messages) await this.feed(place).clear()
     if (what.subscriptions) await this.#subscribers.clear(place)
   }
@@ -112,13 +112,13 @@ export class Queues {
     return this.#deadLetters.close(withinMs)
   }
 
-  async #bury(feed: Feed<string>, target: Place): Promise<void> {
+  async #bury(feed: Feed<string>, target: QueuePlace): Promise<void> {
     const moved = await feed.moveDeadLetters(this.feed(target))
     if (moved > 0) await this.registry.register(target, {})
   }
 }
 
-function feedOptions({ tenant }: Place, deadLetters: DeadLetterTerms): FeedOptions<string> {
+function feedOptions({ tenant }: QueuePlace, deadLetters: DeadLetterTerms): FeedOptions<string> {
   const options = { codec: storedJson, origin: tenant.origin }
   if (deadLetters === null) return options
   const { maxClaims, ttl } = deadLetters

@@ -7,7 +7,7 @@ import type { Catalog, Listing, ListOptions, Perilune } from 'perilune'
 import type { Limits } from '../settings/limits.ts'
 import type { Tenant } from '../requests/headers.ts'
 import { type Metadata, meaningOf } from '../requests/metadata.ts'
-import { feedName, type Place } from './place.ts'
+import { feedName, type QueuePlace } from './place.ts'
 import { Recollection } from '../../process/recollection.ts'
 
 export class Registry {
@@ -21,12 +21,12 @@ export class Registry {
   }
 
   /** What has a meaning in the metadata, as it was a moment ago; null when the queue is not registered. */
-  recall(place: Place): Promise<Metadata | null> {
+  recall(place: QueuePlace): Promise<Metadata | null> {
     return this.#recollection.recall(feedName(place), async () => meaningIn(await this.#look(place)))
   }
 
   /** Metadata as it is stored; null when the queue is not registered. */
-  async read(place: Place): Promise<Metadata | null> {
+  async read(place: QueuePlace): Promise<Metadata | null> {
     const looking = this.#look(place)
     // From now on: what this process changes meanwhile is newer.
     await this.#recollection.read(feedName(place), async () => meaningIn(await looking))
@@ -34,7 +34,7 @@ export class Registry {
   }
 
   /** Registers a queue. Resolves to false, and changes nothing, when it is registered already. */
-  async register(place: Place, metadata: Metadata): Promise<boolean> {
+  async register(place: QueuePlace, metadata: Metadata): Promise<boolean> {
     const created = await this.#catalog(place.tenant).put(place.queue, metadata)
     if (created) this.#recollection.remember(feedName(place), meaningOf(metadata))
     else this.#recollection.forget(feedName(place))
@@ -42,13 +42,13 @@ export class Registry {
   }
 
   /** Changes metadata in one step. Resolves to null when the queue is not registered. */
-  async change(place: Place, change: (metadata: Metadata) => Metadata): Promise<Metadata | null> {
+  async change(place: QueuePlace, change: (metadata: Metadata) => Metadata): Promise<Metadata | null> {
     const metadata = await this.#catalog(place.tenant).update(place.queue, change)
     this.#recollection.remember(feedName(place), meaningIn(metadata))
     return metadata
   }
 
-  async remove(place: Place): Promise<void> {
+  async remove(place: QueuePlace): Promise<void> {
     await this.#catalog(place.tenant).remove(place.queue)
     this.#recollection.remember(feedName(place), null)
   }
@@ -57,7 +57,7 @@ export class Registry {
     return this.#catalog(tenant).list(options)
   }
 
-  #look(place: Place): Promise<Metadata | null> {
+  #look(place: QueuePlace): Promise<Metadata | null> {
     return this.#catalog(place.tenant).get(place.queue)
   }
 

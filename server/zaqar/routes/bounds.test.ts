@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { zaqarLimits } from '../settings/limits.ts'
-import { type Answer, BOB, startApp, type TestApp } from '../../testing/test-app.ts'
+import { type HttpAnswer, BOB, startApp, type TestApp } from '../../testing/test-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 let queues = 0
 const newQueue = (): string => `/v2/queues/bounds-${(queues += 1)}`
 
-const post = (queue: string, count: number): Promise<Answer> =>
+const post = (queue: string, count: number): Promise<HttpAnswer> =>
   app.call('POST', `${queue}/messages`, {
     body: { messages: Array.from({ length: count }, () => ({ body: 1 })) },
   })

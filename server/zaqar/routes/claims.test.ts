@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Answer, BOB, startApp, type TestApp } from '../../testing/test-app.ts'
+import { type HttpAnswer, BOB, startApp, type TestApp } from '../../testing/test-app.ts'
 
 let app: TestApp
 let hasty: TestApp
@@ -21,10 +21,10 @@ async function setup(bodies: unknown[], { on = app, ttl = 3600 } = {}): Promise<
   return queue
 }
 
-const claim = (queue: string, body?: unknown, query = ''): Promise<Answer> =>
+const claim = (queue: string, body?: unknown, query = ''): Promise<HttpAnswer> =>
   app.call('POST', `${queue}/claims${query}`, { ...(body === undefined ? {} : { body }), client: BOB })
 
-const bodiesOf = ({ json }: Answer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
+const bodiesOf = ({ json }: HttpAnswer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
 
 describe('claiming', () => {
   test('gives the oldest free messages: 201 with the place of the claim', async () => {

@@ -3,7 +3,7 @@ import type { App } from '../../http/fastify.ts'
 import { untilLeft } from '../../http/requests/left.ts'
 import type { Limits } from '../settings/limits.ts'
 import { notFound, type Problem } from '../../http/answers/problems.ts'
-import type { Place } from '../queues/place.ts'
+import type { QueuePlace } from '../queues/place.ts'
 import type { Queues } from '../queues/queues.ts'
 import { type JsonObject, parseObject, textOfBody, wholeNumber } from '../requests/body.ts'
 import { claimPath, encodeClaim, encodeClaimed } from './encode.ts'
@@ -64,7 +64,7 @@ function keepClaims(app: App, queues: Queues, limits: Limits): void {
   })
 }
 
-async function findClaim(queues: Queues, place: Place, id: string): Promise<Claim<string> | null> {
+async function findClaim(queues: Queues, place: QueuePlace, id: string): Promise<Claim<string> | null> {
   const token = tokenOf(id)
   return token === null ? null : queues.feed(place).findClaim(token)
 }

@@ -3,7 +3,7 @@
 
 import type { Claim, FeedInspection, Message, UndecodableMessage } from 'perilune'
 import { joined, listed } from '../../http/answers/joined.ts'
-import type { Pieces } from '../../http/answers/pieces.ts'
+import type { AnswerPieces } from '../../http/answers/pieces.ts'
 
 export const queuePath = (queue: string): string => `/v2/queues/${queue}`
 
@@ -29,7 +29,7 @@ export function encodePage(
   queue: string,
   messages: readonly Message<Buffer>[],
   next: string | null,
-): Buffer | Pieces {
+): Buffer | AnswerPieces {
   const links = next === null ? [] : [{ rel: 'next', href: next }]
   const shown = listed(messages, (message) => [`{${headOf(queue, message)}`, message.body, '}'])
   return joined(['{"messages":', ...shown, `,"links":${JSON.stringify(links)}}`])

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startProxy } from '../../../test/servers/proxy.ts'
 import { startRedis } from '../../../test/servers/redis.ts'
-import { type Answer, BOB, startApp, type TestApp } from '../../testing/test-app.ts'
+import { type HttpAnswer, BOB, startApp, type TestApp } from '../../testing/test-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -23,9 +23,9 @@ async function post(queue: string, bodies: unknown[], life: object = {}): Promis
   return (await app.call('POST', `${queue}/messages`, { body: { messages } })).json.resources
 }
 
-const bodiesOf = ({ json }: Answer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
-const nextOf = ({ json }: Answer): string => json.links[0].href
-const pageOf = (queue: string, query = ''): Promise<Answer> =>
+const bodiesOf = ({ json }: HttpAnswer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
+const nextOf = ({ json }: HttpAnswer): string => json.links[0].href
+const pageOf = (queue: string, query = ''): Promise<HttpAnswer> =>
   app.call('GET', `${queue}/messages?echo=true${query}`)
 
 async function untilGone(href: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Answer, BOB, type CallOptions, startApp, type TestApp } from '../../testing/test-app.ts'
+import { type HttpAnswer, BOB, type CallOptions, startApp, type TestApp } from '../../testing/test-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -10,13 +10,13 @@ afterAll(() => app[Symbol.asyncDispose]())
 let queues = 0
 const newQueue = (): string => `/v2/queues/m${(queues += 1)}`
 
-const post = (queue: string, bodies: unknown[], options: CallOptions = {}): Promise<Answer> =>
+const post = (queue: string, bodies: unknown[], options: CallOptions = {}): Promise<HttpAnswer> =>
   app.call('POST', `${queue}/messages`, { ...options, body: { messages: bodies.map((body) => ({ body })) } })
 
-const read = (queue: string, query = 'echo=true'): Promise<Answer> =>
+const read = (queue: string, query = 'echo=true'): Promise<HttpAnswer> =>
   app.call('GET', `${queue}/messages?${query}`)
 
-const bodiesOf = ({ json }: Answer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
+const bodiesOf = ({ json }: HttpAnswer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
 
 describe('posting messages', () => {
   test('answers 201 with their places, in order', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Answer, startApp, type TestApp } from '../../testing/test-app.ts'
+import { type HttpAnswer, startApp, type TestApp } from '../../testing/test-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -17,7 +17,7 @@ const DEFAULTS = {
   _max_claim_count: null,
 }
 
-const patch = (queue: string, body: unknown, type = PATCH_TYPE): Promise<Answer> =>
+const patch = (queue: string, body: unknown, type = PATCH_TYPE): Promise<HttpAnswer> =>
   app.call('PATCH', `/v2/queues/${queue}`, { body, headers: { 'Content-Type': type } })
 
 let queues = 0
@@ -268,8 +268,8 @@ describe('deleting a queue', () => {
 describe('listing queues', () => {
   const names = Array.from({ length: 23 }, (_, at) => `n${String(at).padStart(2, '0')}`)
   const project = 'listing'
-  const list = (query = ''): Promise<Answer> => app.call('GET', `/v2/queues${query}`, { project })
-  const namesOf = ({ json }: Answer): string[] => json.queues.map(({ name }: { name: string }) => name)
+  const list = (query = ''): Promise<HttpAnswer> => app.call('GET', `/v2/queues${query}`, { project })
+  const namesOf = ({ json }: HttpAnswer): string[] => json.queues.map(({ name }: { name: string }) => name)
 
   beforeAll(async () => {
     await Promise.all(

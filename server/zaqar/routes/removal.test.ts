@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Answer, startApp, type TestApp } from '../../testing/test-app.ts'
+import { type HttpAnswer, startApp, type TestApp } from '../../testing/test-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -34,7 +34,7 @@ async function claimOne(queue: string): Promise<string> {
 
 const idsOf = (hrefs: string[]): string => hrefs.map((href) => href.split('/').at(-1)).join(',')
 
-const bodiesOf = ({ json }: Answer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
+const bodiesOf = ({ json }: HttpAnswer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
 
 test('the place of a claimed message names its claim, in a page, by ids and alone, and deletes it', async () => {
   const { queue, hrefs } = await setup([1, 2])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type Answer, type CallOptions, startApp, type TestApp } from '../../testing/test-app.ts'
+import { type HttpAnswer, type CallOptions, startApp, type TestApp } from '../../testing/test-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -10,10 +10,10 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const share = (body?: unknown, options: CallOptions = {}): Promise<Answer> =>
+const share = (body?: unknown, options: CallOptions = {}): Promise<HttpAnswer> =>
   app.call('POST', '/v2/queues/q/share', { ...options, body })
 
-const headersOf = ({ json }: Answer): Record<string, string> => ({
+const headersOf = ({ json }: HttpAnswer): Record<string, string> => ({
   'URL-Signature': json.signature,
   'URL-Methods': json.methods.join(','),
   'URL-Paths': json.paths.join(','),

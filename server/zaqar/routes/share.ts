@@ -15,7 +15,7 @@ export function zaqarShare(app: App, signer: Signer, limits: Limits): void {
   })
 }
 
-export interface Share {
+export interface SharedPaths {
   readonly paths: readonly string[]
   readonly methods: readonly string[]
   /** Unix milliseconds. */
@@ -28,7 +28,7 @@ const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']
 const DAY_MS = 86_400_000
 
 /** Throws a Problem. */
-function readShare(queue: string, text: string, nowMs: number): Share {
+function readShare(queue: string, text: string, nowMs: number): SharedPaths {
   const wanted = text === '' ? {} : parseObject(text)
   const unknown = Object.keys(wanted).find((key) => !KEYS.has(key))
   if (unknown !== undefined) throw badRequest(`${unknown} is not known here: ${[...KEYS].join(', ')} are.`)

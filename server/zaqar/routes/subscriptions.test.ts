@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
-import { type Answer, type CallOptions, startApp, type TestApp } from '../../testing/test-app.ts'
+import { type HttpAnswer, type CallOptions, startApp, type TestApp } from '../../testing/test-app.ts'
 
 // Nothing listens there: these tests are about what is stored, not about what is pushed.
 const HOOK = 'http://127.0.0.1:1024/hook'
@@ -18,7 +18,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const pathOf = (queue: string): string => `/v2/queues/${queue}/subscriptions`
 const newQueue = (): string => `q-${randomUUID()}`
 
-const subscribe = (queue: string, body: object, options: CallOptions = {}): Promise<Answer> =>
+const subscribe = (queue: string, body: object, options: CallOptions = {}): Promise<HttpAnswer> =>
   app.call('POST', pathOf(queue), { ...options, body: { subscriber: HOOK, ...body } })
 
 const idOf = async (queue: string, body: object = {}): Promise<string> =>

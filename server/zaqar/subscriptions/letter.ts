@@ -2,9 +2,9 @@
 
 import type { JsonObject } from '../requests/body.ts'
 import type { Signer } from '../requests/signed-url.ts'
-import type { Subscription } from './subscription.ts'
+import type { QueueSubscription } from './subscription.ts'
 
-export interface Letter {
+export interface WebhookLetter {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
@@ -17,7 +17,7 @@ export interface Sender {
 }
 
 /** What the subscriber is told: that it may confirm, or that it gets nothing any more. */
-export type Question = 'confirm' | 'farewell'
+export type SubscriberQuestion = 'confirm' | 'farewell'
 
 const ANSWER_WITHIN_MS = 86_400_000
 const PLACE_OF_MESSAGE = '"$zaqar_message$"'
@@ -52,7 +52,7 @@ export class LetterForm {
     return this.#bytesWith(Buffer.byteLength(message))
   }
 
-  write(message: string): Letter {
+  write(message: string): WebhookLetter {
     return { headers: this.#headers, body: this.#parts.join(message) }
   }
 
@@ -65,8 +65,8 @@ export class LetterForm {
 export function encodeQuestion(
   queue: string,
   id: string,
-  { project }: Subscription,
-  kind: Question,
+  { project }: QueueSubscription,
+  kind: SubscriberQuestion,
   { signer, publicUrl }: Sender,
 ): string {
   const path = `/v2/queues/${queue}/subscriptions/${id}/confirm`

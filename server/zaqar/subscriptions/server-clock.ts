@@ -6,7 +6,7 @@ import { DriverError, type Feed, type Perilune } from 'perilune'
 
 const FRESH_MS = 60_000
 
-export class ServerClock {
+export class RedisClock {
   readonly #feed: Feed<number>
   #known: { readonly serverMs: number; readonly at: number } | null = null
 

@@ -1,6 +1,6 @@
 // A subscription as it is stored. Its options stand beside it: they may be large, and few need them.
 
-export interface Subscription {
+export interface QueueSubscription {
   /** Where messages are pushed: an http or https URL. */
   readonly subscriber: string
   /** Seconds. */
@@ -47,23 +47,23 @@ export const nothingPushed: Progress = { marker: '', since: '', open: [], slow: 
 
 export interface SubscriptionEntry {
   readonly id: string
-  readonly subscription: Subscription
+  readonly subscription: QueueSubscription
 }
 
 /** Those to whom messages are pushed. */
-export function isActive(subscription: Subscription, nowMs: number): boolean {
+export function isActive(subscription: QueueSubscription, nowMs: number): boolean {
   return subscription.confirmed && !isOver(subscription, nowMs)
 }
 
-export function isOver(subscription: Subscription, nowMs: number): boolean {
+export function isOver(subscription: QueueSubscription, nowMs: number): boolean {
   return endOf(subscription) <= nowMs
 }
 
-export function endOf({ startedAtMs, ttl }: Subscription): number {
+export function endOf({ startedAtMs, ttl }: QueueSubscription): number {
   return startedAtMs + ttl * 1000
 }
 
 /** Seconds since it began, or since its life was last prolonged. */
-export function ageOf({ startedAtMs }: Subscription, nowMs: number): number {
+export function ageOf({ startedAtMs }: QueueSubscription, nowMs: number): number {
   return Math.max(0, Math.floor((nowMs - startedAtMs) / 1000))
 }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
-import type { Answer, TestApp } from '../../testing/test-app.ts'
+import type { HttpAnswer, TestApp } from '../../testing/test-app.ts'
 import { openApp } from '../testing/webhook-app.ts'
 
 vi.stubEnv('PERILUNE_WEBHOOK_ALLOW', '127.0.0.1')
@@ -12,10 +12,10 @@ vi.stubEnv('PERILUNE_WEBHOOK_ALLOW', '127.0.0.1')
 const HOOK = 'http://127.0.0.1:1024'
 const ALL = '/v2/queues/q/subscriptions'
 
-const subscribe = (app: TestApp, path: string, ttl = 600): Promise<Answer> =>
+const subscribe = (app: TestApp, path: string, ttl = 600): Promise<HttpAnswer> =>
   app.call('POST', ALL, { body: { subscriber: `${HOOK}/${path}`, ttl } })
 
-const statuses = (answers: readonly Answer[]): number[] =>
+const statuses = (answers: readonly HttpAnswer[]): number[] =>
   answers.map(({ status }) => status).toSorted((one, other) => one - other)
 
 /** Those that stay until somebody removes them, but for those of the service's own jobs. */

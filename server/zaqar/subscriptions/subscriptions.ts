@@ -7,36 +7,42 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Catalog, CatalogEntry, Perilune } from 'perilune'
 import type { Limits } from '../settings/limits.ts'
 import { conflict, forbidden } from '../../http/answers/problems.ts'
-import { feedName, type Place } from '../queues/place.ts'
+import { feedName, type QueuePlace } from '../queues/place.ts'
 import { Recollection } from '../../process/recollection.ts'
 import type { JsonObject } from '../requests/body.ts'
 import type { SubscriptionTerms } from './terms.ts'
-import { ServerClock } from './server-clock.ts'
-import { isActive, isOver, nothingPushed, type Subscription, type SubscriptionEntry } from './subscription.ts'
+import { RedisClock } from './server-clock.ts'
+import {
+  isActive,
+  isOver,
+  nothingPushed,
+  type QueueSubscription,
+  type SubscriptionEntry,
+} from './subscription.ts'
 
-export type NewSubscription = SubscriptionTerms & Pick<Subscription, 'project'>
+export type NewSubscription = SubscriptionTerms & Pick<QueueSubscription, 'project'>
 
-export interface Page {
+export interface SubscriptionPage {
   readonly limit: number
   /** Subscriptions behind this id. */
   readonly marker: string | undefined
 }
 
-type Change = (subscription: Subscription, nowMs: number) => Subscription
+type Change = (subscription: QueueSubscription, nowMs: number) => QueueSubscription
 
 const CHUNK = 100
 const WAIT = '10s' // for others who change the same queue
 const NO_OPTIONS: JsonObject = {}
 
-export class Subscriptions {
-  readonly clock: ServerClock
+export class QueueSubscriptions {
+  readonly clock: RedisClock
   readonly #perilune: Perilune
   readonly #limits: Limits
   /** Whether a queue has one that gets messages. */
   readonly #active: Recollection<boolean>
 
   constructor(perilune: Perilune, limits: Limits) {
-    this.clock = new ServerClock(perilune)
+    this.clock = new RedisClock(perilune)
     this.#perilune = perilune
     this.#limits = limits
     const { metadataFreshMs, maxRememberedQueues } = limits
@@ -44,7 +50,7 @@ export class Subscriptions {
   }
 
   /** Adds a subscription, or finds the one that this subscriber has already. */
-  add(place: Place, wanted: NewSubscription): Promise<SubscriptionEntry & { isNew: boolean }> {
+  add(place: QueuePlace, wanted: NewSubscription): Promise<SubscriptionEntry & { isNew: boolean }> {
     return this.#alone(place, async () => {
       const { live, nowMs } = await this.#sort(place)
       const known = live.find(({ subscription }) => subscription.subscriber === wanted.subscriber)
@@ -61,17 +67,17 @@ export class Subscriptions {
   }
 
   /** Null when there is none, or its time is over. */
-  async get(place: Place, id: string): Promise<Subscription | null> {
+  async get(place: QueuePlace, id: string): Promise<QueueSubscription | null> {
     const subscription = await this.#catalog(place).get(id)
     return subscription === null || isOver(subscription, await this.clock.nowMs()) ? null : subscription
   }
 
-  async options(place: Place, { id, subscription }: SubscriptionEntry): Promise<JsonObject> {
+  async options(place: QueuePlace, { id, subscription }: SubscriptionEntry): Promise<JsonObject> {
     return (subscription.hasOptions ? await this.#options(place).get(id) : null) ?? NO_OPTIONS
   }
 
   /** Changes a subscription in one step. Resolves to null when there is none. */
-  async change(place: Place, id: string, change: Change): Promise<Subscription | null> {
+  async change(place: QueuePlace, id: string, change: Change): Promise<QueueSubscription | null> {
     const nowMs = await this.clock.nowMs()
     const changed = await this.#catalog(place).update(id, (subscription) =>
       isOver(subscription, nowMs) ? subscription : change(subscription, nowMs),
@@ -84,10 +90,10 @@ export class Subscriptions {
    * the queue has this subscriber.
    */
   async patch(
-    place: Place,
+    place: QueuePlace,
     id: string,
     { options, ...terms }: Partial<SubscriptionTerms>,
-  ): Promise<Subscription | null> {
+  ): Promise<QueueSubscription | null> {
     if ((await this.get(place, id)) === null) return null
     return this.#alone(place, async () => {
       if ((await this.get(place, id)) === null) return null
@@ -104,18 +110,18 @@ export class Subscriptions {
   }
 
   /** Resolves to false when there was none. */
-  async remove(place: Place, id: string): Promise<boolean> {
+  async remove(place: QueuePlace, id: string): Promise<boolean> {
     if ((await this.#catalog(place).get(id)) === null) return false
     return this.#alone(place, () => this.#remove(place, id))
   }
 
   /** Removes those whose time is over. */
-  tidy(place: Place): Promise<void> {
+  tidy(place: QueuePlace): Promise<void> {
     return this.#alone(place, async () => void (await this.#sort(place)))
   }
 
   /** Resolves to false when there was none. */
-  async clear(place: Place): Promise<boolean> {
+  async clear(place: QueuePlace): Promise<boolean> {
     if ((await this.#catalog(place).list({ limit: 1 })).total === 0) return false
     await this.#alone(place, async () => {
       for await (const { id } of this.each(place)) await this.#remove(place, id)
@@ -124,7 +130,7 @@ export class Subscriptions {
   }
 
   /** Subscriptions in the order of their ids. */
-  async list(place: Place, { limit, marker }: Page): Promise<SubscriptionEntry[]> {
+  async list(place: QueuePlace, { limit, marker }: SubscriptionPage): Promise<SubscriptionEntry[]> {
     const nowMs = await this.clock.nowMs()
     const live: SubscriptionEntry[] = []
     for await (const entry of this.each(place, marker)) {
@@ -135,7 +141,7 @@ export class Subscriptions {
   }
 
   /** All that are stored, also those whose time is over. */
-  async *each(place: Place, marker?: string): AsyncGenerator<SubscriptionEntry> {
+  async *each(place: QueuePlace, marker?: string): AsyncGenerator<SubscriptionEntry> {
     let after = marker
     for (;;) {
       const page = await this.#catalog(place).list({
@@ -149,27 +155,27 @@ export class Subscriptions {
   }
 
   /** Whether the queue has one that gets messages, as it was a moment ago. */
-  areActive(place: Place): Promise<boolean> {
+  areActive(place: QueuePlace): Promise<boolean> {
     return this.#active.recall(feedName(place), () => this.#lookForActive(place))
   }
 
   /** Something has changed. */
-  forget(place: Place): void {
+  forget(place: QueuePlace): void {
     this.#active.forget(feedName(place))
   }
 
-  async #lookForActive(place: Place): Promise<boolean> {
+  async #lookForActive(place: QueuePlace): Promise<boolean> {
     const nowMs = await this.clock.nowMs()
     for await (const { subscription } of this.each(place)) if (isActive(subscription, nowMs)) return true
     return false
   }
 
-  #alone<Value>(place: Place, work: () => Promise<Value>): Promise<Value> {
+  #alone<Value>(place: QueuePlace, work: () => Promise<Value>): Promise<Value> {
     return this.#perilune.lock(`subscriptions/${feedName(place)}`).run(work, { wait: WAIT })
   }
 
   /** Those that live. The others are removed. */
-  async #sort(place: Place): Promise<{ live: SubscriptionEntry[]; nowMs: number }> {
+  async #sort(place: QueuePlace): Promise<{ live: SubscriptionEntry[]; nowMs: number }> {
     const nowMs = await this.clock.nowMs()
     const live: SubscriptionEntry[] = []
     for await (const entry of this.each(place)) {
@@ -179,7 +185,7 @@ export class Subscriptions {
     return { live, nowMs }
   }
 
-  async #refuseTaken(place: Place, subscriber: string, id: string): Promise<void> {
+  async #refuseTaken(place: QueuePlace, subscriber: string, id: string): Promise<void> {
     const { live } = await this.#sort(place)
     if (live.some((entry) => entry.subscription.subscriber === subscriber && entry.id !== id)) {
       throw conflict('Another subscription of this queue has this subscriber.')
@@ -187,7 +193,7 @@ export class Subscriptions {
   }
 
   async #put(
-    place: Place,
+    place: QueuePlace,
     id: string,
     { options, ...terms }: NewSubscription,
     nowMs: number,
@@ -203,7 +209,7 @@ export class Subscriptions {
   }
 
   /** In this order: one that is there has its options, and what is left by a process that died is removed as one that is over. */
-  async #remove(place: Place, id: string): Promise<boolean> {
+  async #remove(place: QueuePlace, id: string): Promise<boolean> {
     const ended = await this.#catalog(place).update(id, (known) => ({ ...known, ttl: 0 }))
     if (ended === null) return false
     await this.#options(place).remove(id)
@@ -212,17 +218,17 @@ export class Subscriptions {
     return true
   }
 
-  async #setOptions(place: Place, id: string, options: JsonObject): Promise<void> {
+  async #setOptions(place: QueuePlace, id: string, options: JsonObject): Promise<void> {
     const stored = this.#options(place)
     if (!isAny(options)) await stored.remove(id)
     else if (!(await stored.put(id, options))) await stored.update(id, () => options)
   }
 
-  #catalog(place: Place): Catalog<Subscription> {
+  #catalog(place: QueuePlace): Catalog<QueueSubscription> {
     return this.#perilune.catalog(`subscriptions/${feedName(place)}`)
   }
 
-  #options(place: Place): Catalog<JsonObject> {
+  #options(place: QueuePlace): Catalog<JsonObject> {
     return this.#perilune.catalog(`subscription-options/${feedName(place)}`)
   }
 }
@@ -233,10 +239,10 @@ function isAny(options: JsonObject): boolean {
 
 /** Whoever receives at a new URL has not confirmed anything. A new ttl counts from now. */
 function apply(
-  known: Subscription,
-  terms: Partial<Pick<Subscription, 'subscriber' | 'ttl'>>,
+  known: QueueSubscription,
+  terms: Partial<Pick<QueueSubscription, 'subscriber' | 'ttl'>>,
   nowMs: number,
-): Subscription {
+): QueueSubscription {
   const isMoved = terms.subscriber !== undefined && terms.subscriber !== known.subscriber
   return {
     ...known,
@@ -246,11 +252,11 @@ function apply(
   }
 }
 
-function toEntry({ name, document }: CatalogEntry<Subscription>): SubscriptionEntry {
+function toEntry({ name, document }: CatalogEntry<QueueSubscription>): SubscriptionEntry {
   return { id: name, subscription: document }
 }
 
-function idOf(place: Place, subscriber: string): string {
+function idOf(place: QueuePlace, subscriber: string): string {
   return createHash('sha256')
     .update(`${feedName(place)}\n${subscriber}`)
     .digest('hex')

@@ -1,7 +1,7 @@
 // An app whose subscribers are on this machine, and what tests do with it.
 
 import { expect, inject, onTestFinished } from 'vitest'
-import { type Answer, BOB, startApp, type TestApp, type TestAppOptions } from '../../testing/test-app.ts'
+import { type HttpAnswer, BOB, startApp, type TestApp, type TestAppOptions } from '../../testing/test-app.ts'
 import { isConfirmation, type Receiver, startReceiver } from './receiver.ts'
 
 /** A retry policy of `count` retries, at once. */
@@ -29,7 +29,7 @@ export async function openReceiver(answer?: Parameters<typeof startReceiver>[0])
   return receiver
 }
 
-export const post = (app: TestApp, ...bodies: unknown[]): Promise<Answer> =>
+export const post = (app: TestApp, ...bodies: unknown[]): Promise<HttpAnswer> =>
   app.call('POST', '/v2/queues/q/messages', { body: { messages: bodies.map((body) => ({ body })) } })
 
 export async function subscribe(app: TestApp, subscriber: string, options: object = {}): Promise<string> {

@@ -8,8 +8,8 @@
 // slow queue alone: however many they are, the others do not wait for them.
 
 import { type ClaimedJob, DriverError, type Perilune, type Queue, type Worker } from 'perilune'
-import { feedName, type Place, placeOf } from '../queues/place.ts'
-import type { Question } from '../subscriptions/letter.ts'
+import { feedName, type QueuePlace, placeOf } from '../queues/place.ts'
+import type { SubscriberQuestion } from '../subscriptions/letter.ts'
 
 export interface TendJob {
   readonly queue: string
@@ -24,7 +24,7 @@ export interface PushJob {
 
 export interface AskJob extends PushJob {
   readonly key: string
-  readonly kind: Question
+  readonly kind: SubscriberQuestion
   /** How often jobs before this one have sent it in vain. */
   readonly tries?: number
 }
@@ -35,17 +35,17 @@ interface Jobs {
   ask: AskJob
 }
 
-export interface Turn {
-  readonly place: Place
+export interface WebhookTurn {
+  readonly place: QueuePlace
   readonly subscription: string
   readonly isSlow: boolean
   readonly job: ClaimedJob
 }
 
-export interface Handlers {
-  tend(place: Place, round: number): Promise<void>
-  push(turn: Turn): Promise<void>
-  ask(turn: Turn, question: AskJob): Promise<void>
+export interface AgendaHandlers {
+  tend(place: QueuePlace, round: number): Promise<void>
+  push(turn: WebhookTurn): Promise<void>
+  ask(turn: WebhookTurn, question: AskJob): Promise<void>
 }
 
 /** What a push job is about. */
@@ -82,7 +82,7 @@ export class Agenda {
     this.#slow = parts.perilune.queue<Jobs>('webhooks/slow')
   }
 
-  start(handlers: Handlers): void {
+  start(handlers: AgendaHandlers): void {
     const { slots, onError } = this.#parts
     const options = { concurrency: slots, lease: LEASE, onError: (error: unknown) => onError(error) } as const
     this.#workers = [this.#quick, this.#slow].map((queue) =>
@@ -103,21 +103,21 @@ export class Agenda {
   }
 
   /** At once, though it was to be later. */
-  tendNow(place: Place): Promise<void> {
+  tendNow(place: QueuePlace): Promise<void> {
     return this.tendAfter(place, 0, 0)
   }
 
   /** Then, though it was to be at another time. */
-  async tendAfter(place: Place, round: number, delayMs: number): Promise<void> {
+  async tendAfter(place: QueuePlace, round: number, delayMs: number): Promise<void> {
     await this.#tend(place, round, delayMs, true)
   }
 
   /** Unless it is to be earlier. */
-  async tendLater(place: Place, round: number, delayMs: number): Promise<void> {
+  async tendLater(place: QueuePlace, round: number, delayMs: number): Promise<void> {
     await this.#tend(place, round, delayMs, false)
   }
 
-  async push(place: Place, targets: readonly PushTarget[]): Promise<void> {
+  async push(place: QueuePlace, targets: readonly PushTarget[]): Promise<void> {
     await Promise.all(
       [this.#quick, this.#slow].map((queue) => {
         const own = targets.filter(({ isSlow }) => isSlow === (queue === this.#slow))
@@ -127,26 +127,26 @@ export class Agenda {
   }
 
   /** Ends a turn whose subscriber has another one in the same queue. */
-  async nextTurn({ place, job }: Turn, target: PushTarget): Promise<void> {
+  async nextTurn({ place, job }: WebhookTurn, target: PushTarget): Promise<void> {
     const given = { delay: `${Math.max(1, Math.ceil(target.delayMs))}ms` } as const
     await followed(job, pushJob(place, target), () => job.release(given))
   }
 
   /** Sends a question at once, also where the same one waits to be tried again. */
-  async ask(place: Place, question: Omit<AskJob, 'queue'>): Promise<void> {
+  async ask(place: QueuePlace, question: Omit<AskJob, 'queue'>): Promise<void> {
     const { name, payload, ...options } = askJob({ ...question, queue: feedName(place) })
     const { id, duplicate } = await this.#slow.enqueue(name, payload, options)
     if (duplicate) await this.#slow.jobs.requeue([id])
   }
 
   /** Ends a turn in which a question was sent in vain. */
-  async askAgain({ job }: Turn, question: AskJob, delay: `${number}s`): Promise<void> {
+  async askAgain({ job }: WebhookTurn, question: AskJob, delay: `${number}s`): Promise<void> {
     const tries = (question.tries ?? 0) + job.attempt
     const next = { ...askJob({ ...question, tries }), delay }
     await followed(job, next, () => job.retry({ delay, kind: 'not-taken' }))
   }
 
-  async #tend(place: Place, round: number, delayMs: number, replace: boolean): Promise<void> {
+  async #tend(place: QueuePlace, round: number, delayMs: number, replace: boolean): Promise<void> {
     const queue = feedName(place)
     await this.#quick.enqueue(
       'tend',
@@ -161,7 +161,7 @@ export class Agenda {
     )
   }
 
-  #turn(queue: Queue<Jobs>, job: ClaimedJob<PushJob>): Turn {
+  #turn(queue: Queue<Jobs>, job: ClaimedJob<PushJob>): WebhookTurn {
     const { queue: name, subscription } = job.payload
     return { place: placeOf(name), subscription, isSlow: queue === this.#slow, job }
   }
@@ -195,7 +195,7 @@ function askJob(payload: AskJob) {
   }
 }
 
-function pushJob(place: Place, { subscription, key, delayMs, hurries }: PushTarget) {
+function pushJob(place: QueuePlace, { subscription, key, delayMs, hurries }: PushTarget) {
   return {
     name: 'push' as const,
     payload: { queue: feedName(place), subscription },

@@ -2,7 +2,7 @@
 // tenants take turns.
 
 /** Gives back what was taken, or a part of it. */
-export interface Share {
+export interface BudgetShare {
   /** Keeps no more than so many bytes. */
   shrinkTo(bytes: number): void
   release(): void
@@ -24,7 +24,7 @@ export class Budget {
   }
 
   /** What is more than the whole budget has it alone. Throws the signal's reason. */
-  async take(tenant: string, bytes: number, signal: AbortSignal): Promise<Share> {
+  async take(tenant: string, bytes: number, signal: AbortSignal): Promise<BudgetShare> {
     if (this.#waiting.size > 0 || !this.#fits(bytes)) await this.#wait(tenant, bytes, signal)
     else this.#taken += bytes
     let kept = bytes

@@ -5,25 +5,34 @@
 // perhaps for the second time. A turn is short, so that subscribers take turns; what is left is for the next one.
 
 import { randomUUID } from 'node:crypto'
-import type { Place } from '../queues/place.ts'
-import { type Agenda, isStoreFull, type PushTarget, type Turn } from './agenda.ts'
-import { Budget, type Share } from './budget.ts'
+import type { QueuePlace } from '../queues/place.ts'
+import { type Agenda, isStoreFull, type PushTarget, type WebhookTurn } from './agenda.ts'
+import { Budget, type BudgetShare } from './budget.ts'
 import { cameAfter, reachedBy } from './position.ts'
 import type { Push, Pushes } from './pushes.ts'
-import type { Addressee, Send, Sent } from './sending.ts'
-import { MAX_OPEN, type OpenPush, type Progress, type Subscription } from '../subscriptions/subscription.ts'
-import type { Subscriptions } from '../subscriptions/subscriptions.ts'
+import type { Addressee, SendLetter, LetterResult } from './sending.ts'
+import {
+  MAX_OPEN,
+  type OpenPush,
+  type Progress,
+  type QueueSubscription,
+} from '../subscriptions/subscription.ts'
+import type { QueueSubscriptions } from '../subscriptions/subscriptions.ts'
 
 export interface CourierParts {
-  readonly subscriptions: Subscriptions
+  readonly subscriptions: QueueSubscriptions
   readonly pushes: Pushes
   readonly agenda: Agenda
   /** Pushes of one subscription that are under way at once. */
   readonly concurrency: number
   /** That one push may have. */
   readonly maxPushBytes: number
-  readonly address: (turn: Turn, subscription: Subscription, letters: Budget) => Promise<Addressee>
-  readonly send: Send
+  readonly address: (
+    turn: WebhookTurn,
+    subscription: QueueSubscription,
+    letters: Budget,
+  ) => Promise<Addressee>
+  readonly send: SendLetter
   readonly giveUp: (to: Addressee, push: Push) => Promise<void>
 }
 
@@ -32,7 +41,7 @@ interface Batch {
   /** Of those that were to be tried again, what is there no more is left out. */
   readonly rest: readonly OpenPush[]
   readonly marker: string
-  readonly share: Share
+  readonly share: BudgetShare
 }
 
 // Turns end after it, unless a subscriber takes longer.
@@ -57,7 +66,7 @@ export class Courier {
   }
 
   /** Pushes what is due, and sees to it that the rest has a turn. Throws the reason of the job's signal. */
-  async takeTurn(given: Turn): Promise<void> {
+  async takeTurn(given: WebhookTurn): Promise<void> {
     const { place, subscription: id, isSlow } = given
     const { subscriptions, address } = this.#parts
     const turn = randomUUID()
@@ -74,7 +83,7 @@ export class Courier {
   }
 
   /** What is left is for the next turn. */
-  async #handOn(turn: Turn, subscription: Subscription): Promise<void> {
+  async #handOn(turn: WebhookTurn, subscription: QueueSubscription): Promise<void> {
     const { place, subscription: id, isSlow, job } = turn
     const next = await this.#next(place, id, subscription)
     if (next === null) {
@@ -96,7 +105,7 @@ export class Courier {
   }
 
   /** False where the server is out of memory. */
-  async #moved(place: Place, next: PushTarget): Promise<boolean> {
+  async #moved(place: QueuePlace, next: PushTarget): Promise<boolean> {
     try {
       await this.#parts.agenda.push(place, [next])
       return true
@@ -164,7 +173,7 @@ export class Courier {
     to: Addressee,
     progress: Progress,
     { tries, rest, marker }: Batch,
-    tried: readonly Sent[],
+    tried: readonly LetterResult[],
   ): Promise<Progress> {
     const nowMs = await this.#parts.subscriptions.clock.nowMs()
     const open = [...rest]
@@ -189,7 +198,11 @@ export class Courier {
   }
 
   /** Null when there is nothing to be pushed, now or later. */
-  async #next(place: Place, id: string, { key, progress }: Subscription): Promise<PushTarget | null> {
+  async #next(
+    place: QueuePlace,
+    id: string,
+    { key, progress }: QueueSubscription,
+  ): Promise<PushTarget | null> {
     const { subscriptions, pushes } = this.#parts
     const { open, marker, slow } = progress
     const hasRoom = open.length < MAX_OPEN
@@ -211,6 +224,6 @@ function passedOver(progress: Progress, { rest, marker }: Batch): Progress {
   return isSame ? progress : { ...progress, marker, open: rest }
 }
 
-function withProgress(subscription: Subscription, changed: Partial<Progress>): Subscription {
+function withProgress(subscription: QueueSubscription, changed: Partial<Progress>): QueueSubscription {
   return { ...subscription, progress: { ...subscription.progress, ...changed } }
 }

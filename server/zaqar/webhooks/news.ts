@@ -2,12 +2,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Feed, Perilune } from 'perilune'
-import { feedName, type Place, placeOf } from '../queues/place.ts'
+import { feedName, type QueuePlace, placeOf } from '../queues/place.ts'
 
 export interface NewsParts {
   readonly perilune: Perilune
   /** Some process, perhaps this one, has changed the subscriptions of this queue. */
-  readonly onChange: (place: Place) => void
+  readonly onChange: (place: QueuePlace) => void
   readonly onError: (error: unknown) => void
 }
 
@@ -29,7 +29,7 @@ export class News {
     this.#listening = this.#listen()
   }
 
-  async tell(place: Place): Promise<void> {
+  async tell(place: QueuePlace): Promise<void> {
     this.#parts.onChange(place)
     await this.#feed.append(feedName(place))
   }

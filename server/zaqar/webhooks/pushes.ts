@@ -11,7 +11,7 @@ import {
   type Perilune,
 } from 'perilune'
 import type { Limits } from '../settings/limits.ts'
-import { feedName, type Place } from '../queues/place.ts'
+import { feedName, type QueuePlace } from '../queues/place.ts'
 import { findMember } from '../../json/slices.ts'
 import { type Position, positionOf, visibleAtMs } from './position.ts'
 
@@ -45,7 +45,7 @@ export class Pushes {
 
   /** Once this has resolved, none of these messages is lost to those who have confirmed. */
   async append(
-    place: Place,
+    place: QueuePlace,
     messages: readonly NewMessage<string>[],
     appended: readonly Appended[],
   ): Promise<void> {
@@ -57,31 +57,31 @@ export class Pushes {
   }
 
   /** Those behind a marker. */
-  read(place: Place, marker: string, limit: number): Promise<Page<string>> {
+  read(place: QueuePlace, marker: string, limit: number): Promise<Page<string>> {
     return this.#feed(place).read({ limit, ...(marker === '' ? {} : { after: marker }) })
   }
 
   /** Those that are still there. */
-  async get(place: Place, ids: readonly string[]): Promise<readonly Push[]> {
+  async get(place: QueuePlace, ids: readonly string[]): Promise<readonly Push[]> {
     return (await this.#feed(place).get(ids)).messages
   }
 
   /** A marker behind which nothing is visible yet. */
-  async endMarker(place: Place): Promise<string> {
+  async endMarker(place: QueuePlace): Promise<string> {
     return (await this.#feed(place).read({ after: 'end', limit: 1 })).next
   }
 
-  async visibleEnd(place: Place): Promise<Position> {
+  async visibleEnd(place: QueuePlace): Promise<Position> {
     return positionOf(await this.endMarker(place))
   }
 
-  async end(place: Place): Promise<PushesEnd> {
+  async end(place: QueuePlace): Promise<PushesEnd> {
     const { next } = await this.#feed(place).read({ after: 'end', limit: 1, includeDelayed: true })
     return { position: positionOf(next), delayedUntilMs: visibleAtMs(next) }
   }
 
   /** Removes those up to a position, in bounded steps. */
-  async trim(place: Place, floor: number): Promise<Trimmed> {
+  async trim(place: QueuePlace, floor: number): Promise<Trimmed> {
     const feed = this.#feed(place)
     for (let step = 0; step < MAX_TRIMS; step += 1) {
       const { messages } = await feed.read({ limit: step === 0 ? 1 : TRIMMED_AT_ONCE })
@@ -92,12 +92,12 @@ export class Pushes {
     return { left: true, more: true }
   }
 
-  async clear(place: Place): Promise<void> {
+  async clear(place: QueuePlace): Promise<void> {
     await this.#feed(place).clear()
   }
 
   /** They do not stay for ever, should nobody come for them. */
-  #feed(place: Place): Feed<string> {
+  #feed(place: QueuePlace): Feed<string> {
     return this.#perilune.feed(`webhooks/${feedName(place)}`, {
       codec: jsonText,
       expireAfter: this.#expireAfter,

@@ -1,17 +1,17 @@
 // Sends one letter to one subscriber, and judges what came of it.
 
-import type { Place } from '../queues/place.ts'
+import type { QueuePlace } from '../queues/place.ts'
 import type { AddressRange } from '../addresses/guard.ts'
 import type { Budget } from './budget.ts'
 import type { LetterForm } from '../subscriptions/letter.ts'
-import type { Subscription } from '../subscriptions/subscription.ts'
-import { type Outcome, postLetter } from './webhook.ts'
+import type { QueueSubscription } from '../subscriptions/subscription.ts'
+import { type PostOutcome, postLetter } from './webhook.ts'
 
 /** A subscription whose turn it is. */
 export interface Addressee {
-  readonly place: Place
+  readonly place: QueuePlace
   readonly id: string
-  readonly subscription: Subscription
+  readonly subscription: QueueSubscription
   /** Served with those that take long: they have all the time that a subscriber may take. */
   readonly isSlow: boolean
   readonly form: LetterForm
@@ -23,7 +23,7 @@ export interface Addressee {
   readonly letters: Budget
 }
 
-export interface Sent {
+export interface LetterResult {
   /** `late`: it took longer than the quick ones may, and is tried once more among the slow; `refused`: no other try would change it. */
   readonly result: 'delivered' | 'failed' | 'late' | 'refused'
   /** Whether the receiver took so long that others should not wait for it. */
@@ -31,7 +31,7 @@ export interface Sent {
 }
 
 /** Throws the reason of the addressee's signal. */
-export type Send = (to: Addressee, message: string) => Promise<Sent>
+export type SendLetter = (to: Addressee, message: string) => Promise<LetterResult>
 
 export interface SendingTerms {
   readonly timeoutMs: number
@@ -53,7 +53,7 @@ export class LetterTooLargeError extends Error {
   }
 }
 
-export function sending({ timeoutMs, allowed, maxBytes, onError }: SendingTerms): Send {
+export function sending({ timeoutMs, allowed, maxBytes, onError }: SendingTerms): SendLetter {
   return async (to, message) => {
     const { form, letters, signal, subscription } = to
     const bytes = form.bytesOf(message)
@@ -75,7 +75,7 @@ export function sending({ timeoutMs, allowed, maxBytes, onError }: SendingTerms)
   }
 }
 
-function resultOf(outcome: Outcome, hadLessTime: boolean): Sent['result'] {
+function resultOf(outcome: PostOutcome, hadLessTime: boolean): LetterResult['result'] {
   if (outcome === 'late') return hadLessTime ? 'late' : 'failed'
   return outcome === 'forbidden' ? 'refused' : outcome
 }

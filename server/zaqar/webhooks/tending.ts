@@ -4,21 +4,21 @@
 // missed, it is found again.
 
 import { BoundedMap } from '../../process/bounded-map.ts'
-import { feedName, type Place } from '../queues/place.ts'
+import { feedName, type QueuePlace } from '../queues/place.ts'
 import type { Agenda, PushTarget } from './agenda.ts'
 import { reachedBy } from './position.ts'
 import type { Pushes, PushesEnd, Trimmed } from './pushes.ts'
-import { endOf, isActive, isOver, MAX_OPEN, type Subscription } from '../subscriptions/subscription.ts'
-import type { Subscriptions } from '../subscriptions/subscriptions.ts'
+import { endOf, isActive, isOver, MAX_OPEN, type QueueSubscription } from '../subscriptions/subscription.ts'
+import type { QueueSubscriptions } from '../subscriptions/subscriptions.ts'
 
 export interface TendingParts {
-  readonly subscriptions: Subscriptions
+  readonly subscriptions: QueueSubscriptions
   readonly pushes: Pushes
   readonly agenda: Agenda
 }
 
 interface Found {
-  readonly active: readonly { readonly id: string; readonly subscription: Subscription }[]
+  readonly active: readonly { readonly id: string; readonly subscription: QueueSubscription }[]
   /** When the first of those that live ends; Infinity: none lives. */
   readonly endsAtMs: number
   readonly areSomeOver: boolean
@@ -39,7 +39,7 @@ export class Tending {
     this.#parts = parts
   }
 
-  async tend(place: Place, round: number): Promise<void> {
+  async tend(place: QueuePlace, round: number): Promise<void> {
     const { subscriptions, pushes, agenda } = this.#parts
     const tooEarlyMs = this.#begin(place)
     if (tooEarlyMs > 0) return agenda.tendAfter(place, round, tooEarlyMs)
@@ -59,7 +59,7 @@ export class Tending {
   }
 
   /** Milliseconds until it may be tended again; 0: now. */
-  #begin(place: Place): number {
+  #begin(place: QueuePlace): number {
     const now = performance.now()
     const before = this.#tendedAt.get(feedName(place)) ?? -Infinity
     if (now - before < LEAST_MS) return LEAST_MS - (now - before)
@@ -67,8 +67,8 @@ export class Tending {
     return 0
   }
 
-  async #find(place: Place, nowMs: number): Promise<Found> {
-    const active: { id: string; subscription: Subscription }[] = []
+  async #find(place: QueuePlace, nowMs: number): Promise<Found> {
+    const active: { id: string; subscription: QueueSubscription }[] = []
     let [endsAtMs, areSomeOver] = [Infinity, false]
     for await (const entry of this.#parts.subscriptions.each(place)) {
       const { subscription } = entry
@@ -81,7 +81,12 @@ export class Tending {
 }
 
 /** None when it has got all. */
-function targetOf(id: string, { key, progress }: Subscription, end: PushesEnd, nowMs: number): PushTarget[] {
+function targetOf(
+  id: string,
+  { key, progress }: QueueSubscription,
+  end: PushesEnd,
+  nowMs: number,
+): PushTarget[] {
   const { open, marker, slow } = progress
   const isBehind = open.length < MAX_OPEN && reachedBy(marker, end.position) < end.position.at
   if (!isBehind && open.length === 0) return []

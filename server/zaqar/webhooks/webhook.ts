@@ -6,11 +6,11 @@ import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import { type AddressRange, mayReach } from '../addresses/guard.ts'
-import type { Letter } from '../subscriptions/letter.ts'
+import type { WebhookLetter } from '../subscriptions/letter.ts'
 import { type Names, names as namesOfProcess } from '../addresses/names.ts'
 
 /** `late`: no answer within `timeoutMs`; `forbidden`: its address is not one that a webhook may reach. */
-export type Outcome = 'delivered' | 'failed' | 'late' | 'forbidden'
+export type PostOutcome = 'delivered' | 'failed' | 'late' | 'forbidden'
 
 export interface WebhookTerms {
   readonly timeoutMs: number
@@ -35,9 +35,9 @@ const MAX_ANSWER_BYTES = 65_536
 /** Throws the signal's reason. */
 export async function postLetter(
   url: URL,
-  { headers, body }: Letter,
+  { headers, body }: WebhookLetter,
   { timeoutMs, allowed, names = namesOfProcess, signal }: WebhookTerms,
-): Promise<Outcome> {
+): Promise<PostOutcome> {
   if (isIP(hostOf(url)) !== 0 && !mayReach(hostOf(url), allowed)) return 'forbidden'
   const options: RequestOptions = {
     method: 'POST',

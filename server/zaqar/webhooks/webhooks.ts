@@ -1,22 +1,26 @@
 // Pushing messages to subscribers, from the post to the last retry.
 
 import type { Appended, NewMessage, Perilune } from 'perilune'
-import { besides, openFeed, type Place } from '../queues/place.ts'
+import { besides, openFeed, type QueuePlace } from '../queues/place.ts'
 import type { Registry } from '../queues/registry.ts'
 import { termsOf } from '../requests/metadata.ts'
 import { isQueueName } from '../requests/names.ts'
 import type { ZaqarSettings } from '../settings/settings.ts'
 import type { SubscriptionTerms } from '../subscriptions/terms.ts'
-import { Agenda, type AskJob, type Turn } from './agenda.ts'
+import { Agenda, type AskJob, type WebhookTurn } from './agenda.ts'
 import { Budget } from './budget.ts'
 import { Courier } from './courier.ts'
-import { encodeQuestion, LetterForm, type Question, type Sender } from '../subscriptions/letter.ts'
+import { encodeQuestion, LetterForm, type SubscriberQuestion, type Sender } from '../subscriptions/letter.ts'
 import { News } from './news.ts'
 import { decodePush, type Push, Pushes } from './pushes.ts'
 import { choosePolicy, delaysOf } from '../requests/retry-policy.ts'
-import { type Addressee, type Send, sending } from './sending.ts'
-import { nothingPushed, type Subscription, type SubscriptionEntry } from '../subscriptions/subscription.ts'
-import { type NewSubscription, Subscriptions } from '../subscriptions/subscriptions.ts'
+import { type Addressee, type SendLetter, sending } from './sending.ts'
+import {
+  nothingPushed,
+  type QueueSubscription,
+  type SubscriptionEntry,
+} from '../subscriptions/subscription.ts'
+import { type NewSubscription, QueueSubscriptions } from '../subscriptions/subscriptions.ts'
 import { Tending } from './tending.ts'
 
 export interface WebhooksParts {
@@ -32,14 +36,14 @@ const HOUR_MS = 3_600_000
 const QUESTION_BYTES = 1024 * 1024
 
 export class Webhooks {
-  readonly subscriptions: Subscriptions
+  readonly subscriptions: QueueSubscriptions
   readonly #parts: WebhooksParts
   readonly #pushes: Pushes
   readonly #agenda: Agenda
   readonly #news: News
   readonly #courier: Courier
   readonly #tending: Tending
-  readonly #send: Send
+  readonly #send: SendLetter
   /** Bytes of questions under way. */
   readonly #questions = new Budget(QUESTION_BYTES)
 
@@ -47,7 +51,7 @@ export class Webhooks {
     const { perilune, settings, onError } = parts
     const { limits, webhookAllow: allowed } = settings
     this.#parts = parts
-    const subscriptions = (this.subscriptions = new Subscriptions(perilune, limits))
+    const subscriptions = (this.subscriptions = new QueueSubscriptions(perilune, limits))
     const pushes = (this.#pushes = new Pushes(perilune, limits))
     const agenda = (this.#agenda = new Agenda({ perilune, slots: limits.webhookSubscribers, onError }))
     const send = (this.#send = sending({
@@ -86,7 +90,7 @@ export class Webhooks {
 
   /** Stores what is to be pushed. Once this has resolved, no push of these messages is lost. */
   async announce(
-    place: Place,
+    place: QueuePlace,
     messages: readonly NewMessage<string>[],
     appended: readonly Appended[],
   ): Promise<void> {
@@ -96,7 +100,7 @@ export class Webhooks {
   }
 
   /** Adds a subscription and asks its receiver for a confirmation, unless that has confirmed one already. */
-  async subscribe(place: Place, wanted: NewSubscription): Promise<SubscriptionEntry> {
+  async subscribe(place: QueuePlace, wanted: NewSubscription): Promise<SubscriptionEntry> {
     const entry = await this.subscriptions.add(place, wanted)
     if (entry.subscription.confirmed) return entry
     if (entry.isNew) await this.#agenda.tendLater(place, 0, Math.min(wanted.ttl * 1000, HOUR_MS))
@@ -105,7 +109,11 @@ export class Webhooks {
   }
 
   /** Null when there is no such subscription. */
-  async change(place: Place, id: string, terms: Partial<SubscriptionTerms>): Promise<Subscription | null> {
+  async change(
+    place: QueuePlace,
+    id: string,
+    terms: Partial<SubscriptionTerms>,
+  ): Promise<QueueSubscription | null> {
     const changed = await this.subscriptions.patch(place, id, terms)
     if (changed === null) return null
     if (changed.confirmed || terms.subscriber === undefined) await this.#news.tell(place)
@@ -114,7 +122,7 @@ export class Webhooks {
   }
 
   /** Who confirms gets what is posted from then on. Null when there is no such subscription. */
-  async confirm(place: Place, id: string, confirmed: boolean): Promise<Subscription | null> {
+  async confirm(place: QueuePlace, id: string, confirmed: boolean): Promise<QueueSubscription | null> {
     const { subscriptions } = this
     const marker = await this.#pushes.endMarker(place)
     const changed = await subscriptions.change(place, id, (known) => {
@@ -131,26 +139,30 @@ export class Webhooks {
     return changed
   }
 
-  async remove(place: Place, id: string): Promise<void> {
+  async remove(place: QueuePlace, id: string): Promise<void> {
     if (await this.subscriptions.remove(place, id)) await this.#news.tell(place)
   }
 
   /** Ends all subscriptions of a queue. Pushes that wait are not sent. */
-  async clear(place: Place): Promise<void> {
+  async clear(place: QueuePlace): Promise<void> {
     const wereSome = await this.subscriptions.clear(place)
     await this.#pushes.clear(place)
     if (wereSome) await this.#news.tell(place)
   }
 
   /** Sends a subscriber a question, and tells the other processes that the subscriptions have changed. */
-  async #ask(place: Place, { id, subscription }: SubscriptionEntry, kind: Question): Promise<void> {
+  async #ask(
+    place: QueuePlace,
+    { id, subscription }: SubscriptionEntry,
+    kind: SubscriberQuestion,
+  ): Promise<void> {
     await this.#agenda.ask(place, { subscription: id, key: subscription.key, kind })
     await this.#news.tell(place)
   }
 
   async #address(
-    { place, subscription: id, isSlow, job }: Turn,
-    subscription: Subscription,
+    { place, subscription: id, isSlow, job }: WebhookTurn,
+    subscription: QueueSubscription,
     letters: Budget,
   ): Promise<Addressee> {
     const options = await this.subscriptions.options(place, { id, subscription })
@@ -161,7 +173,7 @@ export class Webhooks {
     return { place, id, subscription, isSlow, form, delays, signal: job.signal, letters }
   }
 
-  async #carryQuestion(turn: Turn, question: AskJob): Promise<void> {
+  async #carryQuestion(turn: WebhookTurn, question: AskJob): Promise<void> {
     const { kind, key, tries = 0 } = question
     const { place, subscription: id, job } = turn
     const subscription = await this.subscriptions.get(place, id)
