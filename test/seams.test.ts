@@ -63,7 +63,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'server/zaqar/webhooks/webhook.ts',
   'server/testing/feed-api.ts',
   'server/http/answers/unsent.ts',
-  'server/v1/api/lending.ts',
+  'server/v1/api/leases.ts',
   'server/v1/feeds/event-stream.ts',
   'server/v1/queues/events.ts',
   'server/v1/api/waits.ts',

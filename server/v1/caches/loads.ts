@@ -8,7 +8,7 @@ import { extended, failed, lent, stored } from './answers.ts'
 import { cacheOf, howToKeep, path, Loaded, tags as valueTags } from './arguments.ts'
 import { keptText, valueIn } from './values.ts'
 import { Extension, lease, strict, WaitQuery } from '../api/arguments.ts'
-import { askWaiting } from '../api/lending.ts'
+import { askWaiting } from '../api/leases.ts'
 import { Denial } from '../../http/answers/problem-documents.ts'
 
 const url = '/caches/:name/keys/:key/loads'

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { namedIn, type Routes } from '../api/routes.ts'
 import { election, lent } from './answers.ts'
 import { holder, lease, strict, WaitQuery, withHolder } from '../api/arguments.ts'
-import { sendLent } from '../api/lending.ts'
+import { sendLent } from '../api/leases.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { keepLeases } from './leases.ts'
 

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Routes } from '../api/routes.ts'
 import { extended, released } from './answers.ts'
 import { Extension, NoQuery } from '../api/arguments.ts'
-import type { Leases } from '../api/lending.ts'
+import type { Leases } from '../api/leases.ts'
 
 export interface LeasePlace {
   /** With `:token` in it. */

@@ -4,7 +4,7 @@ import type { Lock, LockAccess, LockOptions } from 'perilune'
 import type { Routes } from '../api/routes.ts'
 import { WaitQuery, flag, holder, lease, strict, withHolder } from '../api/arguments.ts'
 import { cleared, lent, lock as picture } from './answers.ts'
-import { sendLent } from '../api/lending.ts'
+import { sendLent } from '../api/leases.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { keepLeases } from './leases.ts'
 

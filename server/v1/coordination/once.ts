@@ -11,7 +11,7 @@ import {
 import { namedIn, type Routes } from '../api/routes.ts'
 import { WaitQuery, duration, lease, strict } from '../api/arguments.ts'
 import { begun, cleared, completed, result as found, key as keyNow } from './answers.ts'
-import { askWaiting, type Leases } from '../api/lending.ts'
+import { askWaiting, type Leases } from '../api/leases.ts'
 import { Denial, RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { keepLeases } from './leases.ts'
 

@@ -4,7 +4,7 @@ import type { Semaphore, SemaphoreOptions, Waiting } from 'perilune'
 import { namedIn, type Routes } from '../api/routes.ts'
 import { cleared, lent, semaphore as picture, resized } from './answers.ts'
 import { holder, lease, strict, WaitQuery, withHolder } from '../api/arguments.ts'
-import { sendLent } from '../api/lending.ts'
+import { sendLent } from '../api/leases.ts'
 import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { keepLeases } from './leases.ts'
 

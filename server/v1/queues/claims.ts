@@ -16,7 +16,7 @@ import { acked as ackedOne, buried, claimed, extended, released, retried } from 
 import { delay, kind, message, type QueueRoutes, QueueWaitQuery, releaseDelay } from './arguments.ts'
 import { encodeLent } from './encode.ts'
 import { heldOutcome, type QueueOf } from './open.ts'
-import { askWaiting } from '../api/lending.ts'
+import { askWaiting } from '../api/leases.ts'
 import type { RouteParts } from '../api/routes.ts'
 
 const url = '/queues/:name/jobs/:id/claims/:token'

@@ -3,7 +3,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { InvalidArgumentError } from 'perilune'
 import { strict } from '../api/arguments.ts'
-import { askWaiting } from '../api/lending.ts'
+import { askWaiting } from '../api/leases.ts'
 import { end, history, noted, notedByAttempt } from './answers.ts'
 import { QueueWaitQuery, type QueueRoutes } from './arguments.ts'
 import { encodeEnd } from './encode.ts'

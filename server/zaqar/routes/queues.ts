@@ -1,7 +1,7 @@
 import type { App } from '../../http/fastify.ts'
 import type { Limits } from '../settings/limits.ts'
 import { badRequest, notFound, unsupportedMediaType } from '../../http/answers/problems.ts'
-import { findQueues } from '../queues/listing.ts'
+import { findQueues } from '../queues/search.ts'
 import type { Queues } from '../queues/queues.ts'
 import { parseObject, textOfBody } from '../requests/body.ts'
 import { encodeStats, queuePath } from './encode.ts'

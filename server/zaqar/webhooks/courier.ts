@@ -10,7 +10,7 @@ import { type Agenda, isStoreFull, type PushTarget, type WebhookTurn } from './a
 import { Budget, type BudgetShare } from './budget.ts'
 import { cameAfter, reachedBy } from './position.ts'
 import type { Push, Pushes } from './pushes.ts'
-import type { Addressee, SendLetter, LetterResult } from './sending.ts'
+import type { Addressee, LetterResult, LetterSender } from './letter-sender.ts'
 import {
   MAX_OPEN,
   type OpenPush,
@@ -32,7 +32,7 @@ export interface CourierParts {
     subscription: QueueSubscription,
     letters: Budget,
   ) => Promise<Addressee>
-  readonly send: SendLetter
+  readonly sender: LetterSender
   readonly giveUp: (to: Addressee, push: Push) => Promise<void>
 }
 
@@ -133,7 +133,7 @@ export class Courier {
     const batch = await this.#nextBatch(to, progress, isSlow)
     try {
       if (batch.tries.length === 0) return passedOver(progress, batch)
-      const tried = await Promise.all(batch.tries.map(({ push }) => this.#parts.send(to, push.body)))
+      const tried = await Promise.all(batch.tries.map(({ push }) => this.#parts.sender.send(to, push.body)))
       return await this.#settle(to, progress, batch, tried)
     } finally {
       batch.share.release()

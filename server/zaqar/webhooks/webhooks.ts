@@ -14,14 +14,14 @@ import { encodeQuestion, LetterForm, type SubscriberQuestion, type Sender } from
 import { News } from './news.ts'
 import { decodePush, type Push, Pushes } from './pushes.ts'
 import { choosePolicy, delaysOf } from '../requests/retry-policy.ts'
-import { type Addressee, type SendLetter, sending } from './sending.ts'
+import { type Addressee, LetterSender } from './letter-sender.ts'
 import {
   nothingPushed,
   type QueueSubscription,
   type SubscriptionEntry,
 } from '../subscriptions/subscription.ts'
 import { type NewSubscription, QueueSubscriptions } from '../subscriptions/subscriptions.ts'
-import { Tending } from './tending.ts'
+import { Caretaker } from './caretaker.ts'
 
 export interface WebhooksParts {
   readonly perilune: Perilune
@@ -42,8 +42,8 @@ export class Webhooks {
   readonly #agenda: Agenda
   readonly #news: News
   readonly #courier: Courier
-  readonly #tending: Tending
-  readonly #send: SendLetter
+  readonly #caretaker: Caretaker
+  readonly #sender: LetterSender
   /** Bytes of questions under way. */
   readonly #questions = new Budget(QUESTION_BYTES)
 
@@ -54,19 +54,19 @@ export class Webhooks {
     const subscriptions = (this.subscriptions = new QueueSubscriptions(perilune, limits))
     const pushes = (this.#pushes = new Pushes(perilune, limits))
     const agenda = (this.#agenda = new Agenda({ perilune, slots: limits.webhookSubscribers, onError }))
-    const send = (this.#send = sending({
+    const sender = (this.#sender = new LetterSender({
       timeoutMs: limits.webhookTimeoutMs,
       allowed,
       maxBytes: limits.maxWebhookBody,
       onError,
     }))
     this.#news = new News({ perilune, onError, onChange: (place) => subscriptions.forget(place) })
-    this.#tending = new Tending({ subscriptions, pushes, agenda })
+    this.#caretaker = new Caretaker({ subscriptions, pushes, agenda })
     this.#courier = new Courier({
       subscriptions,
       pushes,
       agenda,
-      send,
+      sender,
       concurrency: limits.webhookConcurrency,
       maxPushBytes: limits.maxMessagesPostSize,
       address: (turn, subscription, letters) => this.#address(turn, subscription, letters),
@@ -77,7 +77,7 @@ export class Webhooks {
   start(): void {
     this.#news.start()
     this.#agenda.start({
-      tend: (place, round) => this.#tending.tend(place, round),
+      tend: (place, round) => this.#caretaker.tend(place, round),
       push: (turn) => this.#courier.takeTurn(turn),
       ask: (turn, question) => this.#carryQuestion(turn, question),
     })
@@ -181,7 +181,7 @@ export class Webhooks {
     if (kind === 'confirm' && subscription.confirmed) return
     const to = await this.#address(turn, subscription, this.#questions)
     const text = encodeQuestion(place.queue, id, subscription, kind, this.#parts.sender)
-    const { result, slow } = await this.#send(to, text)
+    const { result, slow } = await this.#sender.send(to, text)
     if (result === 'delivered') return this.#noteQuickness(to, slow)
     const delay = result === 'failed' ? to.delays[tries + job.attempt - 1] : undefined
     if (delay === undefined) this.#parts.onError(gaveUp('a question', to))

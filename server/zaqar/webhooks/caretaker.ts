@@ -11,7 +11,7 @@ import type { Pushes, PushesEnd, Trimmed } from './pushes.ts'
 import { endOf, isActive, isOver, MAX_OPEN, type QueueSubscription } from '../subscriptions/subscription.ts'
 import type { QueueSubscriptions } from '../subscriptions/subscriptions.ts'
 
-export interface TendingParts {
+export interface CaretakerParts {
   readonly subscriptions: QueueSubscriptions
   readonly pushes: Pushes
   readonly agenda: Agenda
@@ -31,11 +31,11 @@ const LAST_ROUND_MS = 60_000
 const LEAST_MS = 50
 const KNOWN_QUEUES = 10_000
 
-export class Tending {
-  readonly #parts: TendingParts
+export class Caretaker {
+  readonly #parts: CaretakerParts
   readonly #tendedAt = new BoundedMap<number>(KNOWN_QUEUES)
 
-  constructor(parts: TendingParts) {
+  constructor(parts: CaretakerParts) {
     this.#parts = parts
   }
 

@@ -30,10 +30,7 @@ export interface LetterResult {
   readonly slow: boolean
 }
 
-/** Throws the reason of the addressee's signal. */
-export type SendLetter = (to: Addressee, message: string) => Promise<LetterResult>
-
-export interface SendingTerms {
+export interface LetterSenderTerms {
   readonly timeoutMs: number
   readonly allowed: readonly AddressRange[]
   readonly maxBytes: number
@@ -53,8 +50,16 @@ export class LetterTooLargeError extends Error {
   }
 }
 
-export function sending({ timeoutMs, allowed, maxBytes, onError }: SendingTerms): SendLetter {
-  return async (to, message) => {
+export class LetterSender {
+  readonly #terms: LetterSenderTerms
+
+  constructor(terms: LetterSenderTerms) {
+    this.#terms = terms
+  }
+
+  /** Throws the reason of the addressee's signal. */
+  async send(to: Addressee, message: string): Promise<LetterResult> {
+    const { timeoutMs, allowed, maxBytes, onError } = this.#terms
     const { form, letters, signal, subscription } = to
     const bytes = form.bytesOf(message)
     if (bytes > maxBytes) {

@@ -7,7 +7,7 @@ import { startApp } from '../../testing/test-app.ts'
 import { Unsent } from '../../http/answers/unsent.ts'
 import { feedLimits } from './limits.ts'
 import { Waits } from './waits.ts'
-import { askWaiting, lendTo } from './lending.ts'
+import { askWaiting, lendTo } from './leases.ts'
 
 test('a lease that was granted to a client which has left is given back', async () => {
   await using service = await startApp(inject('redisPort'))
