@@ -8,6 +8,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LoopSlice } from '../../process/loop-slice.ts'
 import { LEFT } from '../requests/left.ts'
 import { isLong } from './long-lists.ts'
 
@@ -28,8 +29,6 @@ declare module 'fastify' {
 const LARGE_BYTES = 4096
 /** With so many a body is worked on in passes of the loop of its own, and so is one with a long list, which costs Redis time, too. */
 const OWN_PASS_BYTES = 65_536
-/** So long the others are worked on in one pass; what has begun by then is done. */
-const SLICE_MS = 20
 /** For others, behind so many bytes: they ask Redis, and are answered. */
 const PAUSE_MS = 10
 const BYTES_WITHOUT_PAUSE = 1024 * 1024
@@ -51,18 +50,16 @@ export class BodyTurns {
   /** Of those that have had a turn. */
   readonly #taken = new WeakMap<Turn, Terms>()
   readonly #end = (): void => this.#pause()
-  readonly #now: () => number
+  readonly #slice: LoopSlice
   #atWork: Turn | null = null
   /** Of what is at work, or was last. */
   #isAlone = false
   #isPause = false
   /** Worked on since the last pause. */
   #bytes = 0
-  /** When the slice of this pass of the loop began; null: it has not yet. */
-  #since: number | null = null
 
-  constructor(now = (): number => performance.now()) {
-    this.#now = now
+  constructor(now?: () => number) {
+    this.#slice = new LoopSlice(now)
   }
 
   /** Resolves when a body of so many bytes may be worked on. Throws LEFT. */
@@ -141,11 +138,8 @@ export class BodyTurns {
 
   /** At once while the slice of this pass lasts, else in the next one; so what is alone. */
   #whenTime(work: () => void): void {
-    if (this.#since === null) {
-      this.#since = this.#now()
-      setImmediate(() => (this.#since = null))
-    }
-    if (this.#isAlone || this.#now() - this.#since >= SLICE_MS) setImmediate(work)
+    const isOver = this.#slice.isOver()
+    if (this.#isAlone || isOver) setImmediate(work)
     else work()
   }
 
