@@ -1,0 +1,90 @@
+import type { Attempt } from '../../once/once.ts'
+import { notifying } from '../../runtime/errors/notifying.ts'
+import type { Headers } from './answer.ts'
+import { Deferred } from './deferred.ts'
+
+/** A response as it is kept, in whatever codec the `once` has. */
+export interface StoredResponse {
+  readonly status: number
+  readonly headers: Headers
+  /** In base64; null when it was too large to be kept. */
+  readonly body: string | null
+}
+
+export interface RecordingOptions {
+  keepHeaders?: readonly string[]
+  onNotKept?: (error: unknown, key: string) => void
+}
+
+/** What a handler answered. A body of null is too large, or a stream without an end. */
+export interface Outgoing {
+  readonly status: number
+  readonly headers: Iterable<readonly [name: string, value: string]>
+  readonly body: Uint8Array | null
+}
+
+// What describes the content or what has been made. Cookies, dates and what servers add are not repeated.
+export const KEPT_HEADERS: ReadonlySet<string> = new Set([
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'content-type',
+  'etag',
+  'expires',
+  'last-modified',
+  'link',
+  'location',
+  'vary',
+])
+
+/** A request whose handler is under way. */
+export class Recording {
+  readonly #attempt: Attempt<StoredResponse>
+  readonly #options: RecordingOptions
+  readonly #onNotKept: (error: unknown, key: string) => void
+  readonly #settled = new Deferred<void>()
+
+  constructor(attempt: Attempt<StoredResponse>, options: RecordingOptions) {
+    this.#attempt = attempt
+    this.#options = options
+    this.#onNotKept = notifying(options.onNotKept ?? (() => undefined))
+  }
+
+  /** Resolves once the response is kept, or the key is free, as far as that can be. */
+  get settled(): Promise<void> {
+    return this.#settled.promise
+  }
+
+  /** Keeps the response, unless it says that the server failed, or is none. Never rejects. */
+  async keep(response: Outgoing): Promise<void> {
+    if (response.status >= 500 || response.status < 200) return this.free()
+    const { status, headers, body } = response
+    const stored: StoredResponse = {
+      status,
+      headers: [...headers].filter(([name]) => this.#keeps(name.toLowerCase())),
+      body: body === null ? null : Buffer.from(body).toString('base64'),
+    }
+    await this.#settle(this.#attempt.completeAnyway(stored))
+  }
+
+  /** The handler threw: a retry may run. Never rejects. */
+  async free(): Promise<void> {
+    await this.#settle(this.#attempt.releaseAnyway())
+  }
+
+  async #settle(call: Promise<unknown>): Promise<void> {
+    try {
+      await call
+    } catch (error) {
+      this.#onNotKept(error, this.#attempt.key)
+    }
+    this.#settled.resolve()
+  }
+
+  #keeps(name: string): boolean {
+    const { keepHeaders = [] } = this.#options
+    return KEPT_HEADERS.has(name) || keepHeaders.some((kept) => kept.toLowerCase() === name)
+  }
+}
