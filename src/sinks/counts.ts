@@ -14,6 +14,7 @@ import type { CountDialect, Events, EventsPlace, FoundEvents, Standing, Taken } 
 import {
   type Column,
   type FullTarget,
+  idFrom,
   type Place,
   type Row,
   type SqlRunner,
@@ -210,7 +211,7 @@ export class SqlCounts implements CountSource {
     for (const page of inPages(ids)) {
       const asked = page.filter((id) => this.#fits(events, id))
       const sums = await runner.rows(this.#counting.sums(events, at, asked))
-      const found = new Map(sums.map((row) => [String(row['id']), wideOf(row, 'sum')]))
+      const found = new Map(sums.map((row) => [String(idFrom(row)), wideOf(row, 'sum')]))
       const { counted } = await read(page)
       const changes = page.map((id) => ({ id, delta: (found.get(id) ?? 0n) - (counted.get(id) ?? 0n) }))
       const changed = changes.filter(({ delta }) => delta !== 0n)

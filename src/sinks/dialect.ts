@@ -99,7 +99,7 @@ export interface LaterMade {
 export interface Refused {
   /** Makes it in a schema, also where another is just doing that. */
   table(schema: string): string
-  /** Rows of `id`, `delta` and `why` of so many, those first that were tried the longest time ago. */
+  /** Rows of an id, as `idFrom` reads it, `delta` and `why` of so many, those first that were tried the longest time ago. */
   list(schema: string, counters: string, most: number): Statement
   /** Enters an id with nothing, unless it is there. */
   enter(schema: string, counters: string, id: string): Statement
@@ -144,7 +144,7 @@ export interface Dialect {
   meaningOf(error: object): SinkErrorCode
   /** Whether it is of the rows that were written, and others might be: not of the disk, the memory or the server. */
   isOfRows(error: object): boolean
-  /** Rows of `id` and `value`, of `id` and `refused`, or of both, and of `seq`, at least one where the ledger knows the epoch. */
+  /** Rows of an id, as `idFrom` reads it, and `value`, of one and `refused`, or of both, and of `seq`, at least one where the ledger knows the epoch. */
   read(target: Place, place: LedgerPlace, ids: readonly string[]): Statement
   /** The newest epoch of a partition, as `epoch`. */
   newest(schema: string, counters: string, partition: number): Statement
@@ -161,7 +161,7 @@ export interface Dialect {
   /** `seq` and `batch` of the ledger. */
   standing(schema: string, place: LedgerPlace): Statement
   /**
-   * Rows of `id`: those of these that have a row, as text; one that the column has in another spelling may be left out. Null: to
+   * Rows of an id, as `idFrom` reads it: those of these that have a row; one that the column has in another spelling may be left out. Null: to
    * insert one that has a row takes nothing.
    */
   present(target: Place, ids: readonly string[]): Statement | null
@@ -177,6 +177,13 @@ export function wholeOf(value: unknown, otherwise = '0'): string {
 /** A whole number that may leave the 64 bits of the database, which tells it in parts: `column`, and what is `_high` of it as 32 bits. */
 export function wideOf(row: Row, column: string): bigint {
   return (BigInt(wholeOf(row[`${column}_high`])) << 32n) + BigInt(wholeOf(row[column]))
+}
+
+/** The id of a row: its text, or its bytes, as `id_hex`, where a connection may have fewer characters than the column. */
+export function idFrom(row: Row): string | null {
+  const [hex, id] = [row['id_hex'] ?? null, row['id'] ?? null]
+  if (hex !== null) return Buffer.from(String(hex), 'hex').toString()
+  return id === null ? null : String(id)
 }
 
 /** Whether a number has the 64 bits of a count. */

@@ -159,6 +159,8 @@ export interface MariadbPlace extends ServerPlace {
   readonly schema: string
   /** A sink whose connections are told this first. */
   sinkAfter(statement: string, target: Target): Sink
+  /** As `sinkAfter`. */
+  eventsAfter(statement: string, options: EventsOptions): EventSource
   /** A sink of one connection at a time, which is changed when it is made. */
   sinkThrough(target: Target, change: (connection: PoolConnection) => unknown): Sink
 }
@@ -206,16 +208,19 @@ export async function openMariadb(): Promise<MariadbPlace> {
         await place.run(`GRANT SELECT, INSERT, UPDATE ON ${schema}.${table} TO ${user}@'127.0.0.1'`)
       return mysql(connect(port, schema, user), target)
     },
-    sinkAfter: (statement, target) => {
-      const pool = connect(port, schema)
-      pool.pool.on('connection', (connection) => {
-        connection.query(statement, () => undefined)
-      })
-      return mysql(pool, target)
-    },
+    sinkAfter: (statement, target) => mysql(told(connect(port, schema), statement), target),
+    eventsAfter: (statement, options) => mysqlEvents(told(connect(port, schema), statement), options),
     sinkThrough: (target, change) => mysql(ofOneConnection(connect(port, schema), change), target),
     endConnection: async (id) => void (await place.run(`KILL ${String(id)}`)),
   }
+}
+
+/** A pool whose connections are told a statement first. */
+function told(pool: Pool, statement: string): Pool {
+  pool.pool.on('connection', (connection) => {
+    connection.query(statement, () => undefined)
+  })
+  return pool
 }
 
 /** A pool that lends the same connection until it is destroyed. */
