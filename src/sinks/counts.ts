@@ -25,7 +25,7 @@ import {
   wideOf,
 } from './dialect.ts'
 import { type AddedUp, addUp } from './rows-of-counters.ts'
-import { checkFits, checkIdColumn, checkTarget, prepareTarget } from './target.ts'
+import { checkFits, checkIdColumn, checkShowsRows, checkTarget, prepareTarget } from './target.ts'
 
 interface Ready {
   readonly place: Place
@@ -50,7 +50,7 @@ export class SqlCounts implements CountSource {
 
   /** Throws InvalidArgumentError. */
   constructor(store: SqlStore, counting: CountDialect, events: Events, target: Target, prefix: string) {
-    const full = checkTarget(target, prefix)
+    const full = checkTarget(counting.dialect, target, prefix)
     this.name = counting.dialect.name
     this.missing = full.missing
     this.access = new SqlAccess(store, counting.dialect)
@@ -266,6 +266,8 @@ export class SqlCounts implements CountSource {
     const own = events.isShared ? null : await this.access.find(events.table)
     const found = own?.found ?? { ...place.found, name: events.table }
     const columns = own?.columns ?? (await this.access.columns([schema, events.table]))
+    const beside = ['perilune_cursor', 'perilune_refused'].map((name) => [schema, name] as const)
+    await checkShowsRows(this.access, target, [[found.schema, found.name], ...beside])
     for (const name of [events.mark, events.key]) if (name !== '') columnOf(columns, events.table, name)
     this.#checkTypes(events, columns)
     const isMarkedFromZero = !events.isShared && (await this.#suit({ ...events, found }))

@@ -37,6 +37,11 @@ export interface Target {
   readonly value?: string
   /** `create`, the default, inserts rows that are missing; `refuse` only changes those that are there. */
   readonly missing?: 'create' | 'refuse'
+  /**
+   * Of PostgreSQL. `refuse`, the default, takes no table whose row-level security applies to the role; `allow` does: then its policies must
+   * let the role see, insert and update every row that is counted, or counted in.
+   */
+  readonly rowLevelSecurity?: 'refuse' | 'allow'
 }
 
 export type FullTarget = Required<Target>
@@ -53,7 +58,7 @@ export interface Found {
 }
 
 /** A target whose columns are known. */
-export interface Place extends FullTarget {
+export interface Place extends Omit<FullTarget, 'rowLevelSecurity'> {
   readonly found: Found
   readonly idColumn: Column
   /** Whether a row that is inserted takes a number for another column than the id, whether it comes to be or not. */
@@ -124,6 +129,8 @@ export interface Dialect {
   columns(table: TableName): Statement
   /** A row of `flaw` for each reason why rows that are written there may not come to be. */
   flaws(table: TableName): Statement
+  /** Rows of `name` and `role`: those of these tables of which a role does not see, or may not write, each row, the first one first. */
+  hiding?(tables: readonly TableName[]): Statement
   /** What a transaction does first in which each row is tried by itself. */
   readonly carefully: readonly Statement[]
   /** `unmet`: how many rows of a target break a rule that is looked at with the COMMIT and can be looked at no sooner. */

@@ -100,6 +100,8 @@ export interface PostgresPlace extends ServerPlace {
   sinkOfPool(pool: pg.Pool, target: Target): Sink
   /** Sinks of a user of this name. */
   sinkOf(user: string): (target: Target) => Sink
+  /** What a user of this name counts. */
+  countsOf(user: string): Pick<Place, 'events' | 'outbox'>
 }
 
 /** In a schema of its own, of the server that all tests share or of another one. */
@@ -142,6 +144,10 @@ export async function openPostgres(own?: number, database = 'postgres'): Promise
     },
     sinkOfPool: postgres,
     sinkOf: (user) => (target) => postgres(connect(port, user), target),
+    countsOf: (user) => ({
+      events: (options) => postgresEvents(connect(port, user), options),
+      outbox: (options) => postgresOutbox(connect(port, user), options),
+    }),
     newReader: postgresPackets,
     isPatient: "SET deadlock_timeout = '20s'",
     waiting: async () => (await place.run(waiting)).map(({ id }) => id),
