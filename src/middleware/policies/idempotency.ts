@@ -3,7 +3,7 @@
 //
 //   no key, another method ──► pass
 //   first with its key ──► begun ──handler──► below 500: kept and replayed from now on
-//                                   └──────► 500 and above, or it threw: the key is free again
+//                                   └──────► 500 and above, cut short, or it threw: the key is free again
 //   again ──► the kept response, or 409 while the first is under way, or 422 for another request
 
 import { fingerprintOf, type Once } from '../../once/once.ts'
@@ -104,7 +104,7 @@ export async function admit<Request>(
   const what = `once ${once.name} ${unit}`
   if (hasBegun(incoming.request, what)) return { status: 'pass' }
   try {
-    const admission = await begin(once, options, unit, fingerprint)
+    const admission = await begin(once, options, incoming.method, { key: unit, fingerprint })
     if (admission.status === 'begun') noteBegun(incoming.request, what, admission.recording.settled)
     return admission
   } catch (error) {
@@ -117,13 +117,13 @@ export async function admit<Request>(
 async function begin<Request>(
   once: Store,
   options: IdempotencyOptions<Request>,
-  key: string,
-  fingerprint: string,
+  method: string,
+  { key, fingerprint }: { readonly key: string; readonly fingerprint: string },
 ): Promise<Admission> {
   const begun = await once.begin(key, { fingerprint })
   switch (begun.status) {
     case 'started':
-      return { status: 'begun', recording: new Recording(begun.attempt, options) }
+      return { status: 'begun', recording: new Recording(begun.attempt, method, options) }
     case 'replayed':
       return answered(replay(begun.result))
     case 'running':

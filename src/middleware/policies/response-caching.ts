@@ -17,7 +17,7 @@ import { hasBegun, noteBegun } from './begun-for.ts'
 import { judgeResponse, type Keepable } from './cache-control.ts'
 import { Deferred } from '../responses/deferred.ts'
 import { cacheStatus, type KeptResponse, toAnswer, toKept, toPass } from '../responses/kept-response.ts'
-import type { Outgoing } from '../responses/recording.ts'
+import { isCutShort, type Outgoing } from '../responses/recording.ts'
 import { toldText, toldTexts } from './told.ts'
 
 export interface ResponseCacheOptions<Request> extends Freshness {
@@ -170,6 +170,7 @@ export class BegunResponse {
     // They may be there to be read once.
     const response = { ...given, headers: [...given.headers] }
     const { freshFor } = this.#options
+    if (isCutShort(response)) return this.fail()
     const verdict = this.#judge(response, { ...response, ...sent })
     if (verdict.status === 'failed') return this.fail()
     if (verdict.status === 'pass') {

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../once/once.ts'
 import { notifying } from '../../runtime/errors/notifying.ts'
-import type { Headers } from './answer.ts'
+import { BODILESS, type Headers } from './answer.ts'
 import { Deferred } from './deferred.ts'
 
 /** A response as it is kept, in whatever codec the `once` has. */
@@ -23,6 +23,13 @@ export interface Outgoing {
   readonly body: Uint8Array | null
 }
 
+/** Whether it ended before so many bytes as it declares: what it was made from has failed, and a client would wait for the rest. */
+export function isCutShort({ status, headers, body }: Outgoing): boolean {
+  if (body === null || BODILESS.has(status)) return false
+  const declared = [...headers].filter(([name]) => name.toLowerCase() === 'content-length')
+  return declared.some(([, length]) => Number(length) > body.byteLength)
+}
+
 // What describes the content or what has been made. Cookies, dates and what servers add are not repeated.
 export const KEPT_HEADERS: ReadonlySet<string> = new Set([
   'cache-control',
@@ -42,12 +49,14 @@ export const KEPT_HEADERS: ReadonlySet<string> = new Set([
 /** A request whose handler is under way. */
 export class Recording {
   readonly #attempt: Attempt<StoredResponse>
+  readonly #method: string
   readonly #options: RecordingOptions
   readonly #onNotKept: (error: unknown, key: string) => void
   readonly #settled = new Deferred<void>()
 
-  constructor(attempt: Attempt<StoredResponse>, options: RecordingOptions) {
+  constructor(attempt: Attempt<StoredResponse>, method: string, options: RecordingOptions) {
     this.#attempt = attempt
+    this.#method = method
     this.#options = options
     this.#onNotKept = notifying(options.onNotKept ?? (() => undefined))
   }
@@ -57,13 +66,17 @@ export class Recording {
     return this.#settled.promise
   }
 
-  /** Keeps the response, unless it says that the server failed, or is none. Never rejects. */
+  /** Keeps the response, unless it says that the server failed, was cut short, or is none. Never rejects. */
   async keep(response: Outgoing): Promise<void> {
-    if (response.status >= 500 || response.status < 200) return this.free()
-    const { status, headers, body } = response
+    const { status, body } = response
+    if (status >= 500 || status < 200) return this.free()
+    // They may be there to be read once.
+    const headers = [...response.headers]
+    // What is asked for by HEAD declares what it does not send.
+    if (this.#method !== 'HEAD' && isCutShort({ status, headers, body })) return this.free()
     const stored: StoredResponse = {
       status,
-      headers: [...headers].filter(([name]) => this.#keeps(name.toLowerCase())),
+      headers: headers.filter(([name]) => this.#keeps(name.toLowerCase())),
       body: body === null ? null : Buffer.from(body).toString('base64'),
     }
     await this.#settle(this.#attempt.completeAnyway(stored))

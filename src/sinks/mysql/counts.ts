@@ -17,7 +17,7 @@ import {
 import { type Row, type SqlRunner, wholeOf } from '../sql/dialect.ts'
 import { countsOf, describes, inParts, key, MYSQL } from './dialect.ts'
 import { MYSQL_REFUSED } from './refused.ts'
-import { asText, inSchema, name, plain, tableOf, text } from './words.ts'
+import { asText, hexOf, inSchema, name, plain, tableOf, text } from './words.ts'
 
 export interface MysqlEvents extends EventsOptions {
   /** The column that says whether a row was counted, `BIGINT NOT NULL DEFAULT 0` or `BIGINT NULL`, with an index; default `counted`. */
@@ -72,9 +72,9 @@ export const MYSQL_COUNTS: CountDialect = {
   take,
   values: (place, events, counters, ids) => {
     const { schema } = place.found
-    const line = `SELECT NULL AS id, NULL AS value, NULL AS refused, NULL AS pending, version, reached FROM ${cursorIn(schema)}
+    const line = `SELECT NULL AS id_hex, NULL AS value, NULL AS refused, NULL AS pending, version, reached FROM ${cursorIn(schema)}
       WHERE counters = ${text(counters)}`
-    const waiting = `SELECT MIN(id), NULL, NULL, CAST(SUM(amount) AS CHAR), NULL, NULL
+    const waiting = `SELECT ${hexOf('MIN(id)')}, NULL, NULL, CAST(SUM(amount) AS CHAR), NULL, NULL
       FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${tableOf(events)} e
         WHERE ${own(events, counters)} AND ${isWaiting(events)} AND ${among(events, ids)}) e
       GROUP BY ${bytesOf('id')}`
@@ -89,7 +89,7 @@ export const MYSQL_COUNTS: CountDialect = {
         WHERE ${own(events, counters)} AND ${isWaiting(events)}
         ORDER BY e.${name(events.key)} LIMIT ${most}) w ON TRUE`),
   sums: (events, { counters }, ids) =>
-    plain(`SELECT MIN(id) AS id, CAST(SUM(amount) AS CHAR) AS sum
+    plain(`SELECT ${hexOf('MIN(id)')} AS id_hex, CAST(SUM(amount) AS CHAR) AS sum
       FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${tableOf(events)} e
         WHERE ${own(events, counters)} AND NOT (${isWaiting(events)}) AND ${among(events, ids)}) e
       GROUP BY ${bytesOf('id')}`),
@@ -185,13 +185,13 @@ async function lockWaiting(
   // Said in another way, or the index of the marks could be taken for this, too.
   const known = `${isAmong(number, found)} AND COALESCE(e.${name(events.mark)}, 0) = 0`
   const sums = await runner.rows(
-    plain(`SELECT MIN(${id}) AS id, CAST(SUM(${amount}) AS CHAR) AS amount, COUNT(*) AS events
+    plain(`SELECT ${hexOf(`MIN(${id})`)} AS id_hex, CAST(SUM(${amount}) AS CHAR) AS amount, COUNT(*) AS events
       FROM ${from} e WHERE ${known} GROUP BY ${bytesOf(id)} FOR UPDATE SKIP LOCKED`),
   )
   if (sums.reduce((all, each) => all + Number(each['events']), 0) === found.length)
     return { keys: found, sums }
   const rows = await runner.rows(
-    plain(`SELECT CAST(${number} AS CHAR) AS at, ${id} AS id, CAST(${amount} AS CHAR) AS amount
+    plain(`SELECT CAST(${number} AS CHAR) AS at, ${hexOf(id)} AS id_hex, CAST(${amount} AS CHAR) AS amount
       ${waiting} FOR UPDATE SKIP LOCKED`),
   )
   return { keys: keysOf(rows), sums: rows }

@@ -16,7 +16,7 @@ import {
 } from '../sql/dialect.ts'
 import { isOfRows, meaningOf } from './errors.ts'
 import { MYSQL_REFUSED } from './refused.ts'
-import { asText, bitsOf, inSchema, isInteger, name, plain, tableOf, text } from './words.ts'
+import { asText, bitsOf, hexOf, inSchema, isInteger, name, plain, tableOf, text } from './words.ts'
 
 /** A long statement is slow to read for the server: its time grows with the square of what it changes. */
 const MOST_UPDATED = 100
@@ -66,7 +66,7 @@ export const MYSQL: Dialect = {
   isOfRows,
   read: (place, { counters, partition, epoch }, ids) => {
     const { schema } = place.found
-    const ledger = `SELECT NULL AS id, NULL AS value, NULL AS refused, seq FROM ${ledgerIn(schema)}
+    const ledger = `SELECT NULL AS id_hex, NULL AS value, NULL AS refused, seq FROM ${ledgerIn(schema)}
       WHERE ${ledgerRow(counters, partition, epoch)}`
     const aside = MYSQL_REFUSED.among(schema, counters, ids, 'NULL')
     return plain([ledger, ...countsOf(place, ids, 'NULL, NULL'), ...aside].join('\nUNION ALL '))
@@ -117,7 +117,7 @@ function insertion(place: Place, changes: readonly Change[]): ChangeStatement {
 function presentOf({ found, id, idColumn }: Place, ids: readonly string[]): Statement {
   const parts = inParts(ids, MOST_UPDATED).map((part) => {
     const keys = part.map((one) => key(one, idColumn)).join(', ')
-    return `SELECT ${asText(name(id), idColumn)} AS id FROM ${tableOf({ found })} WHERE ${name(id)} IN (${keys})`
+    return `SELECT ${hexOf(asText(name(id), idColumn))} AS id_hex FROM ${tableOf({ found })} WHERE ${name(id)} IN (${keys})`
   })
   return plain(parts.join('\nUNION ALL '))
 }
@@ -143,8 +143,8 @@ export function countsOf(place: Place, ids: readonly string[], others: string): 
   const { id, value, idColumn } = place
   const counts = `CAST(COALESCE(${name(value)}, 0) AS CHAR), ${others} FROM ${tableOf(place)} WHERE ${name(id)}`
   return isInteger(idColumn)
-    ? [`SELECT ${asText(name(id), idColumn)}, ${counts} IN (${ids.join(', ')})`]
-    : ids.map((one) => `SELECT ${text(one)}, ${counts} = ${text(one)}`)
+    ? [`SELECT ${hexOf(asText(name(id), idColumn))}, ${counts} IN (${ids.join(', ')})`]
+    : ids.map((one) => `SELECT ${hexOf(text(one))}, ${counts} = ${text(one)}`)
 }
 
 /**

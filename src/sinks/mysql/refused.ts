@@ -1,7 +1,7 @@
 // How MySQL and MariaDB keep what they refused.
 
 import type { Refused } from '../sql/dialect.ts'
-import { exactly, inSchema, plain, text } from './words.ts'
+import { exactly, hexOf, inSchema, plain, text } from './words.ts'
 
 interface MysqlRefused extends Refused {
   /** Selects ids, nothing, what was refused of them, and `others` behind that. */
@@ -14,7 +14,7 @@ export const MYSQL_REFUSED: MysqlRefused = {
     counters VARBINARY(1024) NOT NULL, id VARBINARY(255) NOT NULL, delta VARCHAR(100) CHARACTER SET ascii NOT NULL,
     why VARCHAR(500) CHARACTER SET utf8mb4 NOT NULL, tried DATETIME(6) NOT NULL, PRIMARY KEY (counters, id)) ENGINE=InnoDB`,
   list: (schema, counters, most) =>
-    plain(`SELECT ${exactly('id')} AS id, delta, why FROM ${refusedIn(schema)} WHERE counters = ${text(counters)}
+    plain(`SELECT ${hexOf(exactly('id'))} AS id_hex, delta, why FROM ${refusedIn(schema)} WHERE counters = ${text(counters)}
       ORDER BY tried LIMIT ${most}`),
   enter: (schema, counters, id) =>
     plain(`INSERT INTO ${refusedIn(schema)} (counters, id, delta, why, tried)
@@ -30,7 +30,7 @@ export const MYSQL_REFUSED: MysqlRefused = {
     ids.length === 0
       ? []
       : [
-          `SELECT ${exactly('id')}, NULL, CAST(delta AS CHAR), ${others} FROM ${refusedIn(schema)}
+          `SELECT ${hexOf(exactly('id'))}, NULL, CAST(delta AS CHAR), ${others} FROM ${refusedIn(schema)}
             WHERE counters = ${text(counters)} AND id IN (${ids.map(text).join(', ')})`,
         ],
 }

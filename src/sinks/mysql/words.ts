@@ -32,6 +32,11 @@ export function exactly(of: string): string {
   return `CONVERT(${of} USING utf8mb4) COLLATE utf8mb4_bin`
 }
 
+/** Its bytes, whatever characters the connection has: what it lacks would come as `?`, which is another id. */
+export function hexOf(text: string): string {
+  return `HEX(${text})`
+}
+
 export function isInteger({ type }: Column): boolean {
   return bitsOf(type) !== undefined
 }

@@ -76,6 +76,12 @@ export const POSTGRES: Dialect = {
       FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhparent WHERE c.oid = to_regclass($1) AND c.relkind = 'r'`,
     values: [nameOf(table)],
   }),
+  hiding: (tables) => ({
+    sql: `SELECT t.name AS name, current_user AS role
+      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (path, name, at)
+      WHERE row_security_active(to_regclass(t.path)::oid) ORDER BY t.at`,
+    values: [tables.map(nameOf), tables.map(([, name]) => name)],
+  }),
   // What is checked at the end would refuse the whole transaction.
   carefully: [{ sql: 'SET CONSTRAINTS ALL IMMEDIATE', values: [] }],
   isCount: (type) => type === 'bigint',

@@ -80,6 +80,16 @@ export class SqlAccess {
     if (row !== undefined) throw misconfigured(`the table ${table} ${String(row['flaw'])}`)
   }
 
+  /** Throws SinkError where row-level security hides rows of a table from whoever asks. */
+  async checkShowsRows(tables: readonly TableName[]): Promise<void> {
+    const asked = this.dialect.hiding?.(tables)
+    const [row] = asked === undefined ? [] : await this.#catalog(asked)
+    if (row === undefined) return
+    throw misconfigured(
+      `row-level security of the table ${String(row['name'])} applies to the role ${String(row['role'])}, which may not see all rows: take one that owns the table or has BYPASSRLS, or rowLevelSecurity: 'allow'`,
+    )
+  }
+
   explain(error: unknown): SinkError {
     if (error instanceof SinkError) return error
     const meanings = causesOf(error).map((one) => this.dialect.meaningOf(one))

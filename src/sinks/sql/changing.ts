@@ -3,7 +3,7 @@
 
 import type { Change, Refusal, Refusals } from '../../counters/sink.ts'
 import { causesOf, type SqlAccess } from './access.ts'
-import { type Place, type SqlRunner, wholeOf } from './dialect.ts'
+import { idFrom, type Place, type SqlRunner, wholeOf } from './dialect.ts'
 import { changeAll, Ended, type Endings, isOfRows, Parts } from './parts.ts'
 
 /** Changes rows of a target, or throws where that leaves any out. */
@@ -86,10 +86,10 @@ export class Changing implements Refusals {
     const rows = await this.#withPlace(({ found }) =>
       this.#access.rows(refused.list(found.schema, counters, MOST_LISTED)),
     )
-    return rows.map(({ id, delta, why }) => ({
-      id: String(id),
-      delta: BigInt(String(delta)),
-      why: String(why),
+    return rows.map((row) => ({
+      id: String(idFrom(row)),
+      delta: BigInt(String(row['delta'])),
+      why: String(row['why']),
     }))
   }
 
@@ -105,8 +105,8 @@ export class Changing implements Refusals {
       const parts = new Parts(this.#access, runner, place, endings)
       const until = performance.now() + TRYING_MS
       let count = rows.length
-      for (const { id } of rows) {
-        if (await this.#retry(runner, place, counters, String(id), parts)) count--
+      for (const row of rows) {
+        if (await this.#retry(runner, place, counters, String(idFrom(row)), parts)) count--
         if (performance.now() > until) break
       }
       return count

@@ -8,6 +8,7 @@ import {
   type Column,
   type Dialect,
   type Found,
+  idFrom,
   type LaterMade,
   type Place,
   type SqlRunner,
@@ -110,12 +111,12 @@ export interface CountDialect {
     until: string | undefined,
   ): Promise<Taken>
   /**
-   * Rows of `id`, `value`, `refused`, `pending`, and of `version` and `reached`: some null. `hint`: how far rows had been taken at least.
+   * Rows of an id, as `idFrom` reads it, `value`, `refused`, `pending`, and of `version` and `reached`: some null. `hint`: how far rows had been taken at least.
    */
   values(place: Place, events: EventsPlace, counters: string, ids: readonly string[], hint: string): Statement
   /** How many rows wait, `most` at most, as `waiting`; `age_ms`, `version`, `reached` and `flaw`. */
   waiting(schema: string, events: EventsPlace, counters: string, hint: string, most: number): Statement
-  /** `id` and `sum` of the rows that were taken. */
+  /** An id, as `idFrom` reads it, and `sum` of the rows that were taken. */
   sums(events: EventsPlace, standing: Standing, ids: readonly string[]): Statement
   /** Enters a change into the outbox, in any transaction; false when its idempotency key is known. */
   add(runner: SqlRunner, schema: string, counters: string, entry: OutboxEntry): Promise<boolean>
@@ -153,6 +154,5 @@ export function changesOf(rows: readonly EventRow[]): Change[] {
 }
 
 export function eventRow(row: Readonly<Record<string, unknown>>): EventRow {
-  const id = String(row['id'])
-  return { id: row['id'] === null ? null : id, amount: BigInt(wholeOf(row['amount'])) }
+  return { id: idFrom(row), amount: BigInt(wholeOf(row['amount'])) }
 }

@@ -14,6 +14,7 @@ import type { CountDialect, Events, EventsPlace, FoundEvents, Standing, Taken } 
 import {
   type Column,
   type FullTarget,
+  idFrom,
   type Place,
   type Row,
   type SqlRunner,
@@ -24,7 +25,7 @@ import {
   wideOf,
 } from './dialect.ts'
 import { type AddedUp, addUp } from './rows-of-counters.ts'
-import { checkFits, checkIdColumn, checkTarget, prepareTarget } from './target.ts'
+import { checkFits, checkIdColumn, checkShowsRows, checkTarget, prepareTarget } from './target.ts'
 
 interface Ready {
   readonly place: Place
@@ -49,7 +50,7 @@ export class SqlCounts implements CountSource {
 
   /** Throws InvalidArgumentError. */
   constructor(store: SqlStore, counting: CountDialect, events: Events, target: Target, prefix: string) {
-    const full = checkTarget(target, prefix)
+    const full = checkTarget(counting.dialect, target, prefix)
     this.name = counting.dialect.name
     this.missing = full.missing
     this.access = new SqlAccess(store, counting.dialect)
@@ -210,7 +211,7 @@ export class SqlCounts implements CountSource {
     for (const page of inPages(ids)) {
       const asked = page.filter((id) => this.#fits(events, id))
       const sums = await runner.rows(this.#counting.sums(events, at, asked))
-      const found = new Map(sums.map((row) => [String(row['id']), wideOf(row, 'sum')]))
+      const found = new Map(sums.map((row) => [String(idFrom(row)), wideOf(row, 'sum')]))
       const { counted } = await read(page)
       const changes = page.map((id) => ({ id, delta: (found.get(id) ?? 0n) - (counted.get(id) ?? 0n) }))
       const changed = changes.filter(({ delta }) => delta !== 0n)
@@ -265,6 +266,8 @@ export class SqlCounts implements CountSource {
     const own = events.isShared ? null : await this.access.find(events.table)
     const found = own?.found ?? { ...place.found, name: events.table }
     const columns = own?.columns ?? (await this.access.columns([schema, events.table]))
+    const beside = ['perilune_cursor', 'perilune_refused'].map((name) => [schema, name] as const)
+    await checkShowsRows(this.access, target, [[found.schema, found.name], ...beside])
     for (const name of [events.mark, events.key]) if (name !== '') columnOf(columns, events.table, name)
     this.#checkTypes(events, columns)
     const isMarkedFromZero = !events.isShared && (await this.#suit({ ...events, found }))

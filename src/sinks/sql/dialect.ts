@@ -37,6 +37,11 @@ export interface Target {
   readonly value?: string
   /** `create`, the default, inserts rows that are missing; `refuse` only changes those that are there. */
   readonly missing?: 'create' | 'refuse'
+  /**
+   * Of PostgreSQL. `refuse`, the default, takes no table whose row-level security applies to the role; `allow` does: then its policies must
+   * let the role see, insert and update every row that is counted, or counted in.
+   */
+  readonly rowLevelSecurity?: 'refuse' | 'allow'
 }
 
 export type FullTarget = Required<Target>
@@ -53,7 +58,7 @@ export interface Found {
 }
 
 /** A target whose columns are known. */
-export interface Place extends FullTarget {
+export interface Place extends Omit<FullTarget, 'rowLevelSecurity'> {
   readonly found: Found
   readonly idColumn: Column
   /** Whether a row that is inserted takes a number for another column than the id, whether it comes to be or not. */
@@ -99,7 +104,7 @@ export interface LaterMade {
 export interface Refused {
   /** Makes it in a schema, also where another is just doing that. */
   table(schema: string): string
-  /** Rows of `id`, `delta` and `why` of so many, those first that were tried the longest time ago. */
+  /** Rows of an id, as `idFrom` reads it, `delta` and `why` of so many, those first that were tried the longest time ago. */
   list(schema: string, counters: string, most: number): Statement
   /** Enters an id with nothing, unless it is there. */
   enter(schema: string, counters: string, id: string): Statement
@@ -124,6 +129,8 @@ export interface Dialect {
   columns(table: TableName): Statement
   /** A row of `flaw` for each reason why rows that are written there may not come to be. */
   flaws(table: TableName): Statement
+  /** Rows of `name` and `role`: those of these tables of which a role does not see, or may not write, each row, the first one first. */
+  hiding?(tables: readonly TableName[]): Statement
   /** What a transaction does first in which each row is tried by itself. */
   readonly carefully: readonly Statement[]
   /** `unmet`: how many rows of a target break a rule that is looked at with the COMMIT and can be looked at no sooner. */
@@ -144,7 +151,7 @@ export interface Dialect {
   meaningOf(error: object): SinkErrorCode
   /** Whether it is of the rows that were written, and others might be: not of the disk, the memory or the server. */
   isOfRows(error: object): boolean
-  /** Rows of `id` and `value`, of `id` and `refused`, or of both, and of `seq`, at least one where the ledger knows the epoch. */
+  /** Rows of an id, as `idFrom` reads it, and `value`, of one and `refused`, or of both, and of `seq`, at least one where the ledger knows the epoch. */
   read(target: Place, place: LedgerPlace, ids: readonly string[]): Statement
   /** The newest epoch of a partition, as `epoch`. */
   newest(schema: string, counters: string, partition: number): Statement
@@ -161,7 +168,7 @@ export interface Dialect {
   /** `seq` and `batch` of the ledger. */
   standing(schema: string, place: LedgerPlace): Statement
   /**
-   * Rows of `id`: those of these that have a row, as text; one that the column has in another spelling may be left out. Null: to
+   * Rows of an id, as `idFrom` reads it: those of these that have a row; one that the column has in another spelling may be left out. Null: to
    * insert one that has a row takes nothing.
    */
   present(target: Place, ids: readonly string[]): Statement | null
@@ -177,6 +184,13 @@ export function wholeOf(value: unknown, otherwise = '0'): string {
 /** A whole number that may leave the 64 bits of the database, which tells it in parts: `column`, and what is `_high` of it as 32 bits. */
 export function wideOf(row: Row, column: string): bigint {
   return (BigInt(wholeOf(row[`${column}_high`])) << 32n) + BigInt(wholeOf(row[column]))
+}
+
+/** The id of a row: its text, or its bytes, as `id_hex`, where a connection may have fewer characters than the column. */
+export function idFrom(row: Row): string | null {
+  const [hex, id] = [row['id_hex'] ?? null, row['id'] ?? null]
+  if (hex !== null) return Buffer.from(String(hex), 'hex').toString()
+  return id === null ? null : String(id)
 }
 
 /** Whether a number has the 64 bits of a count. */

@@ -3,7 +3,7 @@
 import { SinkError } from '../../counters/errors.ts'
 import type { Change, Refusal } from '../../counters/sink.ts'
 import { causesOf, type SqlAccess } from './access.ts'
-import { type Dialect, fitsCount, type Place, type SqlRunner } from './dialect.ts'
+import { type Dialect, fitsCount, idFrom, type Place, type SqlRunner } from './dialect.ts'
 
 /** Parts that have ended the transaction they were tried in, and why the database refused them. */
 export type Endings = Map<string, string>
@@ -45,7 +45,7 @@ async function presentOf(
   const ids = changes.map(({ id }) => id)
   const asked = place.missing === 'create' ? dialect.present(place, ids) : null
   const rows = asked === null ? [] : await runner.rows(asked)
-  return new Set(rows.map((row) => String(row['id'])))
+  return new Set(rows.map((row) => String(idFrom(row))))
 }
 
 async function run(

@@ -1,6 +1,6 @@
 // What rows say of counters, whether each has one of its own or one for each thing that is known of it.
 
-import { type Row, wideOf } from './dialect.ts'
+import { idFrom, type Row, wideOf } from './dialect.ts'
 
 export interface AddedUp {
   /** With what was refused, and what waits. Of those that are known. */
@@ -27,6 +27,8 @@ export function addUp(
 }
 
 function sumsOf(rows: readonly Row[], column: string): Map<string, bigint> {
-  const found = rows.filter((row) => (row['id'] ?? null) !== null && (row[column] ?? null) !== null)
-  return new Map(found.map((row) => [String(row['id']), wideOf(row, column)]))
+  const found = rows.filter((row) => (row[column] ?? null) !== null)
+  return new Map(
+    found.flatMap((row) => (idFrom(row) === null ? [] : [[String(idFrom(row)), wideOf(row, column)]])),
+  )
 }

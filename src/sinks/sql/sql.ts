@@ -24,7 +24,7 @@ import {
   type Target,
 } from './dialect.ts'
 import { addUp } from './rows-of-counters.ts'
-import { checkFits, checkTarget, prepareTarget } from './target.ts'
+import { checkFits, checkShowsRows, checkTarget, prepareTarget } from './target.ts'
 
 export type { Target } from './dialect.ts'
 
@@ -41,7 +41,7 @@ export class SqlSink implements Sink {
 
   /** Throws InvalidArgumentError. */
   constructor(store: SqlStore, dialect: Dialect, target: Target) {
-    const full = checkTarget(target)
+    const full = checkTarget(dialect, target)
     this.name = dialect.name
     this.missing = full.missing
     this.#access = new SqlAccess(store, dialect)
@@ -189,6 +189,8 @@ export class SqlSink implements Sink {
     const place = await prepareTarget(this.#access, target)
     const { schema } = place.found
     await this.#access.make([schema, 'perilune_ledger'], this.#dialect.ledger(schema))
+    const own = ['perilune_ledger', 'perilune_refused'].map((name) => [schema, name] as const)
+    await checkShowsRows(this.#access, target, own)
     return place
   }
 }

@@ -3,19 +3,25 @@
 import { checkOptions } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { checkNames, columnOf, misconfigured, type SqlAccess } from './access.ts'
-import type { Column, FullTarget, Place, Target } from './dialect.ts'
+import type { Column, Dialect, FullTarget, Place, TableName, Target } from './dialect.ts'
 
-export const TARGET_OPTIONS: readonly string[] = ['table', 'id', 'value', 'missing']
+export const TARGET_OPTIONS: readonly string[] = ['table', 'id', 'value', 'missing', 'rowLevelSecurity']
 
 /** Throws InvalidArgumentError. */
-export function checkTarget(target: Target, prefix = ''): FullTarget {
+export function checkTarget({ name, hiding }: Dialect, target: Target, prefix = ''): FullTarget {
   checkOptions('target', target, TARGET_OPTIONS)
-  const { table, id = 'id', value = 'value', missing = 'create' } = target
+  const { table, id = 'id', value = 'value', missing = 'create', rowLevelSecurity = 'refuse' } = target
   checkNames({ [`${prefix}table`]: table, [`${prefix}id`]: id, [`${prefix}value`]: value })
   if (missing !== 'create' && missing !== 'refuse') {
     throw new InvalidArgumentError(`${prefix}missing`, 'must be one of create, refuse')
   }
-  return { table, id, value, missing }
+  if (target.rowLevelSecurity !== undefined && hiding === undefined) {
+    throw new InvalidArgumentError(`${prefix}rowLevelSecurity`, `is of PostgreSQL: ${name} has none`)
+  }
+  if (rowLevelSecurity !== 'refuse' && rowLevelSecurity !== 'allow') {
+    throw new InvalidArgumentError(`${prefix}rowLevelSecurity`, 'must be one of refuse, allow')
+  }
+  return { table, id, value, missing, rowLevelSecurity }
 }
 
 /** Throws SinkError. */
@@ -37,9 +43,19 @@ export async function prepareTarget(access: SqlAccess, target: FullTarget): Prom
   }
   if (creates) checkInserts(columns, target)
   await access.checkTakesRows(table, found)
+  await checkShowsRows(access, target, [[found.schema, found.name]])
   await access.make([found.schema, 'perilune_refused'], access.dialect.refused.table(found.schema))
   const isNumbered = [...columns.values()].some((column) => column.isNumbered && column !== idColumn)
   return { ...target, found, idColumn: { ...idColumn, makesZero: creates && idColumn.makesZero }, isNumbered }
+}
+
+/** Throws SinkError. */
+export async function checkShowsRows(
+  access: SqlAccess,
+  { rowLevelSecurity }: FullTarget,
+  tables: readonly TableName[],
+): Promise<void> {
+  if (rowLevelSecurity === 'refuse') await access.checkShowsRows(tables)
 }
 
 /** A row that cannot be inserted fails also where it is there: the batch would never be written, nor any behind it. */
