@@ -40,17 +40,26 @@ export type App = FastifyInstance<
 
 const MAX_HEADER_BYTES = 16_384
 
+/** Where the log goes; else to the standard output. */
+export interface LogTarget {
+  write(line: string): void
+}
+
 export interface AppTerms {
   /** When a request that has not come in whole is ended with 408. */
   readonly requestTimeoutMs: number | undefined
   readonly unsent: Unsent
+  readonly logTarget?: LogTarget | undefined
 }
 
 /** An app without routes. `logLevel`: pino's, `silent` included. */
-export function createFastify(logLevel: string, { requestTimeoutMs = 30_000, unsent }: AppTerms): App {
+export function createFastify(
+  logLevel: string,
+  { requestTimeoutMs = 30_000, unsent, logTarget }: AppTerms,
+): App {
   const broken = new BrokenRequests()
   const app: App = fastify({
-    logger: { level: logLevel },
+    logger: { level: logLevel, ...(logTarget === undefined ? {} : { stream: logTarget }) },
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: 'idle',
     requestTimeout: requestTimeoutMs,
