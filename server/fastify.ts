@@ -64,7 +64,12 @@ export function createFastify(
     forceCloseConnections: 'idle',
     requestTimeout: requestTimeoutMs,
     // Node takes the longer of the two for the whole request; by default that is a minute for the headers.
-    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4) },
+    http: {
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
+      // Node would end the connection with its answer, and carry out what comes behind.
+      requireHostHeader: false,
+    },
     connectionTimeout: 60_000,
     // Too long a name is the caller's mistake, not an unknown path.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES, querystringParser: parseQuery },
