@@ -22,22 +22,19 @@ function holds(rule: string, offenders: readonly string[]): void {
 
 /** Each of their timers has a length that no user decides, or one that is checked to be of a day at most. */
 const WITH_TIMERS_OF_THEIR_OWN = new Set([
-  'src/cache/ear.ts',
   'src/cache/reads-at-place.ts',
-  'src/drivers/channels.ts',
-  'src/drivers/node-redis-late-nodes.ts',
-  'src/drivers/pauses.ts',
-  'src/drivers/pending.ts',
-  'src/drivers/rounds.ts',
-  'src/drivers/those-that-answer.ts',
-  'src/drivers/time-limit.ts',
+  'src/drivers/channels/channels.ts',
+  'src/drivers/node-redis/late-nodes.ts',
+  'src/drivers/wire/pauses.ts',
+  'src/drivers/wire/pending.ts',
+  'src/drivers/channels/rounds.ts',
+  'src/drivers/wire/those-that-answer.ts',
+  'src/drivers/wire/time-limit.ts',
   'src/queue/exchanger.ts',
   'src/queue/listening.ts',
   'src/runtime/leases/kept-lease.ts',
   'src/runtime/keeper/lease-keeper.ts',
-  'src/runtime/subscriptions/mailbox.ts',
   'src/runtime/calls/run.ts',
-  'src/runtime/subscriptions/wake.ts',
   'src/testing/driver-calls.ts',
   'src/testing/driver-faults.ts',
   'server/http/answers/pauses.ts',
@@ -67,6 +64,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'server/v1/feeds/event-stream.ts',
   'server/v1/queues/events.ts',
   'server/v1/api/waits.ts',
+  'server/process/output.ts',
   'server/process/within.ts',
 ])
 
