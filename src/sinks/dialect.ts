@@ -188,9 +188,10 @@ export function wideOf(row: Row, column: string): bigint {
 
 /** The id of a row: its text, or its bytes, as `id_hex`, where a connection may have fewer characters than the column. */
 export function idFrom(row: Row): string | null {
-  const [hex, id] = [row['id_hex'] ?? null, row['id'] ?? null]
-  if (hex !== null) return Buffer.from(String(hex), 'hex').toString()
-  return id === null ? null : String(id)
+  const hex = row['id_hex'] as string | null | undefined
+  if (typeof hex === 'string') return Buffer.from(hex, 'hex').toString()
+  const id = row['id'] as string | number | bigint | null | undefined
+  return id === null || id === undefined ? null : String(id)
 }
 
 /** Whether a number has the 64 bits of a count. */

@@ -80,7 +80,7 @@ export const POSTGRES: Dialect = {
     sql: `SELECT t.name AS name, current_user AS role
       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (path, name, at)
       WHERE row_security_active(to_regclass(t.path)::oid) ORDER BY t.at`,
-    values: [tables.map(nameOf), tables.map(([, name]) => name)],
+    values: [tables.map(nameOf), tables.map(([, own]) => own)],
   }),
   // What is checked at the end would refuse the whole transaction.
   carefully: [{ sql: 'SET CONSTRAINTS ALL IMMEDIATE', values: [] }],
