@@ -2,14 +2,14 @@
 
 import type { Perilune } from 'perilune'
 import type { OpenCounters } from './counters/open-counters.ts'
-import { type App, createFastify, type LogTarget } from './fastify.ts'
-import type { Readiness } from './readiness.ts'
-import { healthRoutes } from './routes/health.ts'
-import { v1 } from './routes/v1.ts'
-import { zaqarV2 } from './routes/zaqar-v2.ts'
-import { Unsent } from './unsent.ts'
-import { type FeedLimits, feedLimits } from './v1/limits.ts'
-import type { ZaqarSettings } from './zaqar/settings.ts'
+import { type App, createFastify, type LogTarget } from './http/fastify.ts'
+import type { Readiness } from './health/readiness.ts'
+import { healthRoutes } from './health/routes.ts'
+import { v1 } from './v1/v1.ts'
+import { zaqarV2 } from './zaqar/v2.ts'
+import { Unsent } from './http/answers/unsent.ts'
+import { type FeedLimits, feedLimits } from './v1/api/limits.ts'
+import type { ZaqarSettings } from './zaqar/settings/settings.ts'
 
 export interface AppParts {
   readonly perilune: Perilune

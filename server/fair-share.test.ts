@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { afterEach, expect, inject, test } from 'vitest'
 import { openSocket, send } from './testing/raw-request.ts'
 import { startApp, type TestApp, type TestAppOptions } from './testing/test-app.ts'
-import { Unsent } from './unsent.ts'
+import { Unsent } from './http/answers/unsent.ts'
 
 const MIB = 1024 * 1024
 const sockets: Socket[] = []

@@ -3,14 +3,15 @@
 import { parseArgs } from 'node:util'
 import { perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
-import { msOf } from './counters/duration.ts'
+import { msOf } from './process/duration.ts'
 import { type CountersEntry, readCountersEntries } from './counters/entry.ts'
 import { flushForEver, flushOnce, type Watched } from './counters/flush-alone.ts'
 import { type OpenCounters, openCounters, openTables } from './counters/open-counters.ts'
 import { place } from './engine/connection.ts'
 import { EngineError } from './engine/engine.ts'
-import { openClient } from './redis-client.ts'
-import { type Environment, readSettings, StartError } from './settings.ts'
+import { openClient } from './engine/client.ts'
+import { type Environment, StartError } from './process/environment.ts'
+import { readSettings } from './settings.ts'
 
 const HELP = `perilune-server flush [NAME ...] [--once] [--wait SPAN]
 

@@ -4,10 +4,10 @@
 import { hostname } from 'node:os'
 import closeWithGrace from 'close-with-grace'
 import { greeting } from './greeting.ts'
-import { Output } from './output.ts'
+import { Output } from './process/output.ts'
 import about from './package.json' with { type: 'json' }
 import type { Service } from './service.ts'
-import { StartError } from './settings.ts'
+import { StartError } from './process/environment.ts'
 
 // Longer than the service needs to drain and to stop its engine.
 const LAST_RESORT_MS = 25_000

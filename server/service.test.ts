@@ -6,7 +6,7 @@ import { ask } from '../test/servers/ask.ts'
 import { startProxy } from '../test/servers/proxy.ts'
 import { type RedisServer, startRedis } from '../test/servers/redis.ts'
 import { type Service, startService } from './service.ts'
-import { StartError } from './settings.ts'
+import { StartError } from './process/environment.ts'
 import { openSocket, send } from './testing/raw-request.ts'
 
 const HEADERS = { 'Client-ID': '3381af92-2b9e-11e3-b191-71861300734c', 'X-Project-ID': 'p' }

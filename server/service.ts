@@ -8,13 +8,14 @@ import { readCountersEntries } from './counters/entry.ts'
 import { openTables, type Tables } from './counters/open-counters.ts'
 import { type Engine, EngineError } from './engine/engine.ts'
 import { startEngine } from './engine/start-engine.ts'
-import type { App, LogTarget } from './fastify.ts'
-import { Readiness } from './readiness.ts'
-import { openClient } from './redis-client.ts'
-import { type Environment, readSettings, type Settings, StartError } from './settings.ts'
-import { sharesOf } from './shares.ts'
-import { Unsent } from './unsent.ts'
-import { readZaqarSettings, type ZaqarSettings } from './zaqar/settings.ts'
+import type { App, LogTarget } from './http/fastify.ts'
+import { Readiness } from './health/readiness.ts'
+import { openClient } from './engine/client.ts'
+import { type Environment, StartError } from './process/environment.ts'
+import { readSettings, type ServiceSettings } from './settings.ts'
+import { sharesOf } from './http/answers/shares.ts'
+import { Unsent } from './http/answers/unsent.ts'
+import { readZaqarSettings, type ZaqarSettings } from './zaqar/settings/settings.ts'
 
 export interface Service {
   readonly url: string
@@ -51,7 +52,7 @@ interface Configured {
 }
 
 async function serve(
-  { host, port, namespace, logLevel }: Settings,
+  { host, port, namespace, logLevel }: ServiceSettings,
   { zaqar, tables, logTarget }: Configured,
   engine: Engine,
 ): Promise<Service> {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { readSettings, StartError } from './settings.ts'
+import { StartError } from './process/environment.ts'
+import { readSettings } from './settings.ts'
 
 test('nothing said means loopback, port 8080 and a directory of our own', () => {
   expect(readSettings({})).toEqual({

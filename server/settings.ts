@@ -1,8 +1,8 @@
 // What the environment says, checked before anything starts.
 
-export type Environment = Readonly<Record<string, string | undefined>>
+import { type Environment, StartError } from './process/environment.ts'
 
-export interface Settings {
+export interface ServiceSettings {
   readonly host: string
   readonly port: number
   readonly namespace: string
@@ -11,15 +11,10 @@ export interface Settings {
   readonly logLevel: string
 }
 
-/** Why the service cannot start: one line for people, without any password. */
-export class StartError extends Error {
-  override readonly name = 'StartError'
-}
-
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /** Throws StartError. */
-export function readSettings(environment: Environment): Settings {
+export function readSettings(environment: Environment): ServiceSettings {
   const read = (name: string, byDefault: string): string => environment[name] || byDefault
   return {
     host: read('HOST', '127.0.0.1'),

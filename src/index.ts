@@ -1,114 +1,11 @@
 // What the library is made of: a table of contents.
 
 export { Perilune, perilune } from './perilune.ts'
-export {
-  type Added,
-  type AddOptions,
-  Autocomplete,
-  type AutocompleteInspection,
-  type AutocompleteOptions,
-  fold,
-  type NewEntry,
-  type SuggestOptions,
-  type Suggestion,
-} from './autocomplete/autocomplete.ts'
-export {
-  Cache,
-  type CacheEvent,
-  type CacheHooks,
-  type CacheInspection,
-  type CacheOptions,
-  type EndLoadOptions,
-  type FoundValue,
-  type Freshness,
-  type GetOptions,
-  type InProcessOptions,
-  type Invalidated,
-  type Kept,
-  type LendLoadOptions,
-  type LentLoad,
-  type LevelInspection,
-  LoadContext,
-  type Loader,
-  type ManyContext,
-  type ManyLoader,
-  type SetOptions,
-  type WasSet,
-} from './cache/cache.ts'
+export * from './autocomplete/autocomplete.ts'
+export * from './cache/cache.ts'
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
-export {
-  type AddedItems,
-  Collection,
-  type CollectionBounds,
-  CollectionHash,
-  type CollectionInspection,
-  CollectionList,
-  type CollectionOptions,
-  type CollectionPage,
-  type CollectionRead,
-  type CollectionReadOptions,
-  CollectionSet,
-  CollectionSortedSet,
-  type HashItem,
-  type Kind as CollectionKind,
-  type RemovedItems,
-  type Replaced,
-  type ReplaceOptions,
-  type SortedSetItem,
-  type UndecodableItem,
-} from './collection/collection.ts'
-export type { CollectionOptionsOf, CollectionsByKind } from './collection/open.ts'
-export type { ShownOptions } from './counters/board.ts'
-export type {
-  Backlog,
-  Counts,
-  CountSource,
-  EventSource,
-  OutboxEntry,
-  OutboxSource,
-  RolledUp,
-  RollUp,
-} from './counters/count-source.ts'
-export {
-  Counters,
-  type CountersOptions,
-  type IncrementItem,
-  type IncrementOptions,
-} from './counters/counters.ts'
-export {
-  DerivedCounters,
-  type DerivedCountersOptions,
-  ShownCounters,
-  type ShownInspection,
-} from './counters/derived.ts'
-export { type Addition, DurableCounters, type DurableCountersOptions } from './counters/durable.ts'
-export {
-  BacklogError,
-  OverflowError,
-  type RefusedCount,
-  RefusedError,
-  SinkError,
-  type SinkErrorCode,
-  UnknownCounterError,
-} from './counters/errors.ts'
-export type { Flushing } from './counters/flush-loop.ts'
-export type { Flushed } from './counters/flushing.ts'
-export type { Counted } from './counters/incrementing.ts'
-export type { CountersInspection, CountersPartitionInspection } from './counters/reading.ts'
-export type { RolledRows } from './counters/showing.ts'
-export type {
-  Applied,
-  AppliedInPart,
-  Batch,
-  Change,
-  LedgerPlace,
-  Refusal,
-  Refusals,
-  Sink,
-  Snapshot,
-} from './counters/sink.ts'
-export type { Loss } from './counters/source.ts'
-export type { CounterValue } from './counters/value.ts'
+export * from './collection/names.ts'
+export * from './counters/names.ts'
 export type { Driver } from './driver.ts'
 export type { Appended } from './feed/appending.ts'
 export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'
@@ -145,27 +42,8 @@ export type {
 } from './feed/settling-by-token.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
-export { Campaign, type CampaignOptions, Election, type ElectionOptions, type Term } from './lock/election.ts'
-export { Fenced, type FencedOptions } from './lock/fenced.ts'
-export type { LockInspection } from './lock/inspection.ts'
-export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
-export { LockSet, type SetLease } from './lock/lock-set.ts'
-export {
-  Attempt,
-  type BeginOptions,
-  type Begun,
-  type Completed,
-  type Found,
-  fingerprintOf,
-  type LendOptions,
-  type LentAttempt,
-  Once,
-  type OnceInspection,
-  type OnceOptions,
-  type RunOptions,
-  type Task,
-  type TaskContext,
-} from './once/once.ts'
+export * from './lock/names.ts'
+export * from './once/once.ts'
 export type { Advanced, NextJob } from './queue/advancing.ts'
 export type { JobEnd } from './queue/awaiting.ts'
 export type { BackoffFunction, Backoffs } from './queue/backing-off.ts'
@@ -251,34 +129,7 @@ export type { Stats, StatsCounts, StatsOptions, StatsPeriod } from './queue/stat
 export type { TagCount } from './queue/tagging.ts'
 export type { UndecodablePart } from './queue/undecodable.ts'
 export { Worker, type WorkOptions } from './queue/worker.ts'
-export type {
-  Allowed,
-  Decision,
-  Denied,
-  LimitState,
-  Outage,
-  SubjectInspection,
-} from './rate-limit/decision.ts'
-export {
-  type RateLimitHeaderOptions,
-  type RateLimitHeaders,
-  rateLimitHeaders,
-} from './rate-limit/headers.ts'
-export type {
-  Algorithm,
-  ConcurrencyLimit,
-  GcraLimit,
-  Limit,
-  SlidingWindowLimit,
-} from './rate-limit/limits.ts'
-export type { OnOutage } from './rate-limit/outage.ts'
-export {
-  type OutageOptions,
-  RateLimit,
-  type RateLimitOptions,
-  type RefundOptions,
-  type TakeOptions,
-} from './rate-limit/rate-limit.ts'
+export * from './rate-limit/names.ts'
 export { bytes, type Codec, json, jsonText, text, type Undecodable } from './runtime/values/codec.ts'
 export type { Connection, ConnectionOptions, StructureScripts } from './runtime/connection/connection.ts'
 export type { Duration } from './runtime/values/duration.ts'
@@ -299,5 +150,4 @@ export type { Lease } from './runtime/leases/lease.ts'
 export type { Extended } from './runtime/leases/lease-by-token.ts'
 export type { Lent, NotLent } from './runtime/leases/lending.ts'
 export type { Waiting } from './runtime/waiting/wait.ts'
-export type { SemaphoreInspection } from './semaphore/inspection.ts'
-export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'
+export * from './semaphore/names.ts'

@@ -2,13 +2,13 @@
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Flushing, Loss, Perilune } from 'perilune'
-import type { Need } from '../readiness.ts'
-import { within } from '../within.ts'
+import type { Prerequisite } from '../health/readiness.ts'
+import { within } from '../process/within.ts'
 import { needOf, type OpenCounters, openCounters, type Tables, troubleOf } from './open-counters.ts'
 
 export interface CountersAtWork {
   readonly counters: readonly OpenCounters[]
-  readonly needs: readonly Need[]
+  readonly needs: readonly Prerequisite[]
   /** Flushes in the background, until what it answers is closed. */
   flush(): BackgroundFlush
 }

@@ -10,16 +10,16 @@ import {
   outboxFromTransaction,
   type Transact,
 } from 'perilune/transaction-sink'
-import { within } from '../within.ts'
+import { within } from '../process/within.ts'
 import { type DatabaseUrl, pathOf } from './database-url.ts'
-import type { Events, Outbox, Target } from './entry-schema.ts'
+import type { EntryEvents, EntryOutbox, EntryTarget } from './entry-schema.ts'
 import { SqliteFile } from './sqlite-file.ts'
 
 /** Where counters are kept, over one client. */
 export interface Database {
-  sink(target: Target): Sink
-  events(events: Events): EventSource
-  outbox(outbox: Outbox): OutboxSource<never>
+  sink(target: EntryTarget): Sink
+  events(events: EntryEvents): EventSource
+  outbox(outbox: EntryOutbox): OutboxSource<never>
   close(): Promise<void>
 }
 

@@ -14,16 +14,16 @@ import type { sqlite } from 'perilune/sqlite'
 import { Compile, type Validator } from 'typebox/compile'
 import { DATABASE_URL } from './database-url.ts'
 
-export type Target = Parameters<typeof sqlite>[1]
+export type EntryTarget = Parameters<typeof sqlite>[1]
 /** With the columns of each database; an entry has those of its own. */
-export type Events = Parameters<typeof postgresEvents>[1] & Parameters<typeof mysqlEvents>[1]
-export type Outbox = Parameters<typeof postgresOutbox>[1]
+export type EntryEvents = Parameters<typeof postgresEvents>[1] & Parameters<typeof mysqlEvents>[1]
+export type EntryOutbox = Parameters<typeof postgresOutbox>[1]
 
 /** What the schema lets through, of each mode. */
-export interface GivenEntry extends Partial<Target> {
+export interface GivenEntry extends Partial<EntryTarget> {
   readonly database: string
-  readonly events?: Events
-  readonly outbox?: Outbox
+  readonly events?: EntryEvents
+  readonly outbox?: EntryOutbox
   readonly partitions?: number
   readonly batchSize?: number
   readonly mostDirty?: number

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { StartError } from '../settings.ts'
+import { StartError } from '../process/environment.ts'
 import { type CountersEntry, readCountersEntries } from './entry.ts'
 
 const PLACE = { database: 'sqlite:/var/shop.db', table: 'items' }

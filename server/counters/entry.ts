@@ -2,11 +2,18 @@
 
 import { readFileSync } from 'node:fs'
 import { type CountersOptions, type Duration, InvalidArgumentError, type ShownOptions } from 'perilune'
-import { type Environment, StartError } from '../settings.ts'
-import { DEFAULT_TENANT, namedBy } from '../v1/place.ts'
+import { type Environment, StartError } from '../process/environment.ts'
+import { DEFAULT_TENANT, namedBy } from '../http/requests/tenant.ts'
 import { type DatabaseUrl, readDatabaseUrl } from './database-url.ts'
-import { msOf } from './duration.ts'
-import { type Events, flawOf, type GivenEntry, modeOf, type Outbox, type Target } from './entry-schema.ts'
+import { msOf } from '../process/duration.ts'
+import {
+  type EntryEvents,
+  flawOf,
+  type GivenEntry,
+  modeOf,
+  type EntryOutbox,
+  type EntryTarget,
+} from './entry-schema.ts'
 
 interface Owned {
   /** What operators call them: their place in PERILUNE_COUNTERS. */
@@ -26,11 +33,11 @@ interface Owned {
 type Counting =
   | {
       readonly mode: 'delta'
-      readonly target: Target
+      readonly target: EntryTarget
       readonly options: Omit<CountersOptions, 'sink' | 'onLoss'>
     }
-  | { readonly mode: 'derived'; readonly events: Events; readonly options: ShownOptions }
-  | { readonly mode: 'durable'; readonly outbox: Outbox; readonly options: ShownOptions }
+  | { readonly mode: 'derived'; readonly events: EntryEvents; readonly options: ShownOptions }
+  | { readonly mode: 'durable'; readonly outbox: EntryOutbox; readonly options: ShownOptions }
 
 export type CountersEntry = Owned & Counting
 
@@ -110,7 +117,7 @@ function countingOf(key: string, kind: DatabaseUrl['kind'], given: GivenEntry): 
   const { partitions, batchSize, mostDirty, retention, rememberFor, settleFor } = given
   const mode = modeOf(given)
   if (mode === 'delta') {
-    const target = defined({ table, id, value, missing, rowLevelSecurity }) as Target
+    const target = defined({ table, id, value, missing, rowLevelSecurity }) as EntryTarget
     return {
       mode,
       target,
@@ -119,12 +126,12 @@ function countingOf(key: string, kind: DatabaseUrl['kind'], given: GivenEntry): 
   }
   const options = defined({ partitions, batchSize, retention })
   return mode === 'derived'
-    ? { mode, events: checkColumns(key, kind, events as Events), options }
-    : { mode, outbox: outbox as Outbox, options }
+    ? { mode, events: checkColumns(key, kind, events as EntryEvents), options }
+    : { mode, outbox: outbox as EntryOutbox, options }
 }
 
 /** Rows say by other columns in each database whether they were counted. */
-function checkColumns(key: string, kind: DatabaseUrl['kind'], events: Events): Events {
+function checkColumns(key: string, kind: DatabaseUrl['kind'], events: EntryEvents): EntryEvents {
   const own: readonly string[] = OWN_COLUMNS[kind]
   const foreign = Object.values(OWN_COLUMNS)
     .flat()

@@ -2,9 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, DriverError, type Flushed, type RolledRows, SinkError } from 'perilune'
-import { StartError } from '../settings.ts'
-import { within } from '../within.ts'
-import { msOf } from './duration.ts'
+import { StartError } from '../process/environment.ts'
+import { within } from '../process/within.ts'
+import { msOf } from '../process/duration.ts'
 import { type OpenCounters, troubleOf } from './open-counters.ts'
 
 export interface Watched {

@@ -8,7 +8,7 @@ import {
   type Perilune,
   SinkError,
 } from 'perilune'
-import type { Need } from '../readiness.ts'
+import type { Prerequisite } from '../health/readiness.ts'
 import { type Database, Databases } from './databases.ts'
 import { type CountersEntry, checked } from './entry.ts'
 
@@ -77,7 +77,10 @@ export function openCounters(
 }
 
 /** Its tables must have been there once; from then on Redis answers without them. */
-export function needOf({ entry, prepare }: EntryWithTables, onTrouble: (reason: string) => void): Need {
+export function needOf(
+  { entry, prepare }: EntryWithTables,
+  onTrouble: (reason: string) => void,
+): Prerequisite {
   return {
     async prepare() {
       await prepare().catch((error: unknown) => {

@@ -6,7 +6,7 @@ import { EngineError, type EngineOptions } from './engine.ts'
 import { DirectoryLock } from './os-lock.ts'
 
 /** The server that was started last: a process, or a container. It need not run any more. */
-export interface Noted {
+export interface HomeNote {
   readonly port: number
   readonly pid?: number
   readonly container?: string
@@ -25,11 +25,11 @@ export interface Home {
   /** On the data: held as long as a server runs on them. */
   readonly lock: DirectoryLock
   /** The server that was started last, unless it has ended in good order. */
-  noted(): Noted | undefined
+  noted(): HomeNote | undefined
   /** Throws `EngineError` when nothing can be written. */
-  note(server: Noted): void
+  note(server: HomeNote): void
   /** For what only tells more. */
-  noteIfPossible(server: Noted): void
+  noteIfPossible(server: HomeNote): void
   /** It has ended in good order. */
   forget(): void
   /** For whoever starts another service here. */
@@ -57,7 +57,7 @@ export async function openHome({ directory, env }: EngineOptions): Promise<Home>
     data,
     log: join(root, 'redis.log'),
     lock,
-    noted: () => read<Noted>(server),
+    noted: () => read<HomeNote>(server),
     note: (running) => write(server, running),
     noteIfPossible: (running) => attempt(() => write(server, running)),
     forget: () => rmSync(server, { force: true }),
@@ -93,7 +93,7 @@ function read<Value>(file: string): Value | undefined {
 }
 
 /** As a whole or not at all. */
-function write(file: string, value: Noted | Owner): void {
+function write(file: string, value: HomeNote | Owner): void {
   try {
     writeFileSync(`${file}.new`, JSON.stringify(value))
     renameSync(`${file}.new`, file)

@@ -6,7 +6,7 @@ import { EngineError } from './engine.ts'
 import type { Home } from './home.ts'
 import type { DirectoryLock } from './os-lock.ts'
 
-export interface Left {
+export interface LeftServer {
   readonly pid: number
   readonly port: number
 }
@@ -31,7 +31,7 @@ export async function findLeft(
   home: Home,
   patienceMs: number,
   say: (line: string) => void,
-): Promise<Left | null> {
+): Promise<LeftServer | null> {
   const began = performance.now()
   for (let told = false; ; await sleep(PAUSE_MS)) {
     // Also where nobody holds the lock: something on PATH that starts the server may not let it inherit.
@@ -54,7 +54,7 @@ function stillThere(home: Home, seen: Silence): string {
 }
 
 /** Asks who is on the noted port. That port, and the noted pid, may be somebody else's by now. */
-async function look({ noted, data }: Home): Promise<Left | Silence> {
+async function look({ noted, data }: Home): Promise<LeftServer | Silence> {
   const port = noted()?.port
   if (port === undefined) return 'absent'
   const client = new Redis({
@@ -87,7 +87,7 @@ function silenceOf(reason: string): Silence {
 }
 
 /** Resolves when it has ended. It is nobody's child here, so its connections, its pid and its lock have to tell. */
-export async function endOfLeft({ pid, port }: Left, lock: DirectoryLock): Promise<void> {
+export async function endOfLeft({ pid, port }: LeftServer, lock: DirectoryLock): Promise<void> {
   const holdsLock = !(await lock.take())
   for (;;) {
     await endOfConnection(port)

@@ -1,14 +1,14 @@
 // What a server's settings mean for the data: asked once, told in plain words.
 import type { Redis } from 'ioredis'
 
-export interface Settings {
+export interface EngineSettings {
   durability: string
   keepsData: boolean
   warnings: string[]
 }
 
 /** Asks the server. What a user without the right to ask cannot learn is told as unknown. */
-export async function readSettings(client: Redis): Promise<Settings> {
+export async function readSettings(client: Redis): Promise<EngineSettings> {
   const facts = new Map([...(await info(client)), ...(await configuration(client))])
   const onDisk = disk(facts)
   return {

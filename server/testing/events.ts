@@ -7,7 +7,7 @@ interface ServerEvent {
   readonly data: string
 }
 
-export interface Events extends AsyncDisposable {
+export interface EventReader extends AsyncDisposable {
   readonly status: number
   readonly type: string | null
   /** The next event; null at the end of the stream. */
@@ -17,7 +17,7 @@ export interface Events extends AsyncDisposable {
   close(): void
 }
 
-export async function openEvents(url: string, headers: Record<string, string> = {}): Promise<Events> {
+export async function openEvents(url: string, headers: Record<string, string> = {}): Promise<EventReader> {
   const leaving = new AbortController()
   const { status, headers: answered, body } = await fetch(url, { headers, signal: leaving.signal })
   const blocks = blocksOf(body)

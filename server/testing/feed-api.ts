@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TSchema } from '@fastify/type-provider-typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import { type Answer, type CallOptions, startApp, type TestApp, type TestAppOptions } from './test-app.ts'
+import { type HttpAnswer, type CallOptions, startApp, type TestApp, type TestAppOptions } from './test-app.ts'
 
 const VALIDATORS = new WeakMap<TSchema, Validator>()
 
@@ -42,7 +42,7 @@ export interface FeedApi extends TestApp {
 export async function startFeedApi(redisPort: number, options: TestAppOptions = {}): Promise<FeedApi> {
   const app = await startApp(redisPort, options)
   const description: Description = (await app.call('GET', '/v1/openapi.json')).json
-  const call = async (method: string, path: string, sent: CallOptions = {}): Promise<Answer> => {
+  const call = async (method: string, path: string, sent: CallOptions = {}): Promise<HttpAnswer> => {
     const answer = await app.call(method, path, { ...sent, headers: { 'Client-ID': null, ...sent.headers } })
     checkAnswer(description, method, path, answer)
     return answer
@@ -64,12 +64,12 @@ export async function startFeedApi(redisPort: number, options: TestAppOptions = 
 }
 
 /** The bodies of a page or a claim. */
-export function bodiesOf({ json }: Answer): unknown[] {
+export function bodiesOf({ json }: HttpAnswer): unknown[] {
   return json.messages.map(({ body }: { body: unknown }) => body)
 }
 
 /** Throws when an answer is not one that its route describes. */
-function checkAnswer(description: Description, method: string, path: string, answer: Answer): void {
+function checkAnswer(description: Description, method: string, path: string, answer: HttpAnswer): void {
   const route = findRoute(description, method, path)
   if (route === null) return
   const what = `${method} ${path} ${answer.status} ${answer.text}`

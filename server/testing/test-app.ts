@@ -8,15 +8,15 @@ import { buildApp } from '../app.ts'
 import { countersAtWork } from '../counters/at-work.ts'
 import { readCountersEntries } from '../counters/entry.ts'
 import { openTables } from '../counters/open-counters.ts'
-import { type Limits, zaqarLimits } from '../limits.ts'
-import { Readiness } from '../readiness.ts'
-import { openClient } from '../redis-client.ts'
-import { sharesOf } from '../shares.ts'
-import { Unsent } from '../unsent.ts'
-import type { FeedLimits } from '../v1/limits.ts'
-import { readZaqarSettings } from '../zaqar/settings.ts'
+import { type Limits, zaqarLimits } from '../zaqar/settings/limits.ts'
+import { Readiness } from '../health/readiness.ts'
+import { openClient } from '../engine/client.ts'
+import { sharesOf } from '../http/answers/shares.ts'
+import { Unsent } from '../http/answers/unsent.ts'
+import type { FeedLimits } from '../v1/api/limits.ts'
+import { readZaqarSettings } from '../zaqar/settings/settings.ts'
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number
   readonly headers: Headers
   /** To the letter. */
@@ -38,7 +38,7 @@ export interface TestApp extends AsyncDisposable {
   readonly url: string
   readonly client: Redis
   readonly perilune: Perilune
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  call(method: string, path: string, options?: CallOptions): Promise<HttpAnswer>
 }
 
 export const ALICE = '3381af92-2b9e-11e3-b191-71861300734c'
@@ -89,7 +89,7 @@ export async function startApp(redisPort: number, options: TestAppOptions = {}):
   }
 }
 
-async function send(url: string, method: string, options: CallOptions): Promise<Answer> {
+async function send(url: string, method: string, options: CallOptions): Promise<HttpAnswer> {
   const answer = await fetch(url, { method, headers: headersOf(method, options), ...bodyOf(options.body) })
   const text = await answer.text()
   return { status: answer.status, headers: answer.headers, text, json: text === '' ? null : JSON.parse(text) }

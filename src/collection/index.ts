@@ -7,8 +7,8 @@ import type { CollectionHash, CollectionList, CollectionSet, CollectionSortedSet
 import type { Kind } from './forms.ts'
 import { type CollectionOptionsOf, type CollectionsByKind, openCollection } from './open.ts'
 
-export * from './collection.ts'
-export type { CollectionOptionsOf, CollectionsByKind } from './open.ts'
+export type { Kind } from './forms.ts'
+export * from './names.ts'
 
 /** For `preload` of a connection. */
 export const collectionScripts: StructureScripts = /* @__PURE__ */ scriptsOf('collection', operations)

@@ -8,7 +8,7 @@ import type { DerivedCounters, DerivedCountersOptions } from './derived.ts'
 import type { DurableCounters, DurableCountersOptions } from './durable.ts'
 import { type AnyCounters, type AnyCountersOptions, openCounters } from './open.ts'
 
-export * from './counters.ts'
+export * from './names.ts'
 
 /** For `preload` of a connection. */
 export const countersScripts: StructureScripts = /* @__PURE__ */ scriptsOf('counters', operations)

@@ -8,11 +8,7 @@ import { Fenced, type FencedOptions } from './fenced.ts'
 import { Lock, type LockOptions } from './lock.ts'
 import { LockSet } from './lock-set.ts'
 
-export { Campaign, type CampaignOptions, Election, type ElectionOptions, type Term } from './election.ts'
-export { Fenced, type FencedOptions } from './fenced.ts'
-export type { LockInspection } from './inspection.ts'
-export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock.ts'
-export { LockSet, type SetLease } from './lock-set.ts'
+export * from './names.ts'
 
 /** For `preload` of a connection. */
 export const lockScripts: StructureScripts = /* @__PURE__ */ scriptsOf('lock', operations)

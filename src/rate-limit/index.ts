@@ -6,11 +6,7 @@ import { scriptsOf, type StructureScripts } from '../runtime/connection/connecti
 import type { Allowed, Denied } from './decision.ts'
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts'
 
-export type { Allowed, Decision, Denied, LimitState, Outage, SubjectInspection } from './decision.ts'
-export { type RateLimitHeaderOptions, type RateLimitHeaders, rateLimitHeaders } from './headers.ts'
-export type { Algorithm, ConcurrencyLimit, GcraLimit, Limit, SlidingWindowLimit } from './limits.ts'
-export type { OnOutage } from './outage.ts'
-export * from './rate-limit.ts'
+export * from './names.ts'
 
 /** For `preload` of a connection. */
 export const rateLimitScripts: StructureScripts = /* @__PURE__ */ scriptsOf('rate-limit', operations)

@@ -5,8 +5,7 @@ import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
 import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import { Semaphore, type SemaphoreOptions } from './semaphore.ts'
 
-export type { SemaphoreInspection } from './inspection.ts'
-export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore.ts'
+export * from './names.ts'
 
 /** For `preload` of a connection. */
 export const semaphoreScripts: StructureScripts = /* @__PURE__ */ scriptsOf('semaphore', operations)

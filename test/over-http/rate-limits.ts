@@ -1,7 +1,7 @@
 // Rate limits of each kind, and several at once. Their windows are so wide that no unit flows back meanwhile.
 
 import type { RateLimit, RateLimitOptions } from 'perilune'
-import type { Answer } from '../../server/testing/test-app.ts'
+import type { HttpAnswer } from '../../server/testing/test-app.ts'
 import { refusedBy } from './outcome.ts'
 import type { Query } from './requests.ts'
 import type { Pair, Part, Sides } from './sides.ts'
@@ -101,7 +101,7 @@ function tokenOf(decision: object): number {
 }
 
 /** A denial is a problem, with the decision in it. */
-function decisionOf({ status, json }: Answer): object {
+function decisionOf({ status, json }: HttpAnswer): object {
   if (status !== 429) {
     if (status >= 400) throw refusedBy(status, json as { code: string })
     return json as object

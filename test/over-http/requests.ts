@@ -1,7 +1,7 @@
 // Requests of the tenant of the test, by paths under /v1.
 
 import type { FeedApi } from '../../server/testing/feed-api.ts'
-import type { Answer } from '../../server/testing/test-app.ts'
+import type { HttpAnswer } from '../../server/testing/test-app.ts'
 import { refusedBy } from './outcome.ts'
 
 export const TENANT = 'test'
@@ -41,14 +41,14 @@ export class Requests {
   }
 
   /** The answer; rejects with Refused for a problem. */
-  async sent(method: string, path: string, query: Query, body: unknown): Promise<Answer> {
+  async sent(method: string, path: string, query: Query, body: unknown): Promise<HttpAnswer> {
     const answer = await this.send(method, path, query, body)
     jsonOf(answer)
     return answer
   }
 
   /** The answer, whatever it is. */
-  send(method: string, path: string, query: Query = {}, body?: unknown): Promise<Answer> {
+  send(method: string, path: string, query: Query = {}, body?: unknown): Promise<HttpAnswer> {
     const members = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${written(value)}`],
     )
@@ -65,7 +65,7 @@ function written(value: NonNullable<Query[string]>): string {
   return (Array.isArray(value) ? value : [value]).map((each) => encodeURIComponent(String(each))).join(',')
 }
 
-function jsonOf({ status, json }: Answer): Json {
+function jsonOf({ status, json }: HttpAnswer): Json {
   if (status >= 400) throw refusedBy(status, json as { code: string; reason?: string; argument?: string })
   return json as unknown
 }

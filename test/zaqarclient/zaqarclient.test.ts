@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, inject, test } from 'vitest'
-import { startReceiver } from '../../server/subscriptions/testing/receiver.ts'
+import { startReceiver } from '../../server/zaqar/testing/receiver.ts'
 import { startProgram } from './service.ts'
 
 const PYTHON = '/usr/bin/python3' // the one that Debian's packages belong to

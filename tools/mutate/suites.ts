@@ -31,7 +31,7 @@ export const NET: readonly (readonly string[])[] = [
 const VECTORS = 'test/conformance/vectors'
 
 const NEAR: Readonly<Record<string, readonly string[]>> = {
-  catalog: [VECTORS, 'server/queues/', 'server/routes/zaqar-queues'],
+  catalog: [VECTORS, 'server/zaqar/queues/', 'server/zaqar/routes/queues'],
   drivers: ['src/drivers/', 'test/drivers/'],
   facade: ['src/feed/', 'src/lock/', 'src/runtime/'],
   middleware: ['test/middleware/'],

@@ -13,7 +13,7 @@ import {
   problem,
   Span,
   Token,
-} from '../answers.ts'
+} from '../api/answers.ts'
 
 const Value = Type.Unknown({ description: 'Any JSON, to the letter as it was sent.' })
 const KeptValue = object({

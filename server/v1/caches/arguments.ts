@@ -4,9 +4,8 @@ import type { TArray, TInteger, TObject, TOptional, TString, TUnknown } from '@f
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Cache, type CacheOptions, jsonText, type Perilune } from 'perilune'
-import { duration, name } from '../arguments.ts'
-import { strict } from '../coordination/arguments.ts'
-import { nameOf } from '../place.ts'
+import { duration, strict } from '../api/arguments.ts'
+import { namedIn } from '../api/routes.ts'
 
 export type ServedCache = Cache<string | null>
 
@@ -14,12 +13,8 @@ type Lasting = ReturnType<typeof duration>
 
 const key: TString = Type.String({ minLength: 1, description: 'The key of a value; up to 512 bytes.' })
 const load: TString = Type.String({ minLength: 1, description: 'The `load` of an election.' })
-export const KeyPath: TObject<{ name: TString; key: TString }> = Type.Object({ name, key })
-export const LoadPath: TObject<{ name: TString; key: TString; load: TString }> = Type.Object({
-  name,
-  key,
-  load,
-})
+/** What stands in the paths of caches. */
+export const path: Readonly<Record<'key' | 'load', TString>> = { key, load }
 export const tags: TOptional<TArray<TString>> = Type.Optional(
   Type.Array(Type.String(), {
     maxItems: 16,
@@ -60,6 +55,6 @@ export function cacheOf(
   request: FastifyRequest,
   options: Pick<CacheOptions<never>, 'lease'> = {},
 ): ServedCache {
-  const called = nameOf(request, (request.params as { name: string }).name)
+  const called = namedIn(request)
   return perilune.cache<string | null>(called, { ...options, codec: jsonText, storeWithin: STORE_WITHIN })
 }

@@ -1,7 +1,7 @@
 // Values as a request has them. They stay the text that was sent.
 
 import { type FoundValue, InvalidArgumentError } from 'perilune'
-import { findMember, findStart } from '../../zaqar/json-slices.ts'
+import { findMember, findStart } from '../../json/slices.ts'
 
 /** The member `value` of a request; null where that is what it says. `text`: the request as it was sent. */
 export function valueIn(text: string): string | null {

@@ -1,7 +1,7 @@
 // What the answers of collections look like.
 
 import { Type } from '@fastify/type-provider-typebox'
-import { type Answers, Count, Instant, json, Name, nothing, object, orNull } from '../answers.ts'
+import { type Answers, Count, Instant, json, Name, nothing, object, orNull } from '../api/answers.ts'
 
 const Version = orNull(Type.Integer({ minimum: 0 }))
 const Replaced = Type.Union([

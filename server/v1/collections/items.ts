@@ -1,7 +1,7 @@
 // Items as a request has them. Values stay the text that was sent.
 
 import { type CollectionKind, InvalidArgumentError } from 'perilune'
-import { findElement, findElementsOf, findStart, type Slice } from '../../zaqar/json-slices.ts'
+import { findElement, findElementsOf, findStart, type Slice } from '../../json/slices.ts'
 
 /** What it takes to take items apart goes by their number, and small ones are many in few bytes. */
 export const MOST_ITEMS = 100_000

@@ -14,7 +14,7 @@ import {
   problem,
   Span,
   Token,
-} from '../answers.ts'
+} from '../api/answers.ts'
 
 const newest = orNull(Token)
 const Holder = object({ token: Token, expiresAtMs: Instant, holder: Type.String() })

@@ -1,43 +1,142 @@
-// The limits of a request. They stand in every request, for the service stores none: a body has them as JSON, a
-// query has one limit as parameters, or several as JSON text.
+import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Allowed, type Denied, rateLimitHeaders } from 'perilune'
+import type { Routes } from '../api/routes.ts'
+import { duration, strict } from '../api/arguments.ts'
+import { cleared, peeked, subject as picture, refunded, released, taken } from './answers.ts'
+import { freePlaces, type SubjectLimiter, limitsIn, openLimiter } from './limiters.ts'
+import { Denial } from '../../http/answers/problem-documents.ts'
 
-import type { FastifyRequest } from 'fastify'
-import {
-  type Allowed,
-  type Denied,
-  InvalidArgumentError,
-  type Perilune,
-  type RateLimit,
-  type RateLimitOptions,
-} from 'perilune'
-import { nameOf } from '../place.ts'
+const MAX_UNITS = 10_000_000
+const units = (description: string) => Type.Integer({ minimum: 1, maximum: MAX_UNITS, description })
 
-export type Limiter = RateLimit<Allowed | Denied>
+const oneLimit = {
+  limit: units('Units that flow back in a window, or takes at work at once.'),
+  window: duration('The window; not for takes at work.'),
+  algorithm: Type.Optional(
+    Type.Unsafe<'gcra' | 'sliding-window' | 'concurrency'>({
+      type: 'string',
+      enum: ['gcra', 'sliding-window', 'concurrency'],
+      description: 'Default gcra.',
+    }),
+  ),
+  burst: Type.Optional(units('For gcra: units that may be taken at once; default `limit`.')),
+  lease: duration('For concurrency: when a place that was never released is free again; default 1m.'),
+}
+const Limits = Type.Record(Type.String(), Type.Object(oneLimit, strict), {
+  description: 'One to eight limits by name, taken from together: all or none.',
+})
+const Cost = Type.Optional(units('Units; default 1.'))
+const TakeToken = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'That of the take.' }),
+)
 
-/** The limiter that a request names, with its limits. Throws InvalidArgumentError. */
-export function openLimiter(perilune: Perilune, request: FastifyRequest, given: object): Limiter {
-  const called = nameOf(request, (request.params as { name: string }).name)
-  return perilune.rateLimit(called, given as RateLimitOptions & { onOutage?: 'throw' })
+const subject = Type.String({
+  minLength: 1,
+  description: 'Whose limit it is: a user, an address, an API key.',
+})
+const Take = Type.Union([
+  Type.Object({ limits: Limits, cost: Cost }, strict),
+  Type.Object({ ...oneLimit, cost: Cost }, strict),
+])
+const Refund = Type.Union([
+  Type.Object({ limits: Limits, cost: Cost, token: TakeToken }, strict),
+  Type.Object({ ...oneLimit, cost: Cost, token: TakeToken }, strict),
+])
+const LimitsQuery = Type.Object(
+  {
+    ...oneLimit,
+    limit: Type.Optional(oneLimit.limit),
+    limits: Type.Optional(Type.String({ description: 'Several limits, as JSON.' })),
+  },
+  strict,
+)
+
+const url = '/rate-limits/:name/subjects/:subject'
+// Where no limit is asked for, any will do.
+const ANY_LIMIT = { limit: 1, window: '1s' }
+
+export function v1RateLimits(usual: Routes): void {
+  const routes = usual.with({ path: { subject } })
+  const open: Open = (request, limits) => openLimiter(routes.perilune, request, limits)
+  take(routes, open)
+  peek(routes, open)
+  refund(routes, open)
+  releasePlaces(routes, open)
+  wholeSubjects(routes, open)
 }
 
-/** Frees the places of a take whose client has left: nobody has its token. Units stay taken, as where an answer is lost. */
-export async function freePlaces(
-  limiter: Limiter,
-  subject: string,
-  { token, limits }: Allowed,
-): Promise<void> {
-  const hasPlaces = Object.values(limits).some(({ algorithm }) => algorithm === 'concurrency')
-  if (hasPlaces) await limiter.release(subject, token)
+type Open = (request: FastifyRequest, limits: object) => SubjectLimiter
+
+function take(routes: Routes, open: Open): void {
+  routes.post(`${url}/takes`, 'Take', { body: Take, answers: taken }, async (request, reply) => {
+    const { cost = 1, ...given } = request.body
+    const { subject } = request.params
+    const limiter = open(request, given)
+    const decision = await limiter.take(subject, { cost })
+    if (decision.allowed && reply.raw.destroyed) await freePlaces(limiter, subject, decision)
+    if (decision.allowed) return sendDecision(reply, decision)
+    throw new Denial(
+      'rate-limited',
+      'Too much was taken; nothing was taken now.',
+      decision,
+      rateLimitHeaders(decision),
+    )
+  })
 }
 
-/** The limits in a query. Throws InvalidArgumentError. */
-export function limitsIn({ limits: several, ...one }: { limits?: string }): object {
-  if (several === undefined) return one
-  const [extra] = Object.keys(one)
-  if (extra !== undefined) throw new InvalidArgumentError(extra, 'goes without `limits`')
-  try {
-    return { limits: JSON.parse(several) as unknown }
-  } catch {
-    throw new InvalidArgumentError('limits', 'must be JSON')
-  }
+function peek(routes: Routes, open: Open): void {
+  routes.post(
+    `${url}/peeks`,
+    'Peek',
+    { description: 'What a take would be told now. Takes and writes nothing.', body: Take, answers: peeked },
+    async (request, reply) => {
+      const { cost = 1, ...given } = request.body
+      return sendDecision(reply, await open(request, given).peek(request.params.subject, { cost }))
+    },
+  )
+}
+
+function refund(routes: Routes, open: Open): void {
+  routes.post(
+    `${url}/refunds`,
+    'Refund',
+    {
+      description: 'Gives units back that were taken and not used. With a token it counts once.',
+      body: Refund,
+      answers: refunded,
+    },
+    async (request) => {
+      const { cost = 1, token, ...given } = request.body
+      const options = token === undefined ? { cost } : { cost, token }
+      return { refunded: await open(request, given).refund(request.params.subject, options) }
+    },
+  )
+}
+
+function releasePlaces(routes: Routes, open: Open): void {
+  routes.delete(
+    `${url}/leases/:token`,
+    'Release a place',
+    { query: LimitsQuery, answers: released, problems: [410] },
+    async (request) => {
+      const { subject, token } = request.params
+      await open(request, limitsIn(request.query)).release(subject, Number(token))
+    },
+  )
+}
+
+function wholeSubjects(routes: Routes, open: Open): void {
+  routes.get(url, 'Inspect', { query: LimitsQuery, answers: picture }, async (request) => {
+    const { subject } = request.params
+    return { subject, ...(await open(request, limitsIn(request.query)).inspect(subject)) }
+  })
+
+  routes.delete(url, 'Clear', { answers: cleared }, async (request) => {
+    await open(request, ANY_LIMIT).clear(request.params.subject)
+  })
+}
+
+function sendDecision(reply: FastifyReply, decision: Allowed | Denied): FastifyReply {
+  return reply.headers(rateLimitHeaders(decision)).send(decision)
 }

@@ -1,7 +1,7 @@
 // What the answers of counters look like.
 
 import { type TSchema, Type } from '@fastify/type-provider-typebox'
-import { type Answers, Count, json, Name, nothing, object, orNull, problem, Span } from '../answers.ts'
+import { type Answers, Count, json, Name, nothing, object, orNull, problem, Span } from '../api/answers.ts'
 
 /** What JSON has for integers of 64 bits: programs read greater numbers with a loss. */
 const Value: TSchema = Type.Union([Type.Integer(), Type.String({ pattern: '^-?\\d{16,19}$' })], {

@@ -10,8 +10,7 @@ import {
   type TUnsafe,
   Type,
 } from '@fastify/type-provider-typebox'
-import { name } from '../arguments.ts'
-import { strict } from '../coordination/arguments.ts'
+import { strict } from '../api/arguments.ts'
 
 type Id = TUnsafe<string | number>
 const id: Id = Type.Unsafe<string | number>({
@@ -64,7 +63,4 @@ export const IdsQuery: TObject<{ ids: TString }> = Type.Object(
   },
   strict,
 )
-export const ValuePath: TObject<{ name: TString; id: TString }> = Type.Object({
-  name,
-  id: Type.String({ minLength: 1, description: 'The key of its row.' }),
-})
+export const valueId: TString = Type.String({ minLength: 1, description: 'The key of its row.' })

@@ -10,7 +10,7 @@ import {
   PeriluneError,
   SinkError,
 } from 'perilune'
-import { toProblemAnswer } from '../problem-documents.ts'
+import { toProblemAnswer } from '../../http/answers/problem-documents.ts'
 
 /** As the schema has them. */
 interface AskedIncrement {
@@ -18,10 +18,10 @@ interface AskedIncrement {
   readonly by?: number
   readonly idempotencyKey?: string
 }
-export type Asked = AskedIncrement | { readonly increments: readonly AskedIncrement[] }
+export type AskedIncrements = AskedIncrement | { readonly increments: readonly AskedIncrement[] }
 
 /** `key`: the header Idempotency-Key. Throws InvalidArgumentError. */
-export function incrementsIn(asked: Asked, key: string | undefined): readonly IncrementItem[] {
+export function incrementsIn(asked: AskedIncrements, key: string | undefined): readonly IncrementItem[] {
   if (!('increments' in asked)) return [withKey(asked, key)]
   const [first, ...others] = asked.increments
   if (key === undefined || first === undefined) return asked.increments

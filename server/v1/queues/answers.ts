@@ -13,8 +13,8 @@ import {
   problem,
   Span,
   Token,
-} from '../answers.ts'
-import { undecoded } from '../undecoded.ts'
+} from '../api/answers.ts'
+import { undecoded } from '../api/undecoded.ts'
 
 const text = (description: string): TSchema => Type.String({ description })
 const Id = text('The own id of the job, or the one the queue gave it.')

@@ -10,9 +10,9 @@ import {
   type TUnsafe,
   Type,
 } from '@fastify/type-provider-typebox'
-import type { JobOptions } from 'perilune'
-import { duration, leaseToken, name, wait } from '../arguments.ts'
-import { strict } from '../coordination/arguments.ts'
+import type { IfParentFails, JobOptions, ParentId } from 'perilune'
+import type { Routes } from '../api/routes.ts'
+import { duration, strict, wait } from '../api/arguments.ts'
 
 export const text = (description: string): TOptional<TString> => Type.Optional(Type.String({ description }))
 
@@ -44,18 +44,14 @@ export const QueueWaitQuery: TObject<{ wait: typeof wait } & typeof spread> = Ty
   strict,
 )
 
-export const JobPath: TObject<{ name: TString; id: TString }> = Type.Object({ name, id })
-export const AttemptPath: TObject<{ name: TString; id: TString; token: TString }> = Type.Object({
-  name,
-  id,
-  token: leaseToken,
-})
+/** Routes whose requests may say of a queue that it is in partitions. */
+export type QueueRoutes = Routes<typeof QueueQuery>
 
-export const TagPath: TObject<{ name: TString; id: TString; tag: TString }> = Type.Object({
-  name,
+/** What stands in the paths of jobs. */
+export const path: Readonly<Record<'id' | 'tag', TString>> = {
   id,
   tag: Type.String({ minLength: 1, description: 'The tag.' }),
-})
+}
 
 /** Where the library looks at the members. */
 export const DURATION = { type: 'string', examples: ['30s'] } as const
@@ -136,3 +132,50 @@ export const held: { id: TString; token: TInteger } = {
   token: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'That of the claim.' }),
 }
 export const result: TOptional<TUnknown> = Type.Optional(Type.Unknown({ description: 'Any JSON.' }))
+
+type ParentIds = TUnsafe<readonly ParentId[]>
+
+export const parentIds = (minItems: number): ParentIds =>
+  Type.Unsafe<readonly ParentId[]>({
+    type: 'array',
+    items: {
+      type: ['object', 'string'],
+      properties: { queue: { type: 'string' }, id: { type: 'string' } },
+      required: ['queue', 'id'],
+      additionalProperties: false,
+    },
+    minItems,
+    maxItems: 100,
+    description: 'Ids of jobs of the same queue, or `{ queue, id }`.',
+  })
+
+export const newJob: typeof jobOptions & {
+  name: TString
+  payload: TUnknown
+  id: TOptional<TString>
+  delay: ReturnType<typeof duration>
+  unique: typeof unique
+  parents: TOptional<ParentIds>
+  ifParentFails: TOptional<TUnsafe<IfParentFails>>
+  idempotencyKey: TOptional<TString>
+  keepResult: ReturnType<typeof duration>
+} = {
+  name: Type.String({ description: 'What kind of job it is.' }),
+  payload: Type.Unknown({ description: 'Any JSON; stored to the letter.' }),
+  id: text('What to call the job; not digits alone. One that is still known is not enqueued again.'),
+  delay: duration('How long until the job is ready; default: it is at once.'),
+  ...jobOptions,
+  unique,
+  parents: Type.Optional(parentIds(0)),
+  ifParentFails: Type.Optional(
+    Type.Unsafe<IfParentFails>({
+      type: 'string',
+      enum: ['bury', 'cancel', 'run'],
+      description: 'What becomes of it if a parent dies or is cancelled; default `bury`.',
+    }),
+  ),
+  keepResult: duration('How long its result may still be asked for, up to 30d; default: not at all.'),
+  idempotencyKey: text(
+    'A job with the same key within 24 hours is a duplicate, whatever became of the first.',
+  ),
+}

@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { InvalidArgumentError, type NextJob, type Parent, type ParentId } from 'perilune'
-import { calledBy, nameOf } from '../place.ts'
+import { calledBy, nameOf } from '../../http/requests/tenant.ts'
 import type { KnownQueues } from './known-queues.ts'
 
 /** Each is looked up, and these at once. */

@@ -13,7 +13,7 @@ import type {
   RecurringPage,
   UndecodablePart,
 } from 'perilune'
-import { encodeUndecoded } from '../undecoded.ts'
+import { encodeUndecoded } from '../api/undecoded.ts'
 
 /** `acked`: what became of the acks of the request, where it had any. */
 export function encodeLent({ jobs, leaseMs, expiresAtMs }: LentJobs, acked?: readonly object[]): string {

@@ -4,8 +4,8 @@
 
 import type { FastifyRequest } from 'fastify'
 import { type Catalog, InvalidArgumentError, type Listing, type Perilune } from 'perilune'
-import { Recollection } from '../../queues/recollection.ts'
-import { nameOf } from '../place.ts'
+import { Recollection } from '../../process/recollection.ts'
+import { nameOf } from '../../http/requests/tenant.ts'
 import { openQueue } from './open.ts'
 import { isThere } from './pictures.ts'
 

@@ -2,10 +2,10 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { LossReason, PartitionedQueue, Perilune, Queue, Settled } from 'perilune'
-import { BoundedMap } from '../../queues/bounded-map.ts'
-import { storedJson } from '../../stored-json.ts'
-import { nameOf } from '../place.ts'
-import { Refusal } from '../problem-documents.ts'
+import { BoundedMap } from '../../process/bounded-map.ts'
+import { storedJson } from '../../json/stored.ts'
+import { namedIn } from '../api/routes.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 
 interface Lost {
   readonly outcome: 'lost'
@@ -14,15 +14,15 @@ interface Lost {
 
 /** What one can do the other can, too. */
 export type AnyQueue = Queue | PartitionedQueue
-export type Open = (request: FastifyRequest) => AnyQueue
+export type QueueOf = (request: FastifyRequest) => AnyQueue
 
 const MOST_KEPT = 1000
 
 /** A queue that is opened again is the same one: it has learnt which way of claiming is the quick one for it. */
-export function openQueues(perilune: Perilune): Open {
+export function openQueues(perilune: Perilune): QueueOf {
   const kept = new BoundedMap<AnyQueue>(MOST_KEPT)
   return (request) => {
-    const name = nameOf(request, (request.params as { name: string }).name)
+    const name = namedIn(request)
     const { partitions } = request.query as { partitions?: number }
     const key = `${partitions ?? ''} ${name}`
     const queue = kept.get(key) ?? openQueue(perilune, name, partitions ?? null)
@@ -45,13 +45,13 @@ export function heldOutcome<Done extends string>(settled: readonly Settled<Done>
 /** What is told of the only job. Throws Refusal when it was lost. */
 export function notLost<Told extends object>([only]: readonly (Told | Lost)[], token: number): Told {
   if (only !== undefined && !isLost(only)) return only
-  throw new Refusal('lease-lost', `The lease ${token} has ended, or never was.`, only?.reason)
+  throw new RefusedRequest('lease-lost', `The lease ${token} has ended, or never was.`, only?.reason)
 }
 
 function isLost(settled: object): settled is Lost {
   return 'reason' in settled
 }
 
-export function noJob(id: string): Refusal {
-  return new Refusal('not-found', `There is no job ${id}.`)
+export function noJob(id: string): RefusedRequest {
+  return new RefusedRequest('not-found', `There is no job ${id}.`)
 }

@@ -1,7 +1,7 @@
 // Jobs as a request has them. Payloads and results stay the text that was sent.
 
 import { InvalidArgumentError, type NewJob, type NextJob } from 'perilune'
-import { findElementsOf, findMember, findStart } from '../../zaqar/json-slices.ts'
+import { findElementsOf, findMember, findStart } from '../../json/slices.ts'
 
 type Given = NewJob<Record<string, unknown>>
 interface Followed {

@@ -1,0 +1,124 @@
+// Whether the service can serve: Redis answers within a second and holds the scripts, and what else it needs was there
+// once.
+
+import type { Redis } from 'ioredis'
+import { DriverError, type Perilune } from 'perilune'
+import { refusalOfWrites } from './writability.ts'
+
+const PATIENCE_MS = 1000
+
+const SILENT = 'Redis does not answer within a second'
+
+/** What Redis refuses PING with, by the first word. */
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['MISCONF', 'Redis cannot write to its disk, and refuses writes until it can'],
+  ['BUSY', 'Redis is busy with a script'],
+  ['LOADING', 'Redis is loading its data'],
+  ['MASTERDOWN', 'Redis is a replica that has lost its primary'],
+  ['NOAUTH', 'Redis wants a password, and REDIS_URL has none'],
+])
+
+const LOADING = 'the scripts are not loaded yet'
+const FORBIDDEN = 'this user of Redis lacks a right that the scripts need; docs/compatibility.md names them'
+
+/** What must have been there once. */
+export interface Prerequisite {
+  /** Rejects while it is not there; asked again and again. */
+  prepare(): Promise<void>
+  /** Why it is not there, for anybody to read; without an error it took too long. */
+  obstacle(error: unknown): string
+}
+
+export class Readiness {
+  readonly #client: Redis
+  readonly #perilune: Perilune
+  readonly #namespace: string
+  readonly #needs: readonly Prerequisite[]
+  readonly #engineObstacle: () => string | null
+  #loaded: Promise<void> | null = null
+  #obstacle = LOADING
+
+  /** `engineObstacle` is what the engine itself knows to keep it from serving. */
+  constructor(
+    client: Redis,
+    perilune: Perilune,
+    needs: readonly Prerequisite[] = [],
+    engineObstacle: () => string | null = () => null,
+    namespace = 'perilune',
+  ) {
+    this.#client = client
+    this.#namespace = namespace
+    this.#perilune = perilune
+    this.#needs = needs
+    this.#engineObstacle = engineObstacle
+    // A server that went away may come back without the scripts.
+    client.on('close', () => (this.#loaded = null))
+  }
+
+  /** Null when ready, else the reason why not. Becomes ready by itself once Redis is back. */
+  async reason(): Promise<string | null> {
+    const trouble = this.#engineObstacle() ?? (await this.#refusal())
+    if (trouble !== null) return trouble
+    if (!(await inTime(this.#load()))) return this.#obstacle
+    const refusal = await this.#refusalOfWrites()
+    if (refusal !== null) return refusal
+    const obstacles = await Promise.all(this.#needs.map(obstacleTo))
+    return obstacles.find((obstacle) => obstacle !== null) ?? null
+  }
+
+  /** Whether Redis answers within a second, and refuses nothing. */
+  async answers(): Promise<boolean> {
+    return (await this.#refusal()) === null
+  }
+
+  async #refusal(): Promise<string | null> {
+    let words = SILENT
+    const asked = this.#client.ping().catch((error: unknown) => {
+      words = REFUSALS.get(String(error instanceof Error && error.message).split(' ', 1)[0] ?? '') ?? SILENT
+      throw error
+    })
+    return (await inTime(asked)) ? null : words
+  }
+
+  async #refusalOfWrites(): Promise<string | null> {
+    let refusal: string | null = SILENT
+    const asked = refusalOfWrites(this.#client, this.#namespace).then((told) => (refusal = told))
+    await inTime(asked)
+    return refusal
+  }
+
+  #load(): Promise<void> {
+    const loading = (this.#loaded ??= this.#perilune.preload())
+    loading.catch((error: unknown) => {
+      if (this.#loaded === loading) this.#loaded = null
+      const forbidden = error instanceof DriverError && error.code === 'forbidden'
+      this.#obstacle = forbidden ? FORBIDDEN : LOADING
+    })
+    return loading
+  }
+}
+
+async function obstacleTo(need: Prerequisite): Promise<string | null> {
+  let reason: unknown
+  const prepared = need.prepare().catch((error: unknown) => {
+    reason = error
+    throw error
+  })
+  return (await inTime(prepared)) ? null : need.obstacle(reason)
+}
+
+async function inTime(work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PATIENCE_MS)
+  })
+  const done = work.then(
+    () => true,
+    () => false,
+  )
+  try {
+    return await Promise.race([done, tooLate])
+  } finally {
+    clearTimeout(timer)
+  }
+}

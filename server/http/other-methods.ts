@@ -1,0 +1,44 @@
+import type { App } from './fastify.ts'
+import { methodNotAllowed } from './answers/problems.ts'
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/**
+ * Answers 405 wherever a path of this app is known but the method is not. To be called before its routes. `answersHead`:
+ * whether what may be read there answers HEAD, too.
+ */
+export function refuseOtherMethods(app: App, answersHead: (url: string) => boolean = () => true): void {
+  /** By path: the methods that have a route, and those of them that are answered. */
+  const routed = new Map<string, Set<string>>()
+  const answered = new Map<string, Set<string>>()
+  const allowedOn = (path: string): string => [...(answered.get(path) ?? [])].join(', ')
+  app.addHook('onRoute', (route) => {
+    const { path, method } = route
+    const methods = [method].flat()
+    addTo(routed, path, methods)
+    // That of HEAD comes by itself with each of GET.
+    if (method === 'HEAD' && !answersHead(path)) route.handler = () => refuse(allowedOn(path))
+    else addTo(answered, path, methods)
+  })
+  app.after(() => {
+    // Those that the refusals add are not of the app.
+    for (const [path, methods] of new Map(routed)) {
+      const allowed = allowedOn(path)
+      app.route({
+        url: path.slice(app.prefix.length),
+        method: METHODS.filter((method) => !methods.has(method)),
+        handler: () => refuse(allowed),
+      })
+    }
+  })
+}
+
+function addTo(map: Map<string, Set<string>>, path: string, methods: readonly string[]): void {
+  const known = map.get(path) ?? new Set()
+  for (const method of methods) known.add(method)
+  map.set(path, known)
+}
+
+function refuse(allowed: string): never {
+  throw methodNotAllowed(allowed)
+}

@@ -1,0 +1,38 @@
+// Bodies are JSON in UTF-8 and nothing else. Their text is kept: what a message holds goes out to the
+// letter.
+
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
+import { InvalidArgumentError } from 'perilune'
+import type { App } from '../../http/fastify.ts'
+import { takesTooLong, TOO_MUCH } from '../../json/effort.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it was sent; empty when there was none. */
+    jsonText: string
+  }
+}
+
+export function takeJsonOnly(app: App): void {
+  app.decorateRequest('jsonText', '')
+  app.removeAllContentTypeParsers()
+  const options = { parseAs: 'buffer' } as const
+  app.addContentTypeParser('application/json', options, async (request: FastifyRequest, body: Buffer) => {
+    if (body.length === 0) return undefined
+    await app.bodyTurns.take(request, body)
+    if (!isUtf8(body)) throw new InvalidArgumentError('body', 'must be UTF-8')
+    if (takesTooLong(body)) throw new InvalidArgumentError('body', TOO_MUCH)
+    await app.bodyTurns.step(request)
+    request.jsonText = body.toString('utf8')
+    return parse(request.jsonText)
+  })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    throw new InvalidArgumentError('body', 'must be JSON')
+  }
+}

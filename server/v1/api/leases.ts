@@ -1,0 +1,95 @@
+// Leases that requests wait for. One that is granted to a client which has left is given back at once.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
+import { DriverError, type Duration, type Lent, type Waiting } from 'perilune'
+import { msOf } from '../../process/duration.ts'
+import { Problem } from '../../http/answers/problems.ts'
+import type { RouteParts } from './routes.ts'
+import { Denial } from '../../http/answers/problem-documents.ts'
+import type { Waits } from './waits.ts'
+
+const REST_MS = 100
+
+export type Granted = Extract<Lent, { status: 'granted' }>
+
+/** Leases of one lock or the like, by their tokens. */
+export interface Leases {
+  lend(options: Waiting): Promise<Lent<'held' | 'full'>>
+  release(token: number): Promise<void>
+  extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }>
+}
+
+/**
+ * What `ask` resolves to, waiting for as long as the request and the service allow, and asking once more when
+ * that was too short. Resolves to null when the client has left; throws when the service closes.
+ */
+export async function askWaiting<Value>(
+  reply: FastifyReply,
+  { waits, wait }: { waits: Waits; wait: Duration | undefined },
+  ask: (options: Waiting) => Promise<Value>,
+): Promise<Value | null> {
+  if (wait === undefined) return ask({})
+  const value = await waits.during(reply, (signal) => untilRoom(wait, signal, ask))
+  if (value !== null) return value
+  if (waits.closed) throw closing()
+  return reply.raw.destroyed ? null : ask({})
+}
+
+/** Where there was no room for an answer nothing has happened: the request goes on waiting for as long as it says. */
+async function untilRoom<Value>(
+  wait: Duration,
+  signal: AbortSignal,
+  ask: (options: Waiting) => Promise<Value>,
+): Promise<Value> {
+  const endsAt = performance.now() + msOf(wait)
+  for (let left = wait; ; left = `${Math.max(1, Math.ceil(endsAt - performance.now()))}ms`) {
+    try {
+      return await ask({ wait: left, signal })
+    } catch (error) {
+      const hadNoRoom = error instanceof DriverError && error.code === 'overloaded'
+      if (!hadNoRoom || performance.now() >= endsAt) throw error
+    }
+    await sleep(REST_MS, undefined, { signal })
+  }
+}
+
+/** What a request asks for. */
+interface Wish {
+  readonly leases: Pick<Leases, 'lend' | 'release'>
+  readonly wait: Duration | undefined
+}
+
+/** Answers with the lease and its place: the path with its token behind, and a query. */
+export async function sendLent(
+  reply: FastifyReply,
+  parts: Pick<RouteParts, 'waits'>,
+  wish: Wish,
+  { path, query = '' }: { path: string; query?: string },
+): Promise<FastifyReply> {
+  const granted = await lendTo(reply, parts, wish)
+  if (granted === null) return reply.code(204).send()
+  const { token, leaseMs, expiresAtMs } = granted
+  return reply.code(201).header('Location', `${path}/${token}${query}`).send({ token, leaseMs, expiresAtMs })
+}
+
+/** The lease, or null when nobody is there to use it. Throws Denial when it is not free in time. */
+export async function lendTo(
+  reply: FastifyReply,
+  { waits }: Pick<RouteParts, 'waits'>,
+  { leases, wait }: Wish,
+): Promise<Granted | null> {
+  const lent = await askWaiting(reply, { waits, wait }, (options) => leases.lend(options))
+  if (lent === null) return null
+  if (lent.status !== 'granted') {
+    throw new Denial(lent.status, 'It was not free in time.', { retryAfterMs: lent.retryAfterMs })
+  }
+  if (!reply.raw.destroyed) return lent
+  await leases.release(lent.token)
+  return null
+}
+
+function closing(): Problem {
+  const headers = { 'Retry-After': '1' }
+  return new Problem(503, 'Service unavailable', 'The service is shutting down.', headers)
+}

@@ -1,0 +1,154 @@
+// How a route of /v1 is declared: what may be asked, what is answered, and what is done.
+
+import { type Static, type TProperties, type TSchema, Type } from '@fastify/type-provider-typebox'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { Perilune } from 'perilune'
+import type { App } from '../../http/fastify.ts'
+import { nameOf } from '../../http/requests/tenant.ts'
+import { type Answers, answers, BODY } from './answers.ts'
+import type { NoQuery } from './arguments.ts'
+import type { FeedLimits } from './limits.ts'
+import type { Waits } from './waits.ts'
+
+/** What the routes of all structures need. */
+export interface RouteParts {
+  readonly perilune: Perilune
+  readonly waits: Waits
+  readonly limits: FeedLimits
+}
+
+/** What holds for one method of a path. */
+export interface RouteTerms<Query extends TSchema, Body extends TSchema> {
+  readonly description?: string
+  /** By default that of all routes. */
+  readonly query?: Query
+  readonly body?: Body
+  /** Of a body; by default it is small. */
+  readonly bodyLimit?: 'maxAppendBytes' | 'maxOtherBytes'
+  /** Headers that the route reads, with what they mean. */
+  readonly described?: Readonly<Record<string, string>>
+  readonly answers: Answers
+  /** Statuses of problems, beside those that every route has, or every body. */
+  readonly problems?: readonly number[]
+  readonly config?: FastifyContextConfig
+  readonly exposeHeadRoute?: boolean
+}
+
+/** `/queues/:name/jobs/:id` → `'name' | 'id'`. */
+type NamesIn<Url extends string> = Url extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | NamesIn<`/${Rest}`>
+  : Url extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** A request of a route. */
+export type RouteRequest<
+  Url extends string,
+  Query extends TSchema,
+  Body extends TSchema = TSchema,
+> = FastifyRequest<{
+  Params: Readonly<Record<NamesIn<Url>, string>>
+  Querystring: Static<Query>
+  Body: Static<Body>
+}>
+
+type Declare<Usual extends TSchema> = <
+  Url extends string,
+  Query extends TSchema = Usual,
+  Body extends TSchema = TSchema,
+>(
+  url: Url,
+  summary: string,
+  terms: RouteTerms<Query, Body>,
+  /** Where it tells nothing the answer is 204. */
+  handler: (request: RouteRequest<Url, Query, Body>, reply: FastifyReply) => Promise<unknown>,
+) => void
+
+/** What holds for all routes of a kind. */
+interface Usual<Query extends TSchema> {
+  /** Where they stand in the description. */
+  readonly tag: string
+  /** What stands in their paths, by its name. */
+  readonly path: Readonly<Record<string, TSchema>>
+  /** What they may be asked; null where it does not matter. */
+  readonly query: Query | null
+}
+
+export class Routes<Query extends TSchema = typeof NoQuery> {
+  readonly perilune: Perilune
+  readonly waits: Waits
+  readonly limits: FeedLimits
+  readonly get: Declare<Query> = (...route) => this.#declare('GET', ...route)
+  readonly post: Declare<Query> = (...route) => this.#declare('POST', ...route)
+  readonly put: Declare<Query> = (...route) => this.#declare('PUT', ...route)
+  readonly patch: Declare<Query> = (...route) => this.#declare('PATCH', ...route)
+  readonly delete: Declare<Query> = (...route) => this.#declare('DELETE', ...route)
+  readonly #app: App
+  readonly #usual: Usual<Query>
+
+  constructor(app: App, { perilune, waits, limits }: RouteParts, usual: Usual<Query>) {
+    this.perilune = perilune
+    this.waits = waits
+    this.limits = limits
+    this.#app = app
+    this.#usual = usual
+  }
+
+  /** Routes of which something else holds. */
+  with(changed: Partial<Omit<Usual<Query>, 'query'>>): Routes<Query>
+  with<Other extends TSchema>(changed: Partial<Usual<Other>>): Routes<Other>
+  with({ path, ...changed }: Partial<Usual<TSchema>>): Routes<TSchema> {
+    const usual = { ...this.#usual, ...changed, path: { ...this.#usual.path, ...path } }
+    return new Routes<TSchema>(this.#app, this, usual)
+  }
+
+  #declare<Url extends string, Own extends TSchema, Body extends TSchema>(
+    method: HTTPMethods,
+    url: Url,
+    summary: string,
+    {
+      body,
+      bodyLimit,
+      answers: own,
+      problems = [],
+      query,
+      config,
+      exposeHeadRoute,
+      ...said
+    }: RouteTerms<Own, Body>,
+    handler: (request: RouteRequest<Url, Own, Body>, reply: FastifyReply) => Promise<unknown>,
+  ): void {
+    const most = bodyLimit ?? (body === undefined ? null : 'maxOtherBytes')
+    const querystring = query ?? this.#usual.query
+    this.#app.route({
+      method,
+      url,
+      schema: {
+        tags: [this.#usual.tag],
+        summary,
+        ...said,
+        ...this.#paramsOf(url),
+        ...(querystring === null ? {} : { querystring }),
+        ...(body === undefined ? {} : { body }),
+        response: answers(own, ...problems, ...(body === undefined ? [] : BODY)),
+      },
+      ...(most === null ? {} : { bodyLimit: this.limits[most] }),
+      ...(config === undefined ? {} : { config }),
+      ...(exposeHeadRoute === undefined ? {} : { exposeHeadRoute }),
+      handler: async (request, reply) => {
+        const told = await handler(request as unknown as RouteRequest<Url, Own, Body>, reply)
+        return told === undefined ? reply.code(204).send() : told
+      },
+    })
+  }
+
+  #paramsOf(url: string): { params?: TSchema } {
+    const named = [...url.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, this.#usual.path[name]] as const)
+    return named.length === 0 ? {} : { params: Type.Object(Object.fromEntries(named) as TProperties) }
+  }
+}
+
+/** The library's name of the structure that a request is for. */
+export function namedIn(request: FastifyRequest): string {
+  return nameOf(request, (request.params as { name: string }).name)
+}

@@ -1,0 +1,43 @@
+// The limits of a request. They stand in every request, for the service stores none: a body has them as JSON, a
+// query has one limit as parameters, or several as JSON text.
+
+import type { FastifyRequest } from 'fastify'
+import {
+  type Allowed,
+  type Denied,
+  InvalidArgumentError,
+  type Perilune,
+  type RateLimit,
+  type RateLimitOptions,
+} from 'perilune'
+import { namedIn } from '../api/routes.ts'
+
+export type SubjectLimiter = RateLimit<Allowed | Denied>
+
+/** The limiter that a request names, with its limits. Throws InvalidArgumentError. */
+export function openLimiter(perilune: Perilune, request: FastifyRequest, given: object): SubjectLimiter {
+  const called = namedIn(request)
+  return perilune.rateLimit(called, given as RateLimitOptions & { onOutage?: 'throw' })
+}
+
+/** Frees the places of a take whose client has left: nobody has its token. Units stay taken, as where an answer is lost. */
+export async function freePlaces(
+  limiter: SubjectLimiter,
+  subject: string,
+  { token, limits }: Allowed,
+): Promise<void> {
+  const hasPlaces = Object.values(limits).some(({ algorithm }) => algorithm === 'concurrency')
+  if (hasPlaces) await limiter.release(subject, token)
+}
+
+/** The limits in a query. Throws InvalidArgumentError. */
+export function limitsIn({ limits: several, ...one }: { limits?: string }): object {
+  if (several === undefined) return one
+  const [extra] = Object.keys(one)
+  if (extra !== undefined) throw new InvalidArgumentError(extra, 'goes without `limits`')
+  try {
+    return { limits: JSON.parse(several) as unknown }
+  } catch {
+    throw new InvalidArgumentError('limits', 'must be JSON')
+  }
+}

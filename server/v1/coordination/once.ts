@@ -1,0 +1,146 @@
+import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  InvalidArgumentError,
+  jsonText,
+  type LentAttempt,
+  type Once,
+  type OnceOptions,
+  type Waiting,
+} from 'perilune'
+import { namedIn, type Routes } from '../api/routes.ts'
+import { WaitQuery, duration, lease, strict } from '../api/arguments.ts'
+import { begun, cleared, completed, result as found, key as keyNow } from './answers.ts'
+import { askWaiting, type Leases } from '../api/leases.ts'
+import { Denial, RefusedRequest } from '../../http/answers/problem-documents.ts'
+import { keepLeases } from './leases.ts'
+
+const url = '/once/:name/keys/:key'
+const keepResult = duration('How long the result is kept; default 24h.')
+const key = Type.String({ minLength: 1, description: 'The idempotency key.' })
+const Terms = Type.Object(
+  {
+    fingerprint: Type.Optional(
+      Type.String({ description: 'Of the request: the same key with another one is a conflict.' }),
+    ),
+    id: Type.Optional(
+      Type.String({ description: 'Names the attempt: a request repeated with it gets the same one.' }),
+    ),
+    lease,
+    keepResult: duration('How long the request is remembered beyond its lease; default 24h.'),
+  },
+  strict,
+)
+const Keeping = Type.Object({ keepResult }, strict)
+
+type Open = (request: FastifyRequest, options?: Omit<OnceOptions<string>, 'codec'>) => Once<string>
+
+export function v1Once(usual: Routes): void {
+  const routes = usual.with({ path: { key } })
+  const open: Open = (request, options = {}) => {
+    const called = namedIn(request)
+    return routes.perilune.once(called, { ...options, codec: jsonText })
+  }
+  begin(routes, open)
+  complete(routes, open)
+  const place = {
+    url: `${url}/attempts/:token`,
+    open: (request: FastifyRequest) => attemptsAt(open(request), (request.params as { key: string }).key),
+  }
+  keepLeases(routes, place)
+  wholeKeys(routes, open)
+}
+
+function attemptsAt(once: Once<string>, key: string): Pick<Leases, 'extend' | 'release'> {
+  return {
+    extend: (token, lasting) => once.extend(key, token, lasting),
+    release: (token) => once.release(key, token),
+  }
+}
+
+function begin(routes: Routes, open: Open): void {
+  routes.post(
+    `${url}/attempts`,
+    'Begin',
+    { query: WaitQuery, body: Terms, answers: begun, problems: [410] },
+    async (request, reply) => {
+      const { fingerprint, id, ...terms } = request.body
+      const { key } = request.params
+      const once = open(request, terms)
+      const named = {
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+        ...(id === undefined ? {} : { id }),
+      }
+      const lend = (waiting: Waiting) => once.lend(key, { ...named, ...waiting })
+      const lent = await askWaiting(reply, { waits: routes.waits, wait: request.query.wait }, lend)
+      if (lent === null) return reply.code(204).send()
+      // Nobody is there to do the work; by its id it may be somebody's who has asked again.
+      const isLeft = lent.status === 'started' && reply.raw.destroyed
+      if (isLeft && id === undefined) await once.release(key, lent.token)
+      return sendBegun(request, reply, lent)
+    },
+  )
+}
+
+function sendBegun(request: FastifyRequest, reply: FastifyReply, lent: LentAttempt<string>): FastifyReply {
+  switch (lent.status) {
+    case 'started': {
+      const { token, leaseMs, expiresAtMs } = lent
+      const place = `${request.url.split('?', 1)[0]}/${token}`
+      return reply.code(201).header('Location', place).send({ token, leaseMs, expiresAtMs })
+    }
+    case 'replayed':
+      return reply.type('application/json').send(`{"token":${lent.token},"result":${orNull(lent.result)}}`)
+    case 'running':
+      throw new Denial('running', 'Another attempt is under way.', { retryAfterMs: lent.retryAfterMs })
+    default:
+      throw new Denial('conflict', 'The key came with another fingerprint before.')
+  }
+}
+
+function complete(routes: Routes, open: Open): void {
+  routes.put(
+    `${url}/attempts/:token/result`,
+    'Put the result',
+    {
+      query: Keeping,
+      description: 'Any JSON; kept to the letter. The same result may be put again.',
+      body: Type.Unknown(),
+      answers: completed,
+      problems: [410],
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => {
+      const { key, token } = request.params
+      if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
+      await open(request, request.query).complete(key, Number(token), request.jsonText)
+    },
+  )
+}
+
+function wholeKeys(routes: Routes, open: Open): void {
+  routes.get(url, 'Inspect', { answers: keyNow }, async (request) => {
+    const { key } = request.params
+    const { codec: _codec, ...shown } = await open(request).inspect(key)
+    return { key, ...shown }
+  })
+
+  routes.get(`${url}/result`, 'The result', { answers: found, problems: [404] }, async (request, reply) => {
+    const { key } = request.params
+    const known = await open(request).find(key)
+    if (known === null) throw new RefusedRequest('not-found', `There is no result of ${key}.`)
+    const { token, keptUntilMs, result } = known
+    return reply
+      .type('application/json')
+      .send(`{"token":${token},"keptUntilMs":${keptUntilMs},"result":${orNull(result)}}`)
+  })
+
+  routes.delete(url, 'Clear', { answers: cleared }, async (request) => {
+    await open(request).clear(request.params.key)
+  })
+}
+
+/** The library may have stored that there is no result. */
+function orNull(result: string): string {
+  return result === '' ? 'null' : result
+}

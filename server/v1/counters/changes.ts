@@ -1,0 +1,107 @@
+// Changes of counters: increments of those that are counted in Redis, notes of those that are counts of rows.
+
+import { Counters, DerivedCounters, InvalidArgumentError, ShownCounters } from 'perilune'
+import type { ServedCounters } from '../../counters/open-counters.ts'
+import type { Routes } from '../api/routes.ts'
+import { incremented, noted } from './answers.ts'
+import { Increments, Notes } from './arguments.ts'
+import { asAsked, counted, incrementsIn, toJson, toldOf } from './increments.ts'
+import type { CountersOf } from './open.ts'
+import { headerOf } from '../../http/requests/headers.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
+
+const url = '/counters/:name'
+
+export function v1CounterChanges(routes: Routes, open: CountersOf): void {
+  increment(routes, open)
+  note(routes, open)
+}
+
+function increment(routes: Routes, open: CountersOf): void {
+  routes.post(
+    `${url}/increments`,
+    'Increment',
+    {
+      description: 'Several are not one step: each counts by itself, and is told by itself.',
+      described: { 'Idempotency-Key': 'For a request with one increment: its idempotencyKey.' },
+      body: Increments,
+      answers: incremented,
+      problems: [404, 409],
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => {
+      const counters = countedHere(open(request))
+      const isSingle = !('increments' in request.body)
+      const items = incrementsIn(request.body, headerOf(request, 'Idempotency-Key'))
+      const done = await counters.incrementMany(items).catch((error: unknown) => {
+        throw asAsked(error, { isSingle })
+      })
+      const [first] = done
+      if (!isSingle || first === undefined) return { increments: toldOf(items, done) }
+      if (first instanceof Error) throw first
+      return counted(first)
+    },
+  )
+}
+
+function note(routes: Routes, open: CountersOf): void {
+  routes.post(
+    `${url}/notes`,
+    'Note',
+    {
+      description:
+        'Shows at once what a transaction has committed to rows that are counted. What is not noted is shown a moment later.',
+      body: Notes,
+      answers: noted,
+      problems: [404, 409],
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => {
+      const counters = countedInRows(open(request))
+      return noteAll(counters, request.body)
+    },
+  )
+}
+
+/** Throws Refusal where rows are what is counted. */
+function countedHere(counters: ServedCounters): Counters {
+  if (counters instanceof Counters) return counters
+  const instead =
+    counters instanceof DerivedCounters
+      ? 'count rows of the database: insert one, and note it'
+      : 'change in transactions of the database: add to its outbox, and note it'
+  throw new RefusedRequest('refused', `These counters ${instead}.`)
+}
+
+/** Throws Refusal where Redis counts. */
+function countedInRows(counters: ServedCounters): ShownCounters {
+  if (counters instanceof ShownCounters) return counters
+  throw new RefusedRequest('refused', 'These counters are counted here: increment them.')
+}
+
+/** As the schema has it. */
+interface AskedNote {
+  readonly id: string | number
+  readonly by?: number
+}
+
+/** What is shown after them; null where nothing is. Throws InvalidArgumentError. */
+async function noteAll(
+  counters: ShownCounters,
+  asked: AskedNote | { readonly notes: readonly AskedNote[] },
+): Promise<object> {
+  if (!('notes' in asked)) return noteOne(counters, asked, '')
+  const { notes } = asked
+  return { notes: await Promise.all(notes.map((each, at) => noteOne(counters, each, `notes[${at}].`))) }
+}
+
+async function noteOne(counters: ShownCounters, { id, by }: AskedNote, place: string): Promise<object> {
+  try {
+    const value = await counters.note(id, by)
+    return { id: String(id), value: value === null ? null : toJson(value) }
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error
+    const { argument, message } = error
+    throw new InvalidArgumentError(place + argument, message.slice(argument.length + 1))
+  }
+}

@@ -1,0 +1,19 @@
+import type { FastifyRequest } from 'fastify'
+import type { OpenCounters, ServedCounters } from '../../counters/open-counters.ts'
+import { nameOf } from '../../http/requests/tenant.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
+
+/** The counters that a request names. Throws Refusal where the tenant has none of this name. */
+export type CountersOf = (request: FastifyRequest) => ServedCounters
+
+/** Counters of another tenant are as little there as those that nobody has. */
+export function opener(all: readonly OpenCounters[]): CountersOf {
+  const served = all.filter(({ entry }) => entry.project !== null)
+  const byName = new Map(served.map(({ entry, counters }) => [entry.name, counters]))
+  return (request) => {
+    const { name } = request.params as { name: string }
+    const found = byName.get(nameOf(request, name))
+    if (found === undefined) throw new RefusedRequest('not-found', `There are no counters ${name}.`)
+    return found
+  }
+}

@@ -1,0 +1,72 @@
+import { Type } from '@fastify/type-provider-typebox'
+import type { FeedOptions, Keep } from 'perilune'
+import { appended } from '../api/answers.ts'
+import { duration, origin } from '../api/arguments.ts'
+import type { FeedRoutes, Feeds } from './open.ts'
+import { headerOf } from '../../http/requests/headers.ts'
+import { newMessages } from './new-messages.ts'
+
+const strict = { additionalProperties: false }
+const amount = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }))
+
+const NewMessage = Type.Object(
+  {
+    body: Type.Unknown({ description: 'Any JSON; stored to the letter.' }),
+    expireAfter: duration('How long the message lives; default: until it is removed.'),
+    delay: duration('How long it stays invisible.'),
+    idempotencyKey: Type.Optional(
+      Type.String({ description: 'The same key within `rememberFor` appends nothing.' }),
+    ),
+  },
+  strict,
+)
+const Body = Type.Union([
+  Type.Object({ messages: Type.Array(NewMessage, { minItems: 1, maxItems: 1000 }) }, strict),
+  NewMessage,
+])
+const Query = Type.Object(
+  {
+    origin,
+    rememberFor: duration('How long idempotency keys are known; default 1h.'),
+    keepCount: amount('Messages to keep; the oldest beyond it go.'),
+    keepAge: duration('How old messages may get; older ones go.'),
+    keepBytes: amount('Bytes of bodies to keep; the oldest messages beyond it go.'),
+  },
+  strict,
+)
+
+export function appendMessages(routes: FeedRoutes, feeds: Feeds): void {
+  routes.post(
+    '/feeds/:name/messages',
+    'Append',
+    {
+      query: Query,
+      description: 'All or nothing; no other message falls between those of one request.',
+      described: { 'Idempotency-Key': 'For a request with one message: its idempotencyKey.' },
+      body: Body,
+      answers: appended,
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request, reply) => {
+      const { keepCount, keepAge, keepBytes, ...options } = request.query
+      const feed = feeds.open(request, request.params.name, {
+        ...options,
+        keep: keepOf({ count: keepCount, age: keepAge, bytes: keepBytes }),
+      })
+      const key = headerOf(request, 'Idempotency-Key')
+      const results = await feed.appendMany(newMessages(request.body, request.jsonText, key))
+      const messages = results.map(({ id, marker, duplicate }) => ({ id, marker, duplicate }))
+      return reply.code(messages.every(({ duplicate }) => duplicate) ? 200 : 201).send({ messages })
+    },
+  )
+}
+
+type Given<Options> = { [Name in keyof Options]: Options[Name] | undefined }
+
+function keepOf({ count, age, bytes }: Given<Keep>): NonNullable<FeedOptions<string>['keep']> {
+  return {
+    ...(count === undefined ? {} : { count }),
+    ...(age === undefined ? {} : { age }),
+    ...(bytes === undefined ? {} : { bytes }),
+  }
+}

@@ -1,0 +1,35 @@
+import type { TSchema } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import type { Routes } from '../api/routes.ts'
+import type { Feed, FeedOptions, Perilune } from 'perilune'
+import { storedJson, storedJsonBytes } from '../../json/stored.ts'
+import { nameOf } from '../../http/requests/tenant.ts'
+
+/** Routes of which a query that is not known is passed over. */
+export type FeedRoutes = Routes<TSchema>
+
+/** Opens the feeds that requests name. */
+export class Feeds {
+  readonly #perilune: Perilune
+
+  constructor(perilune: Perilune) {
+    this.#perilune = perilune
+  }
+
+  open(
+    request: FastifyRequest,
+    name: string,
+    options: Omit<FeedOptions<string>, 'codec'> = {},
+  ): Feed<string> {
+    return this.#perilune.feed(nameOf(request, name), { ...options, codec: storedJson })
+  }
+
+  /** For answers that may hold much: bodies as they are stored. */
+  openBytes(
+    request: FastifyRequest,
+    name: string,
+    options: Omit<FeedOptions<Buffer>, 'codec'> = {},
+  ): Feed<Buffer> {
+    return this.#perilune.feed(nameOf(request, name), { ...options, codec: storedJsonBytes })
+  }
+}

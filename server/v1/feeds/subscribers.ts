@@ -1,0 +1,112 @@
+import { Type } from '@fastify/type-provider-typebox'
+import { advanced, forgotten, page, subscribed } from '../api/answers.ts'
+import { echo, flag, includeClaimed, limit, origin, wait } from '../api/arguments.ts'
+import { encodePage } from './encode.ts'
+import type { FeedRoutes, Feeds } from './open.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
+import { checkEcho, readWaiting } from './messages.ts'
+import type { Feed, SubscriberOptions } from 'perilune'
+
+const strict = { additionalProperties: false }
+const url = '/feeds/:name/subscribers/:subscriber'
+
+const Beginning = Type.Object(
+  {
+    from: Type.Optional(
+      Type.String({
+        description: 'Where a new one begins: a marker, or `end`; default: the oldest message.',
+      }),
+    ),
+    protect: flag('true keeps retention from removing what it has not passed.'),
+  },
+  strict,
+)
+const Step = Type.Object(
+  {
+    marker: Type.String({ description: 'Everything up to it is dealt with.' }),
+    rewind: flag('true lets it move back.'),
+  },
+  strict,
+)
+const Reading = Type.Object({ limit: limit(20), wait, origin, echo, includeClaimed }, strict)
+
+export function feedSubscribers(routes: FeedRoutes, feeds: Feeds): void {
+  changeSubscribers(routes, feeds)
+  readForSubscribers(routes, feeds)
+}
+
+function changeSubscribers(routes: FeedRoutes, feeds: Feeds): void {
+  routes.put(url, 'Make', { body: Beginning, answers: subscribed }, async (request, reply) => {
+    const { name, subscriber } = request.params
+    const { marker, created } = await makeSubscriber(feeds.open(request, name), subscriber, request.body)
+    return reply.code(created ? 201 : 200).send({ name: subscriber, marker })
+  })
+
+  routes.patch(url, 'Advance', { body: Step, answers: advanced, problems: [404] }, async (request) => {
+    const { name, subscriber } = request.params
+    const { marker: to, ...options } = request.body
+    const marker = await feeds.open(request, name).subscriber(subscriber).advance(to, options)
+    if (marker === null) {
+      throw new RefusedRequest(
+        'not-found',
+        `There is no subscriber ${subscriber}, or the marker is of an earlier feed.`,
+      )
+    }
+    return { name: subscriber, marker }
+  })
+
+  routes.delete(url, 'Forget', { answers: forgotten, problems: [404] }, async (request) => {
+    const { name, subscriber } = request.params
+    const was = await feeds.open(request, name).subscriber(subscriber).forget()
+    if (!was) throw noSubscriber(subscriber)
+  })
+}
+
+function readForSubscribers(routes: FeedRoutes, feeds: Feeds): void {
+  routes.get(
+    `${url}/messages`,
+    'Read a page after its marker',
+    {
+      query: Reading,
+      description: 'Reading moves nothing: advance to the marker of what has been dealt with.',
+      answers: page,
+      problems: [404],
+    },
+    async (request, reply) => {
+      const { name, subscriber } = request.params
+      const { origin: reader, wait: patience, ...options } = request.query
+      checkEcho(options.echo, reader)
+      const feed = feeds.openBytes(request, name, reader === undefined ? {} : { origin: reader })
+      const marker = await findSubscriber(feed, subscriber)
+      if (marker === null) throw noSubscriber(subscriber)
+      const found = await readWaiting(feed, { ...options, after: marker }, patience, {
+        waits: routes.waits,
+        reply,
+      })
+      return reply.type('application/json').send(encodePage(found))
+    },
+  )
+}
+
+function noSubscriber(name: string): RefusedRequest {
+  return new RefusedRequest('not-found', `There is no subscriber ${name}.`)
+}
+
+export interface Made {
+  readonly marker: string
+  readonly created: boolean
+}
+
+/** The stored marker, or null when there is no such subscriber. */
+async function findSubscriber(feed: Feed<unknown>, name: string): Promise<string | null> {
+  const { next } = await feed.read({ after: 'end', limit: 1 })
+  const [life = '0'] = next.split('-')
+  // A subscriber only moves forward, so the beginning of this life of the feed moves none.
+  return feed.subscriber(name).advance(`${life}-0`)
+}
+
+async function makeSubscriber(feed: Feed<string>, name: string, options: SubscriberOptions): Promise<Made> {
+  const subscriber = feed.subscriber(name, options)
+  const known = await findSubscriber(feed, name)
+  return { marker: await subscriber.marker(), created: known === null }
+}

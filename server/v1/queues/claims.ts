@@ -1,0 +1,165 @@
+// Claims, and what becomes of one claimed job.
+
+import { type Static, Type } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type Duration,
+  InvalidArgumentError,
+  type LentJobs,
+  type Queue,
+  type QueueClaimOptions,
+} from 'perilune'
+import { letBodyGo } from '../../http/bodies/bodies.ts'
+import { lease, strict } from '../api/arguments.ts'
+import { AckedJob, ackJobs } from './acks.ts'
+import { acked as ackedOne, buried, claimed, extended, released, retried } from './answers.ts'
+import { delay, kind, message, type QueueRoutes, QueueWaitQuery, releaseDelay } from './arguments.ts'
+import { encodeLent } from './encode.ts'
+import { heldOutcome, type QueueOf } from './open.ts'
+import { askWaiting } from '../api/leases.ts'
+import type { RouteParts } from '../api/routes.ts'
+
+const url = '/queues/:name/jobs/:id/claims/:token'
+const Terms = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 200, description: 'At most so many; default 1.' }),
+    ),
+    lease,
+    acks: Type.Optional(
+      Type.Array(AckedJob, {
+        minItems: 1,
+        maxItems: 500,
+        description: 'Jobs that are done: they are acked first.',
+      }),
+    ),
+  },
+  strict,
+)
+const Lease = Type.Object({ lease }, strict)
+const Retry = Type.Object({ delay, kind, message }, strict)
+const Bury = Type.Object({ kind, message }, strict)
+const Release = Type.Object({ delay: releaseDelay }, strict)
+
+export function queueClaims(routes: QueueRoutes, open: QueueOf): void {
+  claim(routes, open)
+  extendOne(routes, open)
+  ackOne(routes, open)
+  endOne(routes, open)
+}
+
+function claim(routes: QueueRoutes, open: QueueOf): void {
+  routes.post(
+    '/queues/:name/claims',
+    'Claim',
+    { query: QueueWaitQuery, body: Terms, answers: claimed, bodyLimit: 'maxAppendBytes' },
+    async (request, reply) => {
+      const terms = termsOf(request.body)
+      const queue = open(request)
+      const acked = await ackFirst(queue, request)
+      // Results of what was acked may be large, and the wait long.
+      letBodyGo(request)
+      const lending = lendJobsTo(reply, routes, { queue, terms, wait: request.query.wait })
+      // What has been acked must be told, whatever becomes of the claim.
+      const lent = await (acked === undefined ? lending : lending.catch(logged(request)))
+      if (lent !== null) return reply.code(201).type('application/json').send(encodeLent(lent, acked))
+      return acked === undefined ? reply.code(204).send() : reply.code(200).send({ jobs: [], acked })
+    },
+  )
+}
+
+function termsOf(body: Static<typeof Terms>): Omit<Static<typeof Terms>, 'acks'> {
+  const { acks: _, ...terms } = body
+  return terms
+}
+
+async function ackFirst(
+  queue: Pick<Queue, 'settle'>,
+  { body: { acks }, jsonText }: { body: Static<typeof Terms>; jsonText: string },
+): Promise<object[] | undefined> {
+  return acks === undefined ? undefined : ackJobs(queue, acks, jsonText, 'acks')
+}
+
+function logged({ log }: FastifyRequest): (error: unknown) => null {
+  return (error) => {
+    log.warn({ reason: String(error) }, 'the acks of a claim were done, and the claim failed')
+    return null
+  }
+}
+
+function extendOne(routes: QueueRoutes, open: QueueOf): void {
+  routes.patch(url, 'Extend', { body: Lease, answers: extended }, async (request) => {
+    const { id, token } = leaseOf(request)
+    const { leaseMs, expiresAtMs, jobs } = await open(request).settle.extend(
+      [{ id, token }],
+      request.body.lease,
+    )
+    heldOutcome(jobs, token)
+    return { id, token, leaseMs, expiresAtMs }
+  })
+}
+
+function ackOne(routes: QueueRoutes, open: QueueOf): void {
+  routes.delete(url, 'Ack', { answers: ackedOne }, async (request) => {
+    const { id, token } = leaseOf(request)
+    heldOutcome(await open(request).settle.ack([{ id, token }]), token)
+  })
+
+  routes.put(
+    `${url}/result`,
+    'Ack with a result',
+    {
+      description: 'Any JSON; kept to the letter where the queue keeps jobs that are done.',
+      body: Type.Unknown(),
+      answers: ackedOne,
+      bodyLimit: 'maxAppendBytes',
+    },
+    async (request) => {
+      const { id, token } = leaseOf(request)
+      if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
+      heldOutcome(await open(request).settle.ack([{ id, token, result: request.jsonText }]), token)
+    },
+  )
+}
+
+function endOne(routes: QueueRoutes, open: QueueOf): void {
+  routes.post(`${url}/release`, 'Release', { body: Release, answers: released }, async (request) => {
+    const { id, token } = leaseOf(request)
+    heldOutcome(await open(request).settle.release([{ id, token, ...request.body }]), token)
+  })
+
+  routes.post(`${url}/retry`, 'Retry', { body: Retry, answers: retried }, async (request) => {
+    const { id, token } = leaseOf(request)
+    const outcome = heldOutcome(await open(request).settle.retry([{ id, token, ...request.body }]), token)
+    return { id, token, outcome }
+  })
+
+  routes.post(`${url}/bury`, 'Bury', { body: Bury, answers: buried }, async (request) => {
+    const { id, token } = leaseOf(request)
+    heldOutcome(await open(request).settle.bury([{ id, token, ...request.body }]), token)
+  })
+}
+
+function leaseOf({ params }: { params: { id: string; token: string } }): { id: string; token: number } {
+  return { id: params.id, token: Number(params.token) }
+}
+
+/** What a request asks for. */
+interface Wish {
+  readonly queue: Pick<Queue, 'lend' | 'settle'>
+  readonly terms: Pick<QueueClaimOptions, 'limit' | 'lease'>
+  readonly wait: Duration | undefined
+}
+
+/** Null when there is no job, or nobody there to work on one. */
+export async function lendJobsTo(
+  reply: FastifyReply,
+  { waits }: Pick<RouteParts, 'waits'>,
+  { queue, terms, wait }: Wish,
+): Promise<LentJobs | null> {
+  const lent = await askWaiting(reply, { waits, wait }, (waiting) => queue.lend({ ...terms, ...waiting }))
+  if (lent === null || lent.jobs.length === 0) return null
+  if (!reply.raw.destroyed) return lent
+  await queue.settle.release(lent.jobs.map(({ id, token }) => ({ id, token })))
+  return null
+}

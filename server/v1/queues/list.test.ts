@@ -1,0 +1,145 @@
+// Which queues a tenant has, and how several processes of the service get along about it.
+
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
+import type { HttpAnswer } from '../../testing/test-app.ts'
+
+const namespace = `t-${randomUUID()}`
+const job = { name: 'n', payload: 1 }
+
+let api: FeedApi
+/** Another process of the same service. */
+let other: FeedApi
+beforeAll(async () => {
+  api = await startFeedApi(inject('redisPort'), { namespace })
+  other = await startFeedApi(inject('redisPort'), { namespace })
+})
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+  await other[Symbol.asyncDispose]()
+})
+
+/** The routes as a tenant of its own. */
+function tenant() {
+  const project = randomUUID()
+  const call = (method: string, path: string, body?: unknown, by = api): Promise<HttpAnswer> =>
+    by.call(method, `/v1/queues${path}`, { project, ...(body === undefined ? {} : { body }) })
+  const names = async (query = ''): Promise<string[]> => {
+    const { json } = await call('GET', query)
+    return json.queues.map(({ name }: { name: string }) => name)
+  }
+  return { project, call, names }
+}
+
+test('queues are listed with the jobs in each state, by their names', async () => {
+  const { call } = tenant()
+  await call('POST', '/b/jobs', { jobs: [job, job, { ...job, delay: '1h' }] })
+  await call('POST', '/b/claims', {})
+  await call('POST', '/a/jobs?partitions=2', { jobs: [job, job, job] })
+  await call('POST', '/c/pause')
+
+  const { status, json } = await call('GET', '')
+
+  expect(status).toBe(200)
+  const empty = { idle: 0, ready: 0, scheduled: 0, blocked: 0, claimed: 0, dead: 0, done: 0, paused: false }
+  const oldestAtMs = expect.any(Number)
+  expect(json).toEqual({
+    queues: [
+      { ...empty, name: 'a', partitions: 2, ready: 3, oldestAtMs },
+      { ...empty, name: 'b', partitions: null, ready: 1, scheduled: 1, claimed: 1, oldestAtMs },
+      { ...empty, name: 'c', partitions: null, paused: true, oldestAtMs: null },
+    ],
+    next: null,
+  })
+})
+
+test('they come page by page, and to nobody but their tenant', async () => {
+  const one = tenant()
+  const names = Array.from({ length: 7 }, (_, at) => `queue ${at}/é`)
+  for (const name of names) await one.call('POST', `/${encodeURIComponent(name)}/jobs`, job)
+  await tenant().call('POST', '/else/jobs', job)
+
+  const seen: string[] = []
+  for (let after: string | null = ''; after !== null; ) {
+    const { json } = await one.call(
+      'GET',
+      `?limit=3${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
+    )
+    expect(json.queues.length).toBeLessThanOrEqual(3)
+    seen.push(...json.queues.map(({ name }: { name: string }) => name))
+    after = json.next
+  }
+
+  expect(seen).toEqual(names)
+  expect((await one.call('GET', '?limit=101')).status).toBe(400)
+  expect((await tenant().call('GET', '')).json).toEqual({ queues: [], next: null })
+})
+
+test('a page of queues in many partitions ends early, for each partition is looked at', async () => {
+  const { call } = tenant()
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  for (const name of names) await call('POST', `/${name}/jobs?partitions=64`, job)
+
+  const first = (await call('GET', '')).json
+  const rest = (await call('GET', `?after=${first.next}`)).json
+
+  expect([first.queues.length, first.next]).toEqual([4, 'd'])
+  expect([rest.queues.length, rest.next]).toEqual([2, null])
+})
+
+test('whatever may begin a queue makes it known, what only looks does not', async () => {
+  const { call, names } = tenant()
+  await call('GET', '/looked-at')
+  await call('GET', '/looked-at/jobs?state=ready')
+  await call('POST', '/looked-at/claims', {})
+  expect(await names()).toEqual([])
+
+  await call('PUT', '/a/recurring/r', { ...job, every: '1h' })
+  await call('PATCH', '/b/settings', { concurrency: 1 })
+  await call('PATCH', '/c/groups/g', { concurrency: 1 })
+  await call('POST', '/d/jobs', job)
+  const [{ id, token }] = (await call('POST', '/d/claims', {})).json.jobs
+  await call('POST', `/d/jobs/${id}/claims/${token}/advance`, { next: { ...job, queue: 'e' } })
+
+  const all = ['a', 'b', 'c', 'd', 'e']
+  while ((await names()).length < all.length) await sleep(5)
+  expect(await names()).toEqual(all)
+})
+
+test('one that the library cleared is left out', async () => {
+  const { project, call, names } = tenant()
+  await call('POST', '/a/jobs', job)
+  await call('POST', '/b/jobs', job)
+  await api.perilune.queue(`v1:${project}/a`).clear()
+
+  expect(await names()).toEqual(['b'])
+})
+
+test('one that was deleted is listed no more, until somebody uses it again, in whichever process', async () => {
+  const { call, names } = tenant()
+  await call('POST', '/a/jobs', job, other)
+  await call('DELETE', '/a')
+  expect(await names()).toEqual([])
+
+  // It remembers for a moment that the queue is known.
+  while ((await names()).length === 0) {
+    await call('POST', '/a/jobs', job, other)
+    await sleep(20)
+  }
+
+  expect(await names()).toEqual(['a'])
+})
+
+test('one that was deleted may have another number of partitions, also where the old one is remembered', async () => {
+  const { call } = tenant()
+  await call('POST', '/a/jobs?partitions=2', job, other)
+  expect((await call('POST', '/a/jobs', job)).json.argument).toBe('partitions')
+  await call('DELETE', '/a?partitions=2')
+  expect((await call('POST', '/a/jobs', job)).status).toBe(201)
+
+  expect((await call('GET', '/a', undefined, other)).status).toBe(200)
+  expect((await call('POST', '/a/jobs', job, other)).status).toBe(201)
+  expect((await call('GET', '/a?partitions=2', undefined, other)).json.argument).toBe('partitions')
+})

@@ -1,0 +1,82 @@
+// Queues, and each as a whole.
+
+import type { App } from '../../http/fastify.ts'
+import type { Routes } from '../api/routes.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
+import { cleared, inspection } from './answers.ts'
+import { path, QueueQuery, type QueueRoutes } from './arguments.ts'
+import { KnownQueues } from './known-queues.ts'
+import { type QueueOf, openQueues } from './open.ts'
+import { isThere, shown } from './pictures.ts'
+import { advanceJobs } from './advance.ts'
+import { queueClaims } from './claims.ts'
+import { enqueueJobs } from './enqueue.ts'
+import { queueEventStream } from './events.ts'
+import { failedJobs } from './failures.ts'
+import { queueJobs } from './jobs.ts'
+import { settleMany } from './many.ts'
+import { listQueues } from './list.ts'
+import { queueNotes } from './notes.ts'
+import { jobParents } from './parents.ts'
+import { recurringJobs } from './recurring.ts'
+import { queueSettings } from './settings.ts'
+import { queueStats } from './stats.ts'
+import { queueTags } from './tags.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a request may begin the queue that it names. */
+    beginsQueue?: boolean
+  }
+}
+
+export function v1Queues(app: App, usual: Routes): void {
+  const routes = usual.with({ path, query: QueueQuery })
+  const open = openQueues(routes.perilune)
+  const known = new KnownQueues(routes.perilune)
+  knowQueues(app, known)
+  listQueues(routes, known)
+  enqueueJobs(routes, open, known)
+  queueClaims(routes, open)
+  settleMany(routes, open)
+  advanceJobs(routes, open, known)
+  queueJobs(routes, open)
+  jobParents(routes, open)
+  queueNotes(routes, open)
+  queueTags(routes, open)
+  queueEventStream(routes, open)
+  failedJobs(routes, open)
+  recurringJobs(routes, open)
+  queueSettings(routes, open)
+  queueStats(routes, open)
+  wholeQueues(routes, open, known)
+}
+
+/** Before each request for a queue it is clear that its name means this one. */
+function knowQueues(app: App, known: KnownQueues): void {
+  app.addHook('preHandler', async (request) => {
+    const { url = '', config } = request.routeOptions
+    if (!url.startsWith(`${app.prefix}/queues/:name`)) return
+    await (config.beginsQueue === true ? known.begin(request) : known.check(request))
+  })
+  app.addHook('onSend', async (request, reply) => {
+    // What nobody knows the outcome of may begin it yet. The list of queues passes over what is not there.
+    if (reply.statusCode < 500) await known.takeBack(request).catch(() => undefined)
+  })
+}
+
+function wholeQueues(routes: QueueRoutes, open: QueueOf, known: KnownQueues): void {
+  const url = '/queues/:name'
+
+  routes.get(url, 'Inspect', { answers: inspection, problems: [404] }, async (request) => {
+    const { name } = request.params
+    const picture = await open(request).inspect()
+    if (!isThere(picture)) throw new RefusedRequest('not-found', `There is no queue ${name}.`)
+    return { name, ...shown(picture) }
+  })
+
+  routes.delete(url, 'Clear', { answers: cleared }, async (request) => {
+    await known.remove(request)
+    await open(request).clear()
+  })
+}

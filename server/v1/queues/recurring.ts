@@ -1,0 +1,102 @@
+// Jobs that are spawned again and again, at times of their own.
+
+import { Type } from '@fastify/type-provider-typebox'
+import type { RecurringOptions } from 'perilune'
+import { duration, limit, strict } from '../api/arguments.ts'
+import { RefusedRequest } from '../../http/answers/problem-documents.ts'
+import { recurring, recurringPage, recurringRemoved, recurringSet } from './answers.ts'
+import { jobOptions, spread, text, unique, type QueueRoutes } from './arguments.ts'
+import { encodeRecurring, encodeRecurringPage } from './encode.ts'
+import type { QueueOf } from './open.ts'
+import { payloadIn } from './to-the-letter.ts'
+
+const id = Type.String({ minLength: 1, description: 'What its user calls the recurring job.' })
+const Paging = Type.Object({ after: text('`next` of the page before.'), limit: limit(50), ...spread }, strict)
+
+const missed = Type.Optional(
+  Type.Unsafe<'skip' | 'one' | { upTo: number }>({
+    type: ['object', 'string'],
+    properties: { upTo: { type: 'integer', minimum: 1, maximum: 1000 } },
+    required: ['upTo'],
+    additionalProperties: false,
+    description:
+      'Runs that are due while a later one is due, too: `skip`, `one` (default: the latest is made up for) or `{ upTo }`.',
+  }),
+)
+const Definition = Type.Object(
+  {
+    every: duration('The interval, counted from 1970 in UTC; this or `cron`.'),
+    offset: duration('How much later than that; shorter than `every`.'),
+    cron: text('An expression of five fields, or six with seconds in front.'),
+    timeZone: text('Of the expression, such as `Europe/Berlin`; default `UTC`.'),
+    missed,
+    limit: Type.Optional(Type.Integer({ minimum: 1, description: 'How many jobs are spawned in all.' })),
+    until: Type.Optional(Type.Integer({ minimum: 1, description: 'No run is later; Unix milliseconds.' })),
+    name: Type.String({ description: 'What kind of job it is.' }),
+    payload: Type.Unknown({ description: 'Any JSON; stored to the letter.' }),
+    ...jobOptions,
+    unique,
+  },
+  strict,
+)
+
+export function recurringJobs(usual: QueueRoutes, open: QueueOf): void {
+  const routes = usual.with({ path: { id } })
+  changeRecurring(routes, open)
+  readRecurring(routes, open)
+}
+
+function changeRecurring(routes: QueueRoutes, open: QueueOf): void {
+  const url = '/queues/:name/recurring/:id'
+
+  routes.put(
+    url,
+    'Set a recurring job',
+    {
+      description: 'The same again changes nothing; anything else takes its place from now on.',
+      body: Definition,
+      answers: recurringSet,
+      bodyLimit: 'maxAppendBytes',
+      config: { beginsQueue: true },
+    },
+    async (request) => {
+      const { id } = request.params
+      // The library looks whether it is one of both kinds.
+      const definition = {
+        ...request.body,
+        payload: payloadIn(request.jsonText),
+      } as unknown as RecurringOptions<Record<string, unknown>, string>
+      return { id, ...(await open(request).recurring.set(id, definition)) }
+    },
+  )
+
+  routes.delete(url, 'Remove a recurring job', { answers: recurringRemoved }, async (request) => {
+    await open(request).recurring.remove(request.params.id)
+  })
+}
+
+function readRecurring(routes: QueueRoutes, open: QueueOf): void {
+  const url = '/queues/:name/recurring'
+  routes.get(
+    `${url}/:id`,
+    'Look a recurring job up',
+    { answers: recurring, problems: [404] },
+    async (request, reply) => {
+      const { id } = request.params
+      const only = await open(request).recurring.find(id)
+      if (only === null) throw new RefusedRequest('not-found', `There is no recurring job ${id}.`)
+      return reply.type('application/json').send(encodeRecurring(only))
+    },
+  )
+
+  routes.get(
+    url,
+    'List recurring jobs',
+    { query: Paging, description: 'By their next run.', answers: recurringPage },
+    async (request, reply) => {
+      const { partitions: _, ...paging } = request.query
+      const page = await open(request).recurring.list(paging)
+      return reply.type('application/json').send(encodeRecurringPage(page))
+    },
+  )
+}

@@ -1,0 +1,45 @@
+import type { CatalogEntry } from 'perilune'
+import { LOOK_THROUGH } from '../../http/answers/page-bounds.ts'
+import type { Tenant } from '../requests/headers.ts'
+import type { Metadata } from '../requests/metadata.ts'
+import type { Registry } from './registry.ts'
+
+export interface QueueSearch {
+  readonly limit: number
+  /** Queues behind this name. */
+  readonly marker: string | undefined
+  /** Queues whose name contains this. */
+  readonly part: string
+}
+
+export interface FoundQueues {
+  readonly entries: readonly CatalogEntry<Metadata>[]
+  /** Of all queues of the project, whatever their names. */
+  readonly total: number
+  /** The name behind which to go on; null when nothing is known to follow, nor was anything found. */
+  readonly next: string | null
+}
+
+const CHUNK = 1000
+
+/** Queues of a project by name. Looking for a part of the name goes through the list in chunks, and not through all of it. */
+export async function findQueues(
+  registry: Registry,
+  tenant: Tenant,
+  search: QueueSearch,
+): Promise<FoundQueues> {
+  const { limit, part } = search
+  const entries: CatalogEntry<Metadata>[] = []
+  let [after, looked] = [search.marker, 0]
+  for (;;) {
+    const chunk = part === '' ? limit : CHUNK
+    const page = await registry.list(tenant, { limit: chunk, ...(after === undefined ? {} : { after }) })
+    entries.push(...page.entries.filter(({ name }) => name.includes(part)))
+    after = page.entries.at(-1)?.name
+    looked += page.entries.length
+    const found = entries.slice(0, limit)
+    const last = found.at(-1)?.name ?? null
+    if (!page.more || entries.length >= limit) return { entries: found, total: page.total, next: last }
+    if (looked >= LOOK_THROUGH) return { entries: found, total: page.total, next: after ?? last }
+  }
+}

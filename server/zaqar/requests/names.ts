@@ -1,0 +1,46 @@
+// Names and identifiers as they stand in paths and queries.
+
+import { type TObject, type TString, Type } from '@fastify/type-provider-typebox'
+import type { Limits } from '../settings/limits.ts'
+import { badRequest } from '../../http/answers/problems.ts'
+
+const QUEUE_NAME = '^[A-Za-z0-9_.-]{1,64}$'
+const QueueName = Type.String({ pattern: QUEUE_NAME })
+
+export const QueuePath: TObject<{ queue: TString }> = Type.Object({ queue: QueueName })
+export const MessagePath: TObject<{ queue: TString; message: TString }> = Type.Object({
+  queue: QueueName,
+  message: Type.String(),
+})
+export const ClaimPath: TObject<{ queue: TString; claim: TString }> = Type.Object({
+  queue: QueueName,
+  claim: Type.String(),
+})
+export const SubscriptionPath: TObject<{ queue: TString; subscription: TString }> = Type.Object({
+  queue: QueueName,
+  subscription: Type.String(),
+})
+
+const queueName = new RegExp(QUEUE_NAME)
+
+export function isQueueName(value: unknown): value is string {
+  return typeof value === 'string' && queueName.test(value)
+}
+
+/** The token of a claim id; null for what can be no claim id. */
+export function tokenOf(claimId: string): number | null {
+  const token = /^[1-9]\d{0,15}$/.test(claimId) ? Number(claimId) : 0
+  return Number.isSafeInteger(token) && token > 0 ? token : null
+}
+
+export function checkIds(ids: readonly string[], { maxMessagesPerPage }: Limits): readonly string[] {
+  if (ids.length > maxMessagesPerPage)
+    throw badRequest(`ids must name at most ${maxMessagesPerPage} messages.`)
+  return ids
+}
+
+/** `end` would be a position of its own at each call: a page must come from somewhere. */
+export function checkMarker(marker: string): string {
+  if (marker === 'end') throw badRequest('marker must be one that a page gave.')
+  return marker
+}

@@ -1,0 +1,225 @@
+// What is to be done for subscriptions, and when: jobs in two queues, worked on by every process of the service.
+//
+//   tend  of a queue: sees to its subscriptions and to what waits to be pushed
+//   push  of a subscription: a turn at pushing what it has not got yet
+//   ask   of a subscription: sends it a question
+//
+// Tenants take turns in both. Subscribers who take long, and those who have not answered yet, are served by the
+// slow queue alone: however many they are, the others do not wait for them.
+
+import { type ClaimedJob, DriverError, type Perilune, type Queue, type Worker } from 'perilune'
+import { feedName, type QueuePlace, placeOf } from '../queues/place.ts'
+import type { SubscriberQuestion } from '../subscriptions/letter.ts'
+
+export interface TendJob {
+  readonly queue: string
+  /** How often it was done since something was posted. */
+  readonly round: number
+}
+
+export interface PushJob {
+  readonly queue: string
+  readonly subscription: string
+}
+
+export interface AskJob extends PushJob {
+  readonly key: string
+  readonly kind: SubscriberQuestion
+  /** How often jobs before this one have sent it in vain. */
+  readonly tries?: number
+}
+
+interface Jobs {
+  tend: TendJob
+  push: PushJob
+  ask: AskJob
+}
+
+export interface WebhookTurn {
+  readonly place: QueuePlace
+  readonly subscription: string
+  readonly isSlow: boolean
+  readonly job: ClaimedJob
+}
+
+export interface AgendaHandlers {
+  tend(place: QueuePlace, round: number): Promise<void>
+  push(turn: WebhookTurn): Promise<void>
+  ask(turn: WebhookTurn, question: AskJob): Promise<void>
+}
+
+/** What a push job is about. */
+export interface PushTarget {
+  readonly subscription: string
+  readonly key: string
+  readonly isSlow: boolean
+  readonly delayMs: number
+  /** Whether one that waits for a later time comes now. */
+  readonly hurries: boolean
+}
+
+export interface AgendaParts {
+  readonly perilune: Perilune
+  /** Jobs of each queue that one process has at work. */
+  readonly slots: number
+  readonly onError: (error: unknown) => void
+}
+
+// What a process that died had at work is taken over after so long.
+const LEASE = '10s'
+// A job that fails is tried again as long as there is something to do.
+const PATIENT = { maxAttempts: 65_535, backoff: { kind: 'exponential', base: '1s', max: '30s' } } as const
+
+export class Agenda {
+  readonly #parts: AgendaParts
+  readonly #quick: Queue<Jobs>
+  readonly #slow: Queue<Jobs>
+  #workers: Worker<Jobs>[] = []
+
+  constructor(parts: AgendaParts) {
+    this.#parts = parts
+    this.#quick = parts.perilune.queue<Jobs>('webhooks')
+    this.#slow = parts.perilune.queue<Jobs>('webhooks/slow')
+  }
+
+  start(handlers: AgendaHandlers): void {
+    const { slots, onError } = this.#parts
+    const options = { concurrency: slots, lease: LEASE, onError: (error: unknown) => onError(error) } as const
+    this.#workers = [this.#quick, this.#slow].map((queue) =>
+      queue.work(
+        {
+          tend: ({ payload }) => handlers.tend(placeOf(payload.queue), payload.round),
+          push: (job) => quietly(job, () => handlers.push(this.#turn(queue, job))),
+          ask: (job) => quietly(job, () => handlers.ask(this.#turn(queue, job), job.payload)),
+        },
+        options,
+      ),
+    )
+  }
+
+  /** Claims nothing new. What is at work may end by itself; then it is given back, for after the next start. */
+  async close(withinMs: number): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.close({ within: `${withinMs}ms` })))
+  }
+
+  /** At once, though it was to be later. */
+  tendNow(place: QueuePlace): Promise<void> {
+    return this.tendAfter(place, 0, 0)
+  }
+
+  /** Then, though it was to be at another time. */
+  async tendAfter(place: QueuePlace, round: number, delayMs: number): Promise<void> {
+    await this.#tend(place, round, delayMs, true)
+  }
+
+  /** Unless it is to be earlier. */
+  async tendLater(place: QueuePlace, round: number, delayMs: number): Promise<void> {
+    await this.#tend(place, round, delayMs, false)
+  }
+
+  async push(place: QueuePlace, targets: readonly PushTarget[]): Promise<void> {
+    await Promise.all(
+      [this.#quick, this.#slow].map((queue) => {
+        const own = targets.filter(({ isSlow }) => isSlow === (queue === this.#slow))
+        return queue.enqueueMany(own.map((target) => pushJob(place, target)))
+      }),
+    )
+  }
+
+  /** Ends a turn whose subscriber has another one in the same queue. */
+  async nextTurn({ place, job }: WebhookTurn, target: PushTarget): Promise<void> {
+    const given = { delay: `${Math.max(1, Math.ceil(target.delayMs))}ms` } as const
+    await followed(job, pushJob(place, target), () => job.release(given))
+  }
+
+  /** Sends a question at once, also where the same one waits to be tried again. */
+  async ask(place: QueuePlace, question: Omit<AskJob, 'queue'>): Promise<void> {
+    const { name, payload, ...options } = askJob({ ...question, queue: feedName(place) })
+    const { id, duplicate } = await this.#slow.enqueue(name, payload, options)
+    if (duplicate) await this.#slow.jobs.requeue([id])
+  }
+
+  /** Ends a turn in which a question was sent in vain. */
+  async askAgain({ job }: WebhookTurn, question: AskJob, delay: `${number}s`): Promise<void> {
+    const tries = (question.tries ?? 0) + job.attempt
+    const next = { ...askJob({ ...question, tries }), delay }
+    await followed(job, next, () => job.retry({ delay, kind: 'not-taken' }))
+  }
+
+  async #tend(place: QueuePlace, round: number, delayMs: number, replace: boolean): Promise<void> {
+    const queue = feedName(place)
+    await this.#quick.enqueue(
+      'tend',
+      { queue, round },
+      {
+        ...PATIENT,
+        group: place.tenant.scope,
+        // One that has started may have looked already.
+        unique: { key: `tend ${queue}`, until: 'started', replace },
+        ...delayed(delayMs),
+      },
+    )
+  }
+
+  #turn(queue: Queue<Jobs>, job: ClaimedJob<PushJob>): WebhookTurn {
+    const { queue: name, subscription } = job.payload
+    return { place: placeOf(name), subscription, isSlow: queue === this.#slow, job }
+  }
+}
+
+/**
+ * Another job takes the place of this one: one that is given back, or retried, keeps its place before those of its tenant that came
+ * later, and would keep them from their turns. Only a server that is out of memory may take none.
+ */
+async function followed(
+  job: ClaimedJob,
+  next: Parameters<ClaimedJob['advance']>[0],
+  otherwise: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await job.advance(next)
+  } catch (error) {
+    if (!isStoreFull(error)) throw error
+    await otherwise()
+  }
+}
+
+function askJob(payload: AskJob) {
+  return {
+    name: 'ask' as const,
+    payload,
+    ...PATIENT,
+    group: placeOf(payload.queue).tenant.scope,
+    // One that is asked for anew has all its tries.
+    unique: { key: `ask ${payload.kind} ${payload.key}`, replace: true },
+  }
+}
+
+function pushJob(place: QueuePlace, { subscription, key, delayMs, hurries }: PushTarget) {
+  return {
+    name: 'push' as const,
+    payload: { queue: feedName(place), subscription },
+    ...PATIENT,
+    group: place.tenant.scope,
+    // Two turns of one subscription would push the same.
+    unique: { key: `push ${key}`, replace: hurries },
+    ...delayed(delayMs),
+  }
+}
+
+export function isStoreFull(error: unknown): boolean {
+  return error instanceof DriverError && error.code === 'store-full'
+}
+
+function delayed(ms: number): { delay?: `${number}ms` } {
+  return ms <= 0 ? {} : { delay: `${Math.ceil(ms)}ms` }
+}
+
+/** What was cut off because its job was given back, or lost, is done by another attempt. */
+async function quietly(job: ClaimedJob, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!job.signal.aborted) throw error
+  }
+}

@@ -1,0 +1,120 @@
+// Sees to the subscriptions of a queue: gives a turn to those that have not got all, removes those whose time is
+// over, and removes pushes that all have passed. It is done when something was posted, then less and less often
+// as long as pushes are left, and once an hour as long as there are subscriptions: should anything have been
+// missed, it is found again.
+
+import { BoundedMap } from '../../process/bounded-map.ts'
+import { feedName, type QueuePlace } from '../queues/place.ts'
+import type { Agenda, PushTarget } from './agenda.ts'
+import { reachedBy } from './position.ts'
+import type { Pushes, PushesEnd, Trimmed } from './pushes.ts'
+import { endOf, isActive, isOver, MAX_OPEN, type QueueSubscription } from '../subscriptions/subscription.ts'
+import type { QueueSubscriptions } from '../subscriptions/subscriptions.ts'
+
+export interface CaretakerParts {
+  readonly subscriptions: QueueSubscriptions
+  readonly pushes: Pushes
+  readonly agenda: Agenda
+}
+
+interface Found {
+  readonly active: readonly { readonly id: string; readonly subscription: QueueSubscription }[]
+  /** When the first of those that live ends; Infinity: none lives. */
+  readonly endsAtMs: number
+  readonly areSomeOver: boolean
+}
+
+const HOUR_MS = 3_600_000
+const FIRST_ROUND_MS = 1000
+const LAST_ROUND_MS = 60_000
+// A queue with many posts is tended no more often than this.
+const LEAST_MS = 50
+const KNOWN_QUEUES = 10_000
+
+export class Caretaker {
+  readonly #parts: CaretakerParts
+  readonly #tendedAt = new BoundedMap<number>(KNOWN_QUEUES)
+
+  constructor(parts: CaretakerParts) {
+    this.#parts = parts
+  }
+
+  async tend(place: QueuePlace, round: number): Promise<void> {
+    const { subscriptions, pushes, agenda } = this.#parts
+    const tooEarlyMs = this.#begin(place)
+    if (tooEarlyMs > 0) return agenda.tendAfter(place, round, tooEarlyMs)
+    // First the end, then who is there: who comes meanwhile gets nothing of what may go now.
+    const end = await pushes.end(place)
+    const nowMs = await subscriptions.clock.nowMs()
+    const found = await this.#find(place, nowMs)
+    if (found.areSomeOver) await subscriptions.tidy(place)
+    // Before anything is written: a server out of memory takes no more jobs until something has gone.
+    const trimmed = await pushes.trim(place, floorOf(found, end))
+    await agenda.push(
+      place,
+      found.active.flatMap(({ id, subscription }) => targetOf(id, subscription, end, nowMs)),
+    )
+    const next = nextOf(found, end, trimmed, { round, nowMs })
+    if (next !== null) await agenda.tendLater(place, next.round, next.delayMs)
+  }
+
+  /** Milliseconds until it may be tended again; 0: now. */
+  #begin(place: QueuePlace): number {
+    const now = performance.now()
+    const before = this.#tendedAt.get(feedName(place)) ?? -Infinity
+    if (now - before < LEAST_MS) return LEAST_MS - (now - before)
+    this.#tendedAt.set(feedName(place), now)
+    return 0
+  }
+
+  async #find(place: QueuePlace, nowMs: number): Promise<Found> {
+    const active: { id: string; subscription: QueueSubscription }[] = []
+    let [endsAtMs, areSomeOver] = [Infinity, false]
+    for await (const entry of this.#parts.subscriptions.each(place)) {
+      const { subscription } = entry
+      if (isOver(subscription, nowMs)) areSomeOver = true
+      else endsAtMs = Math.min(endsAtMs, endOf(subscription))
+      if (isActive(subscription, nowMs)) active.push(entry)
+    }
+    return { active, endsAtMs, areSomeOver }
+  }
+}
+
+/** None when it has got all. */
+function targetOf(
+  id: string,
+  { key, progress }: QueueSubscription,
+  end: PushesEnd,
+  nowMs: number,
+): PushTarget[] {
+  const { open, marker, slow } = progress
+  const isBehind = open.length < MAX_OPEN && reachedBy(marker, end.position) < end.position.at
+  if (!isBehind && open.length === 0) return []
+  const delayMs = isBehind ? 0 : Math.min(...open.map(({ dueAtMs }) => dueAtMs)) - nowMs
+  return [{ subscription: id, key, isSlow: slow, delayMs, hurries: isBehind }]
+}
+
+/** Up to here nobody needs them any more. */
+function floorOf({ active }: Found, { position }: PushesEnd): number {
+  const reached = active.flatMap(({ subscription: { progress } }) => [
+    reachedBy(progress.marker, position),
+    ...progress.open.map(({ marker }) => reachedBy(marker, position) - 1),
+  ])
+  return Math.min(position.at, ...reached)
+}
+
+function nextOf(
+  { endsAtMs }: Found,
+  { delayedUntilMs }: PushesEnd,
+  { left, more }: Trimmed,
+  { round, nowMs }: { round: number; nowMs: number },
+): { round: number; delayMs: number } | null {
+  const whileLeft = Math.min(FIRST_ROUND_MS * 2 ** round, LAST_ROUND_MS)
+  const delayed = delayedUntilMs === null ? Infinity : delayedUntilMs - nowMs
+  const idle = endsAtMs === Infinity ? Infinity : Math.min(endsAtMs - nowMs, HOUR_MS)
+  const delayMs = Math.min(more ? LEAST_MS : left ? whileLeft : Infinity, delayed, idle)
+  // A little later than planned: by then it is over, or visible, by every clock.
+  return delayMs === Infinity
+    ? null
+    : { round: left ? round + 1 : 0, delayMs: Math.max(LEAST_MS, delayMs + 1) }
+}

@@ -1,0 +1,229 @@
+// Carries pushes to one subscriber for a turn.
+//
+// The subscription remembers how far the pushes of its queue were read, and which of those failed so far. A batch
+// is read, sent, and noted as a whole: a process that dies in between leaves it to be sent again by another one,
+// perhaps for the second time. A turn is short, so that subscribers take turns; what is left is for the next one.
+
+import { randomUUID } from 'node:crypto'
+import type { QueuePlace } from '../queues/place.ts'
+import { type Agenda, isStoreFull, type PushTarget, type WebhookTurn } from './agenda.ts'
+import { Budget, type BudgetShare } from './budget.ts'
+import { cameAfter, reachedBy } from './position.ts'
+import type { Push, Pushes } from './pushes.ts'
+import type { Addressee, LetterResult, LetterSender } from './letter-sender.ts'
+import {
+  MAX_OPEN,
+  type OpenPush,
+  type Progress,
+  type QueueSubscription,
+} from '../subscriptions/subscription.ts'
+import type { QueueSubscriptions } from '../subscriptions/subscriptions.ts'
+
+export interface CourierParts {
+  readonly subscriptions: QueueSubscriptions
+  readonly pushes: Pushes
+  readonly agenda: Agenda
+  /** Pushes of one subscription that are under way at once. */
+  readonly concurrency: number
+  /** That one push may have. */
+  readonly maxPushBytes: number
+  readonly address: (
+    turn: WebhookTurn,
+    subscription: QueueSubscription,
+    letters: Budget,
+  ) => Promise<Addressee>
+  readonly sender: LetterSender
+  readonly giveUp: (to: Addressee, push: Push, why: string) => Promise<void>
+}
+
+interface Batch {
+  readonly tries: readonly { readonly push: Push; readonly tries: number }[]
+  /** Of those that were to be tried again, what is there no more is left out. */
+  readonly rest: readonly OpenPush[]
+  readonly marker: string
+  readonly share: BudgetShare
+}
+
+// Turns end after it, unless a subscriber takes longer.
+const TURN_MS = 500
+// Of the pushes, and as many of the letters, in memory: for quick and for slow subscribers.
+const BUDGET = 8 * 1024 * 1024
+// One page of a feed.
+const MAX_PAGE_BYTES = 4 * 1024 * 1024
+
+const newBudgets = (): { pages: Budget; letters: Budget } => ({
+  pages: new Budget(BUDGET),
+  letters: new Budget(BUDGET),
+})
+
+export class Courier {
+  readonly #parts: CourierParts
+  readonly #quick = newBudgets()
+  readonly #slow = newBudgets()
+
+  constructor(parts: CourierParts) {
+    this.#parts = parts
+  }
+
+  /** Pushes what is due, and sees to it that the rest has a turn. Throws the reason of the job's signal. */
+  async takeTurn(given: WebhookTurn): Promise<void> {
+    const { place, subscription: id, isSlow } = given
+    const { subscriptions, address } = this.#parts
+    const turn = randomUUID()
+    const begun = await subscriptions.change(place, id, (known) => withProgress(known, { turn }))
+    if (begun === null || !begun.confirmed) return
+    let { progress } = begun
+    if (progress.slow === isSlow) {
+      const addressee = await address(given, begun, this.#budgetsOf(isSlow).letters)
+      const carried = await this.#carry(addressee, isSlow)
+      if (carried === null) return
+      progress = carried
+    }
+    await this.#handOn(given, { ...begun, progress })
+  }
+
+  /** What is left is for the next turn. */
+  async #handOn(turn: WebhookTurn, subscription: QueueSubscription): Promise<void> {
+    const { place, subscription: id, isSlow, job } = turn
+    const next = await this.#next(place, id, subscription)
+    if (next === null) {
+      await job.ack()
+    } else if (next.isSlow === isSlow) {
+      await this.#parts.agenda.nextTurn(turn, next)
+    } else if (await this.#moved(place, next)) {
+      await job.ack()
+    } else {
+      // It goes on here: what it gets makes room.
+      await this.#note({ place, id }, { ...subscription.progress, slow: isSlow })
+      await job.release({ delay: '100ms' })
+      return
+    }
+    if (next?.hurries) return
+    // Whoever had something new until then may have left it to this turn.
+    const news = await this.#next(place, id, subscription)
+    if (news !== null && (next === null || news.hurries)) await this.#parts.agenda.push(place, [news])
+  }
+
+  /** False where the server is out of memory. */
+  async #moved(place: QueuePlace, next: PushTarget): Promise<boolean> {
+    try {
+      await this.#parts.agenda.push(place, [next])
+      return true
+    } catch (error) {
+      if (isStoreFull(error)) return false
+      throw error
+    }
+  }
+
+  /** Null when the subscription is gone, or another turn has taken over. */
+  async #carry(to: Addressee, isSlow: boolean): Promise<Progress | null> {
+    const endsAt = performance.now() + TURN_MS
+    let { progress } = to.subscription
+    for (;;) {
+      const next = await this.#carryBatch(to, progress, isSlow)
+      if (next === progress) return progress
+      if (!(await this.#note(to, next))) return null
+      progress = next
+      if (performance.now() >= endsAt || progress.slow !== isSlow) return progress
+    }
+  }
+
+  /** The same progress when there was nothing to do. */
+  async #carryBatch(to: Addressee, progress: Progress, isSlow: boolean): Promise<Progress> {
+    const batch = await this.#nextBatch(to, progress, isSlow)
+    try {
+      if (batch.tries.length === 0) return passedOver(progress, batch)
+      const tried = await Promise.all(batch.tries.map(({ push }) => this.#parts.sender.send(to, push.body)))
+      return await this.#settle(to, progress, batch, tried)
+    } finally {
+      batch.share.release()
+    }
+  }
+
+  /** What is to be tried again, and then new ones, as long as not too many have failed. */
+  async #nextBatch(to: Addressee, progress: Progress, isSlow: boolean): Promise<Batch> {
+    const { subscriptions, pushes, concurrency, maxPushBytes } = this.#parts
+    const nowMs = await subscriptions.clock.nowMs()
+    const due = progress.open.filter(({ dueAtMs }) => dueAtMs <= nowMs).slice(0, concurrency)
+    const rest = progress.open.filter((open) => !due.includes(open))
+    const room = Math.min(concurrency - due.length, MAX_OPEN - progress.open.length)
+    const most = Math.min((due.length + Math.max(0, room)) * maxPushBytes, MAX_PAGE_BYTES + maxPushBytes)
+    const share = await this.#budgetsOf(isSlow).pages.take(to.place.tenant.scope, most, to.signal)
+    try {
+      const again =
+        due.length === 0
+          ? []
+          : await pushes.get(
+              to.place,
+              due.map(({ id }) => id),
+            )
+      const page = room <= 0 ? null : await pushes.read(to.place, progress.marker, room)
+      const fresh = (page?.messages ?? []).filter((push) => cameAfter(push, progress.since))
+      const tries = new Map(due.map((open) => [open.id, open.tries]))
+      const all = [...again, ...fresh].map((push) => ({ push, tries: tries.get(push.id) ?? 0 }))
+      share.shrinkTo(all.reduce((bytes, { push }) => bytes + Buffer.byteLength(push.body), 0))
+      return { tries: all, rest, marker: page?.next ?? progress.marker, share }
+    } catch (error) {
+      share.release()
+      throw error
+    }
+  }
+
+  async #settle(
+    to: Addressee,
+    progress: Progress,
+    { tries, rest, marker }: Batch,
+    tried: readonly LetterResult[],
+  ): Promise<Progress> {
+    const nowMs = await this.#parts.subscriptions.clock.nowMs()
+    const open = [...rest]
+    for (const [at, { push, tries: before }] of tries.entries()) {
+      const { result, why = '' } = tried[at] ?? {}
+      if (result === 'delivered') continue
+      const again = { id: push.id, marker: push.marker ?? '' }
+      const delay = result === 'failed' ? to.delays[before] : undefined
+      // One that was cut off is no try: among the slow it has all its time.
+      if (result === 'late') open.push({ ...again, tries: before, dueAtMs: nowMs })
+      else if (delay === undefined) await this.#parts.giveUp(to, push, why)
+      else open.push({ ...again, tries: before + 1, dueAtMs: nowMs + delay * 1000 })
+    }
+    return { ...progress, marker, open, slow: tried.some((each) => each.slow) }
+  }
+
+  async #note({ place, id }: Pick<Addressee, 'place' | 'id'>, progress: Progress): Promise<boolean> {
+    const kept = await this.#parts.subscriptions.change(place, id, (known) =>
+      known.progress.turn === progress.turn ? { ...known, progress } : known,
+    )
+    return kept !== null && kept.progress.turn === progress.turn
+  }
+
+  /** Null when there is nothing to be pushed, now or later. */
+  async #next(
+    place: QueuePlace,
+    id: string,
+    { key, progress }: QueueSubscription,
+  ): Promise<PushTarget | null> {
+    const { subscriptions, pushes } = this.#parts
+    const { open, marker, slow } = progress
+    const hasRoom = open.length < MAX_OPEN
+    const end = hasRoom ? await pushes.visibleEnd(place) : null
+    const isNews = end !== null && reachedBy(marker, end) < end.at
+    if (!isNews && open.length === 0) return null
+    const dueAtMs = Math.min(...open.map((each) => each.dueAtMs))
+    const delayMs = isNews ? 0 : dueAtMs - (await subscriptions.clock.nowMs())
+    return { subscription: id, key, isSlow: slow, delayMs, hurries: isNews }
+  }
+
+  #budgetsOf(isSlow: boolean): { pages: Budget; letters: Budget } {
+    return isSlow ? this.#slow : this.#quick
+  }
+}
+
+function passedOver(progress: Progress, { rest, marker }: Batch): Progress {
+  const isSame = marker === progress.marker && rest.length === progress.open.length
+  return isSame ? progress : { ...progress, marker, open: rest }
+}
+
+function withProgress(subscription: QueueSubscription, changed: Partial<Progress>): QueueSubscription {
+  return { ...subscription, progress: { ...subscription.progress, ...changed } }
+}

@@ -1,0 +1,159 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { mayReach, readRanges } from '../addresses/guard.ts'
+import { checkSubscriber } from './subscriber.ts'
+import { postLetter } from './webhook.ts'
+
+const rangesOf = (text: string) => readRanges(text) ?? []
+const LETTER = { headers: {}, body: '{}' }
+
+describe('a subscriber', () => {
+  test.each(['http://93.184.216.34/', 'https://[2606:4700::1111]:8443/x', 'HTTPS://93.184.216.34/?a=b#c'])(
+    '%s is taken: its address is public',
+    async (subscriber) => {
+      await expect(checkSubscriber(subscriber, [])).resolves.toBeUndefined()
+    },
+  )
+
+  test('with a name that leads home is refused, unless home is allowed', async () => {
+    await expect(checkSubscriber('http://localhost:8080/', [])).rejects.toThrow('public address')
+    await expect(
+      checkSubscriber('http://localhost:8080/', rangesOf('127.0.0.0/8,::1')),
+    ).resolves.toBeUndefined()
+  })
+})
+
+/** A server that says this to whoever has said anything, and its port. Ends with the test. */
+async function saying(words: string): Promise<number> {
+  const server: Server = createTcpServer((socket) => {
+    socket.on('error', () => undefined).once('data', () => socket.write(words))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+const FAILING = [
+  // Node then tells neither of an answer nor of an error.
+  [
+    'that is answered with another protocol',
+    'HTTP/1.1 101 Other\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+  ],
+  ['that is answered with another protocol at once', 'HTTP/1.1 101 Other\r\n\r\nHTTP/1.1 500 No\r\n\r\n'],
+  ['that is answered with no HTTP', 'SSH-2.0-x\r\n'],
+  ['that is answered twice', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 None\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'],
+] as const
+
+describe('a push', () => {
+  test.each(FAILING)('%s has failed', async (_, words) => {
+    const url = new URL(`http://127.0.0.1:${await saying(words)}/`)
+    expect(await postLetter(url, LETTER, { timeoutMs: 2000, allowed: rangesOf('127.0.0.1') })).toBe('failed')
+  })
+
+  test('of which only the beginning of an answer comes is late', async () => {
+    const url = new URL(`http://127.0.0.1:${await saying('HTTP/1.1 102 Wait\r\n\r\nHTTP/1.1 20')}/`)
+    expect(await postLetter(url, LETTER, { timeoutMs: 100, allowed: rangesOf('127.0.0.1') })).toBe('late')
+  })
+
+  test('to a name that leads home is not sent, though it was taken when it led elsewhere', async () => {
+    let requests = 0
+    const server = createServer((_, response) => response.end(String((requests += 1)))).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const send = (host: string, allowed: string) =>
+      postLetter(new URL(`http://${host}:${port}/`), LETTER, { timeoutMs: 2000, allowed: rangesOf(allowed) })
+
+    expect(await send('localhost', '')).toBe('forbidden')
+    expect(await send('127.0.0.1', '')).toBe('forbidden')
+    expect(await send('[::ffff:127.0.0.1]', '')).toBe('forbidden')
+    expect(requests).toBe(0)
+    expect(await send('localhost', '127.0.0.1, ::1')).toBe('delivered')
+    expect(await send('127.0.0.1', '127.0.0.0/8')).toBe('delivered')
+    server.close()
+  })
+
+  test('that nobody takes has failed', async () => {
+    const terms = { timeoutMs: 1000, allowed: rangesOf('127.0.0.1') }
+    expect(await postLetter(new URL('http://127.0.0.1:1/'), LETTER, terms)).toBe('failed')
+  })
+})
+
+describe('why a push was not delivered', () => {
+  const refusing = 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n'
+  test.each([
+    ['a status', async () => saying(refusing), '127.0.0.1', 'it answered with 503'],
+    ['no answer in time', async () => saying('HTTP/1.1 20'), '127.0.0.1', 'no answer in time'],
+    [
+      'no connection',
+      async () => 1,
+      '127.0.0.1',
+      'it cannot be reached, or does not answer in HTTP (ECONNREFUSED)',
+    ],
+    [
+      'no HTTP',
+      async () => saying('SSH-2.0-x\r\n'),
+      '127.0.0.1',
+      'it cannot be reached, or does not answer in HTTP (HPE_INVALID_CONSTANT)',
+    ],
+    ['a private address', async () => 1, '', 'its address is not one that a webhook may reach'],
+  ])('is told of %s', async (_, portOf, allowed, why) => {
+    let told = ''
+    const onFailure = (reason: string): void => void (told = reason)
+    const terms = { timeoutMs: 500, allowed: rangesOf(allowed), onFailure }
+    await postLetter(new URL(`http://127.0.0.1:${await portOf()}/`), LETTER, terms)
+
+    expect(told).toBe(why)
+  })
+})
+
+describe('ranges of addresses', () => {
+  test('are read with or without a size, and anything else is none', () => {
+    expect(readRanges('')).toEqual([])
+    expect(readRanges(' 10.0.0.1 , fd00::/8,')).toHaveLength(2)
+    for (const bad of ['10.0.0.0/33', 'x', '10.0.0.0/8/8', '10.0.0.0/', '::/129', 'fe80::1%eth0', '10.0.0']) {
+      expect(readRanges(bad), bad).toBeNull()
+    }
+  })
+
+  test('hold the addresses that begin the same, and an IPv4 address in an IPv6 one counts as itself', () => {
+    const allowed = rangesOf('10.1.0.0/16, fd00:1::/32, 192.168.1.1')
+    const good = [
+      '10.1.255.255',
+      'fd00:1:ffff::',
+      '192.168.1.1',
+      '::ffff:10.1.0.1',
+      '8.8.8.8',
+      '2606:4700::1',
+      '2001:4860:4860::8888',
+      '2a00:1450::1',
+    ]
+    const bad = [
+      '10.2.0.0',
+      'fd00:2::',
+      '192.168.1.2',
+      '::ffff:10.2.0.1',
+      '::10.1.0.1',
+      '255.255.255.255',
+      '192.0.2.1',
+      '198.51.100.1',
+      '203.0.113.1',
+      '192.88.99.1',
+      '::ffff:0:10.1.0.1',
+      '::ffff:0:8.8.8.8',
+      '64:ff9b::8.8.8.8',
+      '2001:db8::1',
+      '2001:2::1',
+      '2002:a01:1::1',
+      '3fff::1',
+      '5f00::1',
+      '4000::1',
+      'fe80::1',
+      'fd00:2::1',
+      'x',
+    ]
+    expect(good.filter((address) => !mayReach(address, allowed))).toEqual([])
+    expect(bad.filter((address) => mayReach(address, allowed))).toEqual([])
+  })
+})

@@ -1,0 +1,164 @@
+// One POST to a subscriber: to a public address or an allowed one, once, without following anywhere.
+
+import type { LookupAddress } from 'node:dns'
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
+import { type AddressRange, mayReach } from '../addresses/guard.ts'
+import type { WebhookLetter } from '../subscriptions/letter.ts'
+import { type Names, names as namesOfProcess } from '../addresses/names.ts'
+
+/** `late`: no answer within `timeoutMs`; `forbidden`: its address is not one that a webhook may reach. */
+export type PostOutcome = 'delivered' | 'failed' | 'late' | 'forbidden'
+
+export interface WebhookTerms {
+  readonly timeoutMs: number
+  readonly allowed: readonly AddressRange[]
+  /** Looks its name up. */
+  readonly names?: Names
+  /** Ends it, and says nothing of the subscriber. */
+  readonly signal?: AbortSignal
+  /** Hears why it was not delivered. */
+  readonly onFailure?: (why: string) => void
+}
+
+const FORBIDDEN = 'its address is not one that a webhook may reach'
+
+class ForbiddenAddressError extends Error {
+  override readonly name = 'ForbiddenAddressError'
+}
+
+class LateError extends Error {
+  override readonly name = 'LateError'
+}
+
+// Enough for a polite answer; more is not listened to.
+const MAX_ANSWER_BYTES = 65_536
+
+/** Throws the signal's reason. */
+export async function postLetter(
+  url: URL,
+  { headers, body }: WebhookLetter,
+  { timeoutMs, allowed, names = namesOfProcess, signal, onFailure = () => undefined }: WebhookTerms,
+): Promise<PostOutcome> {
+  if (isIP(hostOf(url)) !== 0 && !mayReach(hostOf(url), allowed)) {
+    onFailure(FORBIDDEN)
+    return 'forbidden'
+  }
+  const options: RequestOptions = {
+    method: 'POST',
+    headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
+    lookup: guardedLookup(allowed, (host) => names.addressesOf(host, timeoutMs)),
+    // A connection of its own: one that is kept open has been judged for another request.
+    agent: false,
+  }
+  try {
+    const status = await statusInTime(url, options, body, { timeoutMs, signal })
+    if (status >= 200 && status < 300) return 'delivered'
+    onFailure(`it answered with ${status}`)
+    return 'failed'
+  } catch (error) {
+    signal?.throwIfAborted()
+    onFailure(wordsOf(error))
+    if (error instanceof LateError) return 'late'
+    return error instanceof ForbiddenAddressError ? 'forbidden' : 'failed'
+  }
+}
+
+/** Without the address, which the operator of the subscriber may keep to himself. */
+function wordsOf(error: unknown): string {
+  if (error instanceof LateError) return error.message
+  if (error instanceof ForbiddenAddressError) return FORBIDDEN
+  if (error instanceof Error && 'code' in error)
+    return `it cannot be reached, or does not answer in HTTP (${String(error.code)})`
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The host without the brackets that stand around an IPv6 address. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+/** One signal for both ends; nothing of it is left on the one that lives longer. */
+async function statusInTime(
+  url: URL,
+  options: RequestOptions,
+  body: string,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal | undefined },
+): Promise<number> {
+  const ending = new AbortController()
+  const end = (): void => ending.abort()
+  if (signal?.aborted) end()
+  signal?.addEventListener('abort', end, { once: true })
+  // What is said behind the status is listened to until then.
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    end()
+  }, timeoutMs).unref()
+  const over = (): void => clearTimeout(timer)
+  try {
+    return await statusOf(url, { ...options, signal: ending.signal }, body, over)
+  } catch (error) {
+    over()
+    throw isLate ? new LateError('no answer in time', { cause: error }) : error
+  } finally {
+    signal?.removeEventListener('abort', end)
+  }
+}
+
+function statusOf(url: URL, options: RequestOptions, body: string, over: () => void): Promise<number> {
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp
+  return new Promise((resolveStatus, reject) => {
+    const sent = send(url, options, (answer) => {
+      drain(answer)
+      answer.on('close', over)
+      resolveStatus(answer.statusCode ?? 0)
+    })
+    sent.on('error', reject)
+    // Of an answer that turns to another protocol (101) Node tells nothing but this.
+    sent.on('close', () => reject(new Error('the connection ended without an answer')))
+    options.signal?.addEventListener('abort', () => reject(options.signal?.reason), { once: true })
+    sent.end(body)
+  })
+}
+
+/** Whoever answers at length, or slowly, has answered all the same. */
+function drain(answer: IncomingMessage): void {
+  let bytes = 0
+  answer.on('error', () => undefined)
+  answer.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > MAX_ANSWER_BYTES) answer.destroy()
+  })
+}
+
+/** Refuses a name that leads to an address which must not be reached. */
+function guardedLookup(
+  allowed: readonly AddressRange[],
+  addressesOf: (host: string) => Promise<LookupAddress[]>,
+): LookupFunction {
+  const find = callbackify(async (host: string) => {
+    const addresses = await addressesOf(host)
+    const [first] = addresses
+    const refused = refusal(host, addresses, allowed)
+    if (refused !== null || first === undefined) throw refused ?? new Error('no address')
+    return { addresses, first }
+  })
+  return (hostname, { all }, done) =>
+    find(hostname, (error, found) => {
+      if (error) done(error, [])
+      else if (all === true) done(null, found.addresses)
+      else done(null, found.first.address, found.first.family)
+    })
+}
+
+function refusal(
+  hostname: string,
+  addresses: readonly LookupAddress[],
+  allowed: readonly AddressRange[],
+): Error | null {
+  const isForbidden = addresses.some(({ address }) => !mayReach(address, allowed))
+  return isForbidden ? new ForbiddenAddressError(`${hostname} is not public`) : null
+}

@@ -1,0 +1,7 @@
+// What `perilune` and `perilune/lock` both export.
+
+export { Campaign, type CampaignOptions, Election, type ElectionOptions, type Term } from './election.ts'
+export { Fenced, type FencedOptions } from './fenced.ts'
+export type { LockInspection } from './inspection.ts'
+export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock.ts'
+export { LockSet, type SetLease } from './lock-set.ts'
