@@ -5,7 +5,7 @@ import { checkName } from '../runtime/values/keys.ts'
 import type { Extended } from '../runtime/leases/lease-by-token.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { toTell } from './events.ts'
-import { getValue } from './getting.ts'
+import { getValue } from './get.ts'
 import { type CacheInspection, type FoundValue, findValue, inspectKey } from './inspection.ts'
 import {
   type EndLoadOptions,
@@ -15,7 +15,7 @@ import {
   type LendLoadOptions,
   type LentLoad,
   lendLoad,
-} from './lending.ts'
+} from './detached.ts'
 import type { Loader } from './loader.ts'
 import { Gathering, type ManyLoader } from './many.ts'
 import {
@@ -28,7 +28,7 @@ import {
 } from './options.ts'
 import { openSource, type Source } from './source.ts'
 import { Wanted } from './wanted.ts'
-import { clearAll, type Invalidated, invalidateWhat, setValue, type WasSet } from './writing.ts'
+import { clearAll, type Invalidated, invalidateWhat, setValue, type WasSet } from './write.ts'
 
 const MOST_KEYS = 1000
 
@@ -192,8 +192,8 @@ function checkKeys(keys: unknown): string[] {
 
 export type { CacheEvent, CacheHooks, ServedFrom } from './events.ts'
 export type { CacheInspection, FoundValue } from './inspection.ts'
-export type { EndLoadOptions, LendLoadOptions, LentLoad } from './lending.ts'
+export type { EndLoadOptions, LendLoadOptions, LentLoad } from './detached.ts'
 export { type Kept, LoadContext, type Loader } from './loader.ts'
 export type { ManyContext, ManyLoader } from './many.ts'
 export type { CacheOptions, Freshness, GetOptions, InProcessOptions, SetOptions } from './options.ts'
-export type { Invalidated, WasSet } from './writing.ts'
+export type { Invalidated, WasSet } from './write.ts'

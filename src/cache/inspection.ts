@@ -1,7 +1,7 @@
 import { inspect } from '../generated/cache.ts'
 import { Envelope, PAYLOAD } from './envelope.ts'
 import { ageOf, judge } from './judging.ts'
-import { look, readTags } from './looking.ts'
+import { look, readTags } from './look.ts'
 import { decodeValue, type Source, UNDECODABLE, unitOf, valueKeyOf } from './source.ts'
 import { tagsIn } from './tags.ts'
 

@@ -4,7 +4,7 @@
 import { Places } from '../runtime/calls/places.ts'
 import { closed } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { ReadsAtPlace } from './reads-at-place.ts'
+import { ReadsAtPlace } from './connection-reads.ts'
 import { Waiting } from './waiting-read.ts'
 
 export class Reads {

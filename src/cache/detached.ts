@@ -15,13 +15,13 @@ import { kindOf } from './keeping.ts'
 import { Load } from './load.ts'
 import { checkVersion } from './loader.ts'
 import { ageOf } from './judging.ts'
-import { look, type Seen } from './looking.ts'
+import { look, type Seen } from './look.ts'
 import { type Freshness, spanOf, toSpan } from './options.ts'
 import { type Election, expectToRead, giveUp, spread } from './saving.ts'
 import { settledBy } from './settled-by.ts'
 import { decodeValue, encodeValue, resourceOf, type Source, UNDECODABLE, unitOf } from './source.ts'
 import { checkTags } from './tags.ts'
-import type { WasSet } from './writing.ts'
+import type { WasSet } from './write.ts'
 
 /** `wait`: for a load that is under way, where there is nothing to serve. */
 export interface LendLoadOptions extends Waiting {
