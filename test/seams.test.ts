@@ -22,7 +22,6 @@ function holds(rule: string, offenders: readonly string[]): void {
 
 /** Each of their timers has a length that no user decides, or one that is checked to be of a day at most. */
 const WITH_TIMERS_OF_THEIR_OWN = new Set([
-  'src/cache/ear.ts',
   'src/cache/connection-reads.ts',
   'src/drivers/channels.ts',
   'src/drivers/node-redis-late-nodes.ts',

@@ -1,238 +1,233 @@
 // One get.
 //
-//   look ──fresh──► the value
-//     ▲ │ ──fresh or stale, and not to be read──► as absent: a load, in the place of that
-//     ▲ │ ──due──► the value, and a load in the background
-//     │ │ ──stale──► the same, but the newer value when it is there within `patience`
-//     │ │ ──absent──► a load, joined with those of this process who want it too
-//     │ └─ Redis is away ──► the loader, without Redis
-//     └── the load was lost, or one that was joined does not hold for this one
+//   look ──fresh──► HIT: the value
+//    ▲ │ ──due──► HIT, and a load in the background
+//    │ │ ──stale──► STALE: the same, but the newer value when it is there within `patience`
+//    │ │ ──absent, or not to be read──► MISS: a load, joined with those of this process who want it too, and waited for
+//    │ │             ├──loaded──► the value          ├──rests after a failure──► REFUSED: LoadFailedError
+//    │ │             ├──failed──► the error          └──too late──► WaitTimeoutError
+//    └─┼─────────────┴──the load was lost, or one that was joined does not hold for this get
+//      └─ Redis is away ──► OUTAGE: the loader, without Redis
+//
+// A copy in the level of this process that is fresh is served before all that.
 
 import { LoadFailedError, WaitTimeoutError } from '../runtime/errors/errors.ts'
-import { unlessAborted } from '../runtime/time/in-time.ts'
 import { isOutage } from '../runtime/errors/outage.ts'
+import { unlessAborted } from '../runtime/time/in-time.ts'
+import { settledBy } from '../runtime/time/settled-by.ts'
 import type { Envelope } from './envelope.ts'
 import { Load } from './load.ts'
-import { look, type Seen, seenInLevel, tellSeen } from './look.ts'
-import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
-import { type Decoded, decodeCopy, decodeValue, resourceOf, type Source, UNDECODABLE } from './source.ts'
-import { settledBy } from './settled-by.ts'
-import { type LoadedBy, nameOf, type Wanted } from './wanted.ts'
+import type { Joinable, LoadedBy, LoadOutcome } from './loader.ts'
+import { look, type Seen, seenInLevel } from './look.ts'
+import type { GetTerms } from './options.ts'
+import { type CacheSource, UNDECODABLE } from './source.ts'
 
 /** How a get ends. The error of a loader is kept apart from those of the store. */
-type Got<Value> = Exclude<Outcome<Value>, { status: 'lost' }>
+type GetOutcome<Value> = Extract<LoadOutcome<Value>, { status: 'loaded' | 'failed' }>
 
-/** Rejects with WaitTimeoutError, the loader's error, LoadFailedError, DriverError or the signal's reason. */
-export async function getValue<Value>(source: Source<Value>, wanted: Wanted<Value>): Promise<Value> {
-  const { signal, waitMs } = wanted.terms
-  signal?.throwIfAborted()
-  const now = performance.now()
-  const kept = source.shared.level === null ? null : freshInLevel(source, wanted, now)
-  const copy = kept === null ? UNDECODABLE : decodeCopy(source, wanted.key, kept)
-  if (copy !== UNDECODABLE) return copy
-  const endsAt = now + waitMs
-  let got: Got<Value> | null
-  try {
-    got = await fromRedis(source, wanted, endsAt)
-  } finally {
-    wanted.absent.passed()
-  }
-  if (got === null) {
-    source.tell?.({ kind: 'outage', key: wanted.key })
-    return loadLocally(source, wanted, endsAt)
-  }
-  if (got.status === 'failed') throw got.error
-  return got.value
-}
+export class Get<Value> {
+  readonly #source: CacheSource<Value>
+  readonly #key: string
+  readonly #terms: GetTerms
+  /** Who loads a value that is absent. */
+  readonly #absent: LoadedBy<Value>
+  /** Who loads one that is served meanwhile. */
+  readonly #served: LoadedBy<Value>
+  /** When the waiting is over, by `performance.now()`. */
+  #endsAt = 0
 
-/** The short way: most hits of a level end here. */
-function freshInLevel<Value>(source: Source<Value>, wanted: Wanted<Value>, now: number): Envelope | null {
-  if (source.shared.isAway(now)) return null
-  const seen = seenInLevel(source, wanted.key, wanted.terms.tags, now)
-  if (seen === null || seen.worth !== 'fresh') return null
-  wanted.served.passed()
-  wanted.absent.passed()
-  tellSeen(source, wanted.key, seen)
-  return seen.envelope
-}
-
-/** Null when Redis cannot decide. */
-async function fromRedis<Value>(
-  source: Source<Value>,
-  wanted: Wanted<Value>,
-  endsAt: number,
-): Promise<Got<Value> | null> {
-  const { shared } = source
-  if (shared.isAway(performance.now())) {
-    wanted.served.passed()
-    return null
+  constructor(
+    source: CacheSource<Value>,
+    key: string,
+    terms: GetTerms,
+    absent: LoadedBy<Value>,
+    served: LoadedBy<Value> = absent,
+  ) {
+    this.#source = source
+    this.#key = key
+    this.#terms = terms
+    this.#absent = absent
+    this.#served = served
   }
-  try {
-    for (let isFirst = true; ; isFirst = false) {
-      const seen = await unlessAborted(look(source, wanted.key, wanted.terms.tags), wanted.terms.signal)
-      if (isFirst) tellSeen(source, wanted.key, seen)
-      const got = await settleSeen(source, wanted, seen, endsAt)
-      if (got !== null) return got
+
+  /** Rejects with WaitTimeoutError, the loader's error, LoadFailedError, DriverError or the signal's reason. */
+  async value(): Promise<Value> {
+    const { signal, waitMs } = this.#terms
+    signal?.throwIfAborted()
+    const now = performance.now()
+    const kept = this.#source.shared.level === null ? null : this.#freshInLevel(now)
+    const copy = kept === null ? UNDECODABLE : this.#source.decodeCopy(this.#key, kept)
+    if (copy !== UNDECODABLE) return copy
+    this.#endsAt = now + waitMs
+    let got: GetOutcome<Value> | null
+    try {
+      got = await this.#fromRedis()
+    } finally {
+      this.#absent.passed()
     }
-  } catch (error) {
-    wanted.served.passed()
-    if (!isOutage(error)) throw error
-    if (error.code === 'unreachable' || error.code === 'ambiguous') shared.noteAway()
+    if (got === null) {
+      this.#source.tell?.({ kind: 'outage', key: this.#key })
+      return this.#loadLocally()
+    }
+    if (got.status === 'failed') throw got.error
+    return got.value
+  }
+
+  /** The short way: most hits of a level end here. */
+  #freshInLevel(now: number): Envelope | null {
+    if (this.#source.shared.isAway(now)) return null
+    const seen = seenInLevel(this.#source, this.#key, this.#terms.tags, now)
+    if (seen === null || seen.worth !== 'fresh') return null
+    this.#served.passed()
+    this.#absent.passed()
+    this.#tellSeen(seen)
+    return seen.envelope
+  }
+
+  /** Null when Redis cannot decide. */
+  async #fromRedis(): Promise<GetOutcome<Value> | null> {
+    const { shared } = this.#source
+    if (shared.isAway(performance.now())) {
+      this.#served.passed()
+      return null
+    }
+    try {
+      for (let isFirst = true; ; isFirst = false) {
+        const seen = await unlessAborted(look(this.#source, this.#key, this.#terms.tags), this.#terms.signal)
+        if (isFirst) this.#tellSeen(seen)
+        const got = await this.#settle(seen)
+        if (got !== null) return got
+      }
+    } catch (error) {
+      this.#served.passed()
+      if (!isOutage(error)) throw error
+      if (error.code === 'unreachable' || error.code === 'ambiguous') shared.noteAway()
+      return null
+    }
+  }
+
+  /** Tells whoever counts hits and misses. */
+  #tellSeen({ worth, from }: Seen): void {
+    const { tell } = this.#source
+    if (worth === 'absent') tell?.({ kind: 'absent', key: this.#key })
+    else tell?.({ kind: worth === 'stale' ? 'stale' : 'fresh', key: this.#key, from })
+  }
+
+  /** Null when it is time to look again. */
+  #settle(seen: Seen): GetOutcome<Value> | Promise<GetOutcome<Value> | null> {
+    const { envelope, from } = seen
+    if (envelope !== null) {
+      const value =
+        from === 'process'
+          ? this.#source.decodeCopy(this.#key, envelope)
+          : this.#source.decode(this.#key, envelope)
+      if (value !== UNDECODABLE) return this.#serve(seen, value, envelope.token)
+    }
+    this.#served.passed()
+    return this.#loadAbsent(seen)
+  }
+
+  /** Hit, or stale: the value that is there, or a newer one where that is worth waiting for. */
+  #serve(seen: Seen, value: Value, token: number): GetOutcome<Value> | Promise<GetOutcome<Value>> {
+    const there = { status: 'loaded', value, holds: true } as const
+    const load = seen.worth === 'fresh' ? null : this.#refresh(seen, token)
+    if (load === null) this.#served.passed()
+    const { patienceMs } = this.#source.terms
+    if (load === null || seen.worth === 'due' || patienceMs === 0) return there
+    return this.#newerOr(there, load, performance.now() + patienceMs)
+  }
+
+  async #newerOr(there: GetOutcome<Value>, load: Joinable<Value>, by: number): Promise<GetOutcome<Value>> {
+    const outcome = load.outcome.catch(() => null)
+    const newer = await settledBy(outcome, by, this.#terms.signal)
+    return newer?.status === 'loaded' && newer.holds ? newer : there
+  }
+
+  /** A load in the background; null when there is no point in one just now. */
+  #refresh(seen: Seen, token: number): Joinable<Value> | null {
+    const { shared, terms } = this.#source
+    const name = this.#name
+    const joined = shared.loads.get(name)
+    if (joined !== undefined) {
+      this.#served.passed()
+      return joined
+    }
+    if (shared.isQuiet(name, token)) return null
+    const load = this.#begin(this.#served, seen, token, 0)
+    const hush = (ms: number): void => shared.hush(name, token, ms)
+    load.outcome.then(
+      (outcome) => {
+        // Whoever saw the same value need not ask for another one just now.
+        if (outcome.status === 'elsewhere') hush(outcome.ms)
+        else if (outcome.status === 'failed') hush(terms.restMs)
+      },
+      () => hush(terms.restMs),
+    )
+    return load
+  }
+
+  /** Miss. Null when it is time to look again. What is there and cannot be read is to be replaced. */
+  async #loadAbsent(seen: Seen): Promise<GetOutcome<Value> | null> {
+    const joined = this.#source.shared.loads.get(this.#name)
+    const load = joined ?? this.#begin(this.#absent, seen, seen.envelope?.token ?? 0, this.#endsAt)
+    if (joined !== undefined) this.#absent.passed()
+    const outcome = await settledBy(load.outcome, this.#endsAt, this.#terms.signal)
+    if (outcome === null) throw this.#tooLate()
+    if (outcome.status === 'failed') return outcome
+    if (outcome.status === 'loaded' && (joined === undefined || outcome.holds)) return outcome
+    if (outcome.status === 'elsewhere' && joined === undefined) throw this.#resting()
+    if (performance.now() >= this.#endsAt) throw this.#tooLate()
     return null
   }
-}
 
-/** Null when it is time to look again. */
-function settleSeen<Value>(
-  source: Source<Value>,
-  wanted: Wanted<Value>,
-  seen: Seen,
-  endsAt: number,
-): Got<Value> | Promise<Got<Value> | null> {
-  const value = seen.envelope === null ? UNDECODABLE : decodeSeen(source, wanted, seen, seen.envelope)
-  if (seen.envelope !== null && value !== UNDECODABLE)
-    return serve(source, wanted, seen, { value, token: seen.envelope.token })
-  wanted.served.passed()
-  return loadAbsent(source, wanted, seen, endsAt)
-}
-
-function decodeSeen<Value>(
-  source: Source<Value>,
-  { key }: Wanted<Value>,
-  { from }: Seen,
-  envelope: Envelope,
-): Decoded<Value> {
-  return from === 'process' ? decodeCopy(source, key, envelope) : decodeValue(source, key, envelope)
-}
-
-/** The value that is there, or a newer one where that is worth waiting for. */
-function serve<Value>(
-  source: Source<Value>,
-  wanted: Wanted<Value>,
-  seen: Seen,
-  { value, token }: { readonly value: Value; readonly token: number },
-): Got<Value> | Promise<Got<Value>> {
-  const there = { status: 'loaded', value, holds: true } as const
-  const load = seen.worth === 'fresh' ? null : refresh(source, wanted, seen, token)
-  if (load === null) wanted.served.passed()
-  const { patienceMs } = source.terms
-  if (load === null || seen.worth === 'due' || patienceMs === 0) return there
-  return newerOr(there, load, performance.now() + patienceMs, wanted.terms.signal)
-}
-
-async function newerOr<Value>(
-  there: Got<Value>,
-  load: Joinable<Value>,
-  by: number,
-  signal: AbortSignal | undefined,
-): Promise<Got<Value>> {
-  const newer = await settledBy(
-    load.outcome.catch(() => null),
-    by,
-    signal,
-  )
-  return newer?.status === 'loaded' && newer.holds ? newer : there
-}
-
-/** A load in the background; null when there is no point in one just now. */
-function refresh<Value>(
-  source: Source<Value>,
-  wanted: Wanted<Value>,
-  seen: Seen,
-  token: number,
-): Joinable<Value> | null {
-  const { shared } = source
-  const name = nameOf(wanted)
-  const joined = shared.loads.get(name)
-  if (joined !== undefined) {
-    wanted.served.passed()
-    return joined
+  #begin(by: LoadedBy<Value>, seen: Seen, token: number, endsAt: number): Joinable<Value> {
+    const { loads } = this.#source.shared
+    const { span, tags } = this.#terms
+    const name = this.#name
+    const forget = (): void => {
+      if (loads.get(name) === load) loads.delete(name)
+    }
+    const load: Load<Value> = new Load(this.#source, {
+      key: this.#key,
+      span,
+      tags,
+      block: seen.tags,
+      seen: token,
+      endsAt,
+      work: { loader: by.loader, storing: forget },
+      passed: by.passed,
+    })
+    loads.set(name, load)
+    load.outcome.then(forget, forget)
+    return load
   }
-  if (shared.isQuiet(name, token)) return null
-  const load = begin(source, wanted, wanted.served, { block: seen.tags, seen: token, endsAt: 0 })
-  const { restMs } = source.terms
-  const hush = (ms: number): void => shared.hush(name, token, ms)
-  load.outcome.then((outcome) => restAfter(outcome, restMs, hush)).catch(() => hush(restMs))
-  return load
-}
 
-/** Whoever saw the same value need not ask for another one just now. */
-function restAfter(outcome: LoadOutcome<unknown>, restMs: number, hush: (ms: number) => void): void {
-  if (outcome.status === 'elsewhere') hush(outcome.ms)
-  else if (outcome.status === 'failed') hush(restMs)
-}
-
-/** Null when it is time to look again. What is there and cannot be read is to be replaced. */
-async function loadAbsent<Value>(
-  source: Source<Value>,
-  wanted: Wanted<Value>,
-  seen: Seen,
-  endsAt: number,
-): Promise<Got<Value> | null> {
-  const joined = source.shared.loads.get(nameOf(wanted))
-  const unread = seen.envelope?.token ?? 0
-  const load = joined ?? begin(source, wanted, wanted.absent, { block: seen.tags, seen: unread, endsAt })
-  if (joined !== undefined) wanted.absent.passed()
-  const outcome = await settledBy(load.outcome, endsAt, wanted.terms.signal)
-  if (outcome === null) throw tooLate(source, wanted)
-  if (outcome.status === 'elsewhere' && joined === undefined) throw resting(source, wanted)
-  const got = toGot(outcome, joined === undefined)
-  if (got === null && performance.now() >= endsAt) throw tooLate(source, wanted)
-  return got
-}
-
-/** What the outcome is for one who began the load himself, or joined it; null when it is nothing to him. */
-function toGot<Value>(outcome: LoadOutcome<Value>, isOwn: boolean): Got<Value> | null {
-  if (outcome.status === 'failed') return outcome
-  if (outcome.status === 'loaded' && (isOwn || outcome.holds)) return outcome
-  return null
-}
-
-/** Only where something is there: else whoever comes after a failure tries again. */
-function resting<Value>(source: Source<Value>, { key }: Wanted<Value>): LoadFailedError {
-  return new LoadFailedError(
-    resourceOf(source, key),
-    'a load failed just now, and what is kept cannot be decoded',
-  )
-}
-
-function tooLate<Value>(source: Source<Value>, { key, terms }: Wanted<Value>): WaitTimeoutError {
-  return new WaitTimeoutError(resourceOf(source, key), `${terms.waitMs} ms`)
-}
-
-function begin<Value>(
-  source: Source<Value>,
-  wanted: Wanted<Value>,
-  { loader, passed }: LoadedBy<Value>,
-  how: { block: Buffer; seen: number; endsAt: number },
-): Joinable<Value> {
-  const { loads } = source.shared
-  const { key, terms } = wanted
-  const name = nameOf(wanted)
-  const forget = (): void => {
-    if (loads.get(name) === load) loads.delete(name)
+  /** The loader, without Redis. */
+  async #loadLocally(): Promise<Value> {
+    const { runtime, terms, shared } = this.#source
+    const resource = this.#source.resourceOf(this.#key)
+    const loading = shared.local.load(this.#key, this.#absent.loader, { terms, runtime, resource })
+    const value = loading.value.then((loaded) => ({ value: loaded }))
+    const got = await settledBy(value, this.#endsAt, this.#terms.signal).finally(() => loading.leave())
+    if (got === null) throw this.#tooLate()
+    return got.value
   }
-  const { span, tags } = terms
-  const load: Load<Value> = new Load(source, { key, loader, span, tags, passed, storing: forget, ...how })
-  loads.set(name, load)
-  load.outcome.then(forget, forget)
-  return load
-}
 
-/** The loader, without Redis. */
-async function loadLocally<Value>(
-  source: Source<Value>,
-  wanted: Wanted<Value>,
-  endsAt: number,
-): Promise<Value> {
-  const { runtime, terms, shared } = source
-  const resource = resourceOf(source, wanted.key)
-  const loading = shared.local.load(wanted.key, wanted.absent.loader, { terms, runtime, resource })
-  const got = await settledBy(
-    loading.value.then((value) => ({ value })),
-    endsAt,
-    wanted.terms.signal,
-  ).finally(() => loading.leave())
-  if (got === null) throw tooLate(source, wanted)
-  return got.value
+  /** Loads with the same name can be joined. */
+  get #name(): string {
+    const { tags } = this.#terms
+    return tags.length === 0 ? this.#key : [this.#key, ...tags].join('\0')
+  }
+
+  /** Only where something is there: else whoever comes after a failure tries again. */
+  #resting(): LoadFailedError {
+    return new LoadFailedError(
+      this.#source.resourceOf(this.#key),
+      'a load failed just now, and what is kept cannot be decoded',
+    )
+  }
+
+  #tooLate(): WaitTimeoutError {
+    return new WaitTimeoutError(this.#source.resourceOf(this.#key), `${this.#terms.waitMs} ms`)
+  }
 }
