@@ -19,8 +19,8 @@ import type { Envelope } from './envelope.ts'
 import { Load } from './load.ts'
 import type { Joinable, LoadedBy, LoadOutcome } from './loader.ts'
 import { look, type Seen, seenInLevel } from './look.ts'
-import type { GetTerms } from './options.ts'
-import { type CacheSource, UNDECODABLE } from './source.ts'
+import type { GetTerms, ServedFrom } from './options.ts'
+import { type CacheSource, type Decoded, UNDECODABLE } from './source.ts'
 
 /** How a get ends. The error of a loader is kept apart from those of the store. */
 type GetOutcome<Value> = Extract<LoadOutcome<Value>, { status: 'loaded' | 'failed' }>
@@ -95,7 +95,7 @@ export class Get<Value> {
       for (let isFirst = true; ; isFirst = false) {
         const seen = await unlessAborted(look(this.#source, this.#key, this.#terms.tags), this.#terms.signal)
         if (isFirst) this.#tellSeen(seen)
-        const got = await this.#settle(seen)
+        const got = (await this.#serve(seen)) ?? (await this.#load(seen))
         if (got !== null) return got
       }
     } catch (error) {
@@ -113,28 +113,22 @@ export class Get<Value> {
     else tell?.({ kind: worth === 'stale' ? 'stale' : 'fresh', key: this.#key, from })
   }
 
-  /** Null when it is time to look again. */
-  #settle(seen: Seen): GetOutcome<Value> | Promise<GetOutcome<Value> | null> {
-    const { envelope, from } = seen
-    if (envelope !== null) {
-      const value =
-        from === 'process'
-          ? this.#source.decodeCopy(this.#key, envelope)
-          : this.#source.decode(this.#key, envelope)
-      if (value !== UNDECODABLE) return this.#serve(seen, value, envelope.token)
-    }
-    this.#served.passed()
-    return this.#loadAbsent(seen)
-  }
-
-  /** Hit, or stale: the value that is there, or a newer one where that is worth waiting for. */
-  #serve(seen: Seen, value: Value, token: number): GetOutcome<Value> | Promise<GetOutcome<Value>> {
+  /** Hit, or stale: the value that is there, or a newer one where that is worth waiting for. Null where none can be served. */
+  #serve(seen: Seen): GetOutcome<Value> | Promise<GetOutcome<Value>> | null {
+    const value = seen.envelope === null ? UNDECODABLE : this.#decode(seen.envelope, seen.from)
+    if (value === UNDECODABLE) return null
     const there = { status: 'loaded', value, holds: true } as const
-    const load = seen.worth === 'fresh' ? null : this.#refresh(seen, token)
+    const load = seen.worth === 'fresh' ? null : this.#refresh(seen)
     if (load === null) this.#served.passed()
     const { patienceMs } = this.#source.terms
     if (load === null || seen.worth === 'due' || patienceMs === 0) return there
     return this.#newerOr(there, load, performance.now() + patienceMs)
+  }
+
+  #decode(envelope: Envelope, from: ServedFrom): Decoded<Value> {
+    return from === 'process'
+      ? this.#source.decodeCopy(this.#key, envelope)
+      : this.#source.decode(this.#key, envelope)
   }
 
   async #newerOr(there: GetOutcome<Value>, load: Joinable<Value>, by: number): Promise<GetOutcome<Value>> {
@@ -144,16 +138,17 @@ export class Get<Value> {
   }
 
   /** A load in the background; null when there is no point in one just now. */
-  #refresh(seen: Seen, token: number): Joinable<Value> | null {
+  #refresh(seen: Seen): Joinable<Value> | null {
     const { shared, terms } = this.#source
     const name = this.#name
+    const token = seen.envelope?.token ?? 0
     const joined = shared.loads.get(name)
     if (joined !== undefined) {
       this.#served.passed()
       return joined
     }
     if (shared.isQuiet(name, token)) return null
-    const load = this.#begin(this.#served, seen, token, 0)
+    const load = this.#begin(this.#served, seen, 0)
     const hush = (ms: number): void => shared.hush(name, token, ms)
     load.outcome.then(
       (outcome) => {
@@ -167,9 +162,10 @@ export class Get<Value> {
   }
 
   /** Miss. Null when it is time to look again. What is there and cannot be read is to be replaced. */
-  async #loadAbsent(seen: Seen): Promise<GetOutcome<Value> | null> {
+  async #load(seen: Seen): Promise<GetOutcome<Value> | null> {
+    this.#served.passed()
     const joined = this.#source.shared.loads.get(this.#name)
-    const load = joined ?? this.#begin(this.#absent, seen, seen.envelope?.token ?? 0, this.#endsAt)
+    const load = joined ?? this.#begin(this.#absent, seen, this.#endsAt)
     if (joined !== undefined) this.#absent.passed()
     const outcome = await settledBy(load.outcome, this.#endsAt, this.#terms.signal)
     if (outcome === null) throw this.#tooLate()
@@ -180,7 +176,7 @@ export class Get<Value> {
     return null
   }
 
-  #begin(by: LoadedBy<Value>, seen: Seen, token: number, endsAt: number): Joinable<Value> {
+  #begin(by: LoadedBy<Value>, { tags: block, envelope }: Seen, endsAt: number): Joinable<Value> {
     const { loads } = this.#source.shared
     const { span, tags } = this.#terms
     const name = this.#name
@@ -191,8 +187,8 @@ export class Get<Value> {
       key: this.#key,
       span,
       tags,
-      block: seen.tags,
-      seen: token,
+      block,
+      seen: envelope?.token ?? 0,
       endsAt,
       work: { loader: by.loader, storing: forget },
       passed: by.passed,

@@ -33,7 +33,7 @@ import { learnTold } from '../runtime/waiting/told.ts'
 import { Envelope } from './envelope.ts'
 import { inMaxLoad, type Joinable, LoadContext, type Loader, type LoadOutcome } from './loader.ts'
 import { type Span, spanOf, spread } from './options.ts'
-import { type CacheSource, UNDECODABLE } from './source.ts'
+import { type CacheSource, type EncodedValue, UNDECODABLE } from './source.ts'
 import { tagsIn } from './tags.ts'
 
 export interface LoadTerms<Value> {
@@ -205,9 +205,15 @@ function abandon<Value>(source: CacheSource<Value>, key: string, id: string): vo
 type LoadState =
   /** It lets another process load. */
   | { readonly status: 'running' }
-  | { readonly status: 'storing'; readonly save: () => Promise<SaveStatus> }
+  | { readonly status: 'storing'; readonly found: LoadedValue }
   /** It tells the reason to those who wait; without one, the next of them loads. */
   | { readonly status: 'failing'; readonly reason: string }
+
+/** What the loader found, and said of it. */
+interface LoadedValue extends EncodedValue, Span {
+  readonly version: number
+  readonly loadMs: number
+}
 
 /** `unkept`: it was not to be stored, and nothing came between; `outage`: it could not be. */
 type SaveStatus = StoreAnswer['status'] | 'unkept' | 'outage'
@@ -238,17 +244,119 @@ class ElectedLoad<Value> {
     const forget = this.#source.runtime.atClose(() => this.#giveBackAtClose())
     try {
       const value = await inMaxLoad(() => loader(context), this.#source.terms.maxLoadMs, this.#aborter)
-      const loadMs = this.#tookMs
-      const save = this.#toSave(value, context, loadMs)
+      const found = this.#toFound(value, context)
       storing()
-      const saved = await this.#store(save)
-      this.#tellSaved(saved, loadMs)
+      const saved = await this.#store(found)
+      this.#tellSaved(saved, found.loadMs)
       return { status: 'loaded', value, holds: await this.#holds(saved) }
     } catch (error) {
       return await this.#fail(error)
     } finally {
       forget()
     }
+  }
+
+  /** Throws InvalidArgumentError when the value cannot be one. */
+  #toFound(value: Value, context: LoadContext): LoadedValue {
+    const loadMs = this.#tookMs
+    const span = spanOf(value, this.#source.terms, this.#election.span)
+    return { ...this.#source.encode(value), ...context.kept(span), loadMs }
+  }
+
+  /** A store that is away or full loses nothing but the effort. */
+  async #store(found: LoadedValue): Promise<SaveStatus> {
+    const { key, id } = this.#election
+    this.#state = { status: 'storing', found }
+    const ended = this.#endLease().catch((error: unknown) => {
+      if (!isOutage(error)) throw error
+      this.#source.giveUp(key, id).catch(() => undefined)
+    })
+    await this.#inTime(ended)
+    return this.#saved
+  }
+
+  async #fail(error: unknown): Promise<LoadOutcome<Value>> {
+    if (this.#source.runtime.runner.closed) return { status: 'failed', error: closed() }
+    const isLost = this.#lease.remainingMs === 0
+    this.#source.tell?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error })
+    const reason = isLost ? '' : cut(summaryOf(error), LONGEST_REASON_BYTES)
+    this.#state = { status: 'failing', reason }
+    await this.#inTime(this.#endLease()).catch(() => undefined)
+    return isLost ? { status: 'lost' } : { status: 'failed', error }
+  }
+
+  /** The script decides also where the lease has lapsed: nobody else may have begun. */
+  #endLease(): Promise<unknown> {
+    return this.#lease.isLost ? this.#end() : this.#lease.end()
+  }
+
+  /** What the end of the lease does, instead of a release. */
+  #end(): Promise<unknown> {
+    const { key, id } = this.#election
+    switch (this.#state.status) {
+      case 'running':
+        return this.#source.giveUp(key, id)
+      case 'failing':
+        return this.#source.giveUp(key, id, this.#state.reason)
+      case 'storing':
+        return this.#save(this.#state.found)
+    }
+  }
+
+  async #save(found: LoadedValue): Promise<void> {
+    const { key, id, grant, replaces } = this.#election
+    // What is there and may be served has to go; it is replaced by what ends at once.
+    if (found.freshMs > 0 || replaces) this.#saved = await this.#send(found)
+    else this.#saved = (await this.#source.giveUp(key, id)) ? 'unkept' : 'revoked'
+    if (this.#saved === 'stored') this.#source.shared.level?.note(this.#source.valueKeyOf(key), grant.token)
+  }
+
+  async #send({ flags, freshMs, staleMs, ...found }: LoadedValue): Promise<StoreAnswer['status']> {
+    const { codec, terms } = this.#source
+    const { key, grant, tags } = this.#election
+    const unit = this.#source.unitOf(key)
+    const args = {
+      ...found,
+      codec: codec.name,
+      token: grant.token,
+      flags: flags + this.#source.heldFlag,
+      freshMs: spread(freshMs, terms.jitter),
+      staleMs: freshMs > 0 ? staleMs : 0,
+      ...(await learnTold(unit)),
+      tags,
+    }
+    this.#source.expectToRead(key, found.payload)
+    return (await unit.run(store, args, { atClose: 'gives back' })).status
+  }
+
+  /** Nobody waits longer for a store that is away; what ends the load goes on. */
+  async #inTime(end: Promise<unknown>): Promise<void> {
+    await settledBy(end, performance.now() + this.#source.terms.storeMs)
+  }
+
+  /** True when the value holds for everybody: no invalidation came between, of which those who joined may know. */
+  async #holds(saved: SaveStatus): Promise<boolean> {
+    if (saved !== 'stored' && saved !== 'unkept') return false
+    const { tags } = this.#election
+    const now = await this.#source.readGenerations(tagsIn(tags)).catch(() => null)
+    return now !== null && now.tags.equals(tags)
+  }
+
+  #tellSaved(saved: SaveStatus, loadMs: number): void {
+    const { key } = this.#election
+    if (saved === 'revoked' || saved === 'lost' || saved === 'superseded') {
+      this.#source.tell?.({ kind: 'refused', key, loadMs, why: saved })
+    } else {
+      this.#source.tell?.({ kind: 'loaded', key, loadMs, stored: saved === 'stored' })
+    }
+  }
+
+  /** What is being stored is stored. */
+  #giveBackAtClose(): Promise<void> | undefined {
+    if (this.#state.status === 'storing') return undefined
+    const { key, grant } = this.#election
+    this.#aborter.abort(new LeaseLostError(this.#source.resourceOf(key), grant.token, { cause: closed() }))
+    return this.#lease.release()
   }
 
   get #tookMs(): number {
@@ -270,110 +378,6 @@ class ElectedLoad<Value> {
       },
       runtime.keeper,
     )
-  }
-
-  /** What the end of the lease does, instead of a release. */
-  #end(): Promise<unknown> {
-    const { key, id } = this.#election
-    switch (this.#state.status) {
-      case 'running':
-        return this.#source.giveUp(key, id)
-      case 'failing':
-        return this.#source.giveUp(key, id, this.#state.reason)
-      case 'storing':
-        return this.#save(this.#state.save)
-    }
-  }
-
-  async #save(save: () => Promise<SaveStatus>): Promise<void> {
-    const { key, grant } = this.#election
-    this.#saved = await save()
-    if (this.#saved === 'stored') this.#source.shared.level?.note(this.#source.valueKeyOf(key), grant.token)
-  }
-
-  /** The script decides also where the lease has lapsed: nobody else may have begun. */
-  #endLease(): Promise<unknown> {
-    return this.#lease.isLost ? this.#end() : this.#lease.end()
-  }
-
-  /** Nobody waits longer for a store that is away; what ends the load goes on. */
-  async #inTime(end: Promise<unknown>): Promise<void> {
-    await settledBy(end, performance.now() + this.#source.terms.storeMs)
-  }
-
-  /** What is being stored is stored. */
-  #giveBackAtClose(): Promise<void> | undefined {
-    if (this.#state.status === 'storing') return undefined
-    const { key, grant } = this.#election
-    this.#aborter.abort(new LeaseLostError(this.#source.resourceOf(key), grant.token, { cause: closed() }))
-    return this.#lease.release()
-  }
-
-  /** What stores the value that was found, with what the loader said of it. Throws InvalidArgumentError. */
-  #toSave(value: Value, context: LoadContext, loadMs: number): () => Promise<SaveStatus> {
-    const { codec, terms } = this.#source
-    const { key, id, grant, tags, span, replaces } = this.#election
-    const { flags, payload } = this.#source.encode(value)
-    const { version, ...kept } = context.kept(spanOf(value, terms, span))
-    const isKept = kept.freshMs > 0
-    // What is there and may be served has to go; it is replaced by what ends at once.
-    if (!isKept && !replaces) return async () => ((await this.#source.giveUp(key, id)) ? 'unkept' : 'revoked')
-    const unit = this.#source.unitOf(key)
-    return async () => {
-      const args = {
-        codec: codec.name,
-        token: grant.token,
-        version,
-        flags: flags + this.#source.heldFlag,
-        payload,
-        loadMs,
-        freshMs: spread(kept.freshMs, terms.jitter),
-        staleMs: isKept ? kept.staleMs : 0,
-        ...(await learnTold(unit)),
-        tags,
-      }
-      this.#source.expectToRead(key, payload)
-      return (await unit.run(store, args, { atClose: 'gives back' })).status
-    }
-  }
-
-  /** A store that is away or full loses nothing but the effort. */
-  async #store(save: () => Promise<SaveStatus>): Promise<SaveStatus> {
-    const { key, id } = this.#election
-    this.#state = { status: 'storing', save }
-    const ended = this.#endLease().catch((error: unknown) => {
-      if (!isOutage(error)) throw error
-      this.#source.giveUp(key, id).catch(() => undefined)
-    })
-    await this.#inTime(ended)
-    return this.#saved
-  }
-
-  async #fail(error: unknown): Promise<LoadOutcome<Value>> {
-    if (this.#source.runtime.runner.closed) return { status: 'failed', error: closed() }
-    const isLost = this.#lease.remainingMs === 0
-    this.#source.tell?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error })
-    const reason = isLost ? '' : cut(summaryOf(error), LONGEST_REASON_BYTES)
-    this.#state = { status: 'failing', reason }
-    await this.#inTime(this.#endLease()).catch(() => undefined)
-    return isLost ? { status: 'lost' } : { status: 'failed', error }
-  }
-
-  #tellSaved(saved: SaveStatus, loadMs: number): void {
-    const { key } = this.#election
-    if (saved === 'revoked' || saved === 'lost' || saved === 'superseded') {
-      this.#source.tell?.({ kind: 'refused', key, loadMs, why: saved })
-    } else {
-      this.#source.tell?.({ kind: 'loaded', key, loadMs, stored: saved === 'stored' })
-    }
-  }
-
-  /** True when the value holds for everybody: no invalidation came between, of which those who joined may know. */
-  async #holds(saved: SaveStatus): Promise<boolean> {
-    if (saved !== 'stored' && saved !== 'unkept') return false
-    const { tags } = this.#election
-    const now = await this.#source.readGenerations(tagsIn(tags)).catch(() => null)
-    return now !== null && now.tags.equals(tags)
   }
 }
 
