@@ -76,26 +76,27 @@ export {
   type IncrementOptions,
 } from './counters/counters.ts'
 export {
+  type Addition,
   DerivedCounters,
   type DerivedCountersOptions,
   ShownCounters,
+  DurableCounters,
+  type DurableCountersOptions,
   type ShownInspection,
-} from './counters/derived.ts'
-export { type Addition, DurableCounters, type DurableCountersOptions } from './counters/durable.ts'
+} from './counters/shown-counters.ts'
 export {
   BacklogError,
   OverflowError,
-  type RefusedCount,
-  RefusedError,
   SinkError,
   type SinkErrorCode,
   UnknownCounterError,
 } from './counters/errors.ts'
 export type { Flushing } from './counters/flush-loop.ts'
-export type { Flushed } from './counters/flushing.ts'
-export type { Counted } from './counters/incrementing.ts'
-export type { CountersInspection, CountersPartitionInspection } from './counters/reading.ts'
-export type { RolledRows } from './counters/showing.ts'
+export type { Flushed } from './counters/flush.ts'
+export type { Counted } from './counters/increment.ts'
+export type { CountersInspection, CountersPartitionInspection } from './counters/read.ts'
+export { type RefusedCount, RefusedError } from './counters/refusals.ts'
+export type { RolledRows } from './counters/rounds.ts'
 export type {
   Applied,
   AppliedInPart,

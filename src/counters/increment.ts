@@ -6,8 +6,8 @@ import { DriverError } from '../runtime/errors/errors.ts'
 import { isError } from '../runtime/errors/is-error.ts'
 import { summaryOf } from '../runtime/errors/thrown.ts'
 import { BacklogError, OverflowError } from './errors.ts'
-import { loadOne } from './loading.ts'
-import { MAX_A_CALL, noteEpoch, type Partition, partitionFor, type Source } from './source.ts'
+import { loadOne } from './load.ts'
+import { MAX_A_CALL, noteEpoch, type CountersPartition, partitionFor, type CountersSource } from './source.ts'
 import { type CounterValue, toValue, valueLess } from './value.ts'
 
 export interface Increment {
@@ -55,16 +55,16 @@ const MOST_TRIES = 10
 
 /** Increments of one partition on their way. Those of all handles with the same terms travel together. */
 interface Line {
-  readonly partition: Partition
+  readonly partition: CountersPartition
   readonly name: string
   readonly send: Send<Increment, Outcome>
 }
 
 export class Incrementer {
-  readonly #source: Source
+  readonly #source: CountersSource
   readonly #lines: { readonly partitions: readonly Line[] }
 
-  constructor(source: Source) {
+  constructor(source: CountersSource) {
     const { rememberMs, mostDirty } = source.terms
     this.#source = source
     const partitions = source.partitions.map((partition): Line => {
@@ -106,8 +106,8 @@ export class Incrementer {
 }
 
 async function sendBatch(
-  source: Source,
-  partition: Partition,
+  source: CountersSource,
+  partition: CountersPartition,
   asked: readonly Increment[],
   by: number,
 ): Promise<Outcome[]> {

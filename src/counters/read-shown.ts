@@ -6,7 +6,7 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import { type Board, elsewhere, placeOf } from './board.ts'
-import { sinkInTime } from './sink-in-time.ts'
+import { sinkInTime } from './sink-calls.ts'
 import { byPartition, inHalves, inPages, MAX_A_CALL } from './source.ts'
 import { type CounterValue, toValue } from './value.ts'
 
