@@ -7,7 +7,7 @@ import { checkName } from '../runtime/values/keys.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { type Flushed, flushAll } from './flush.ts'
 import { Flushing } from './flush-loop.ts'
-import { type Counted, type Increment, Incrementer, isCounted } from './increment.ts'
+import { type Counted, Incrementer, isCounted } from './increment.ts'
 import { type CountersInspection, inspectPartitions, readValues, reconcileValues } from './read.ts'
 import type { RefusedCount } from './refusals.ts'
 import type { Sink } from './sink.ts'
@@ -20,6 +20,7 @@ import {
   openSource,
   type CountersSource,
 } from './source.ts'
+import type { CounterChange } from './sums.ts'
 import { type CounterValue, checkDelta } from './value.ts'
 
 export interface CountersOptions {
@@ -199,7 +200,7 @@ function toIncrement(
   by: number,
   idempotencyKey: string | undefined,
   prefix: string,
-): Increment {
+): CounterChange {
   return {
     id: checkId(`${prefix}id`, id),
     delta: checkDelta(`${prefix}by`, by),

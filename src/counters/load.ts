@@ -9,8 +9,8 @@ import { OverflowError, SinkError, UnknownCounterError } from './errors.ts'
 import type { LedgerPlace, LedgerStanding } from './sink.ts'
 import { sinkInTime } from './sink-calls.ts'
 import {
+  apartFromInvalid,
   enterEpoch,
-  inHalves,
   type Loss,
   MAX_A_CALL,
   noteEpoch,
@@ -47,28 +47,11 @@ export async function loadOne(
   const batcher = runtime.batcher<string, Loaded>(
     `${partition.unit.prefix} load ${source.sink.name}`,
     BATCHES,
-    (ids, by) => loadEach(source, partition, ids, by),
+    (ids, by) => apartFromInvalid(ids, (some) => loadMany(source, partition, some, by)),
   )
   const value = await batcher.addOne(id, id.length)
   if (typeof value !== 'string') throw value
   return value
-}
-
-/** As `loadMany`; an id that the database cannot have fails alone. */
-async function loadEach(
-  source: CountersSource,
-  partition: CountersPartition,
-  ids: readonly string[],
-  by: number,
-): Promise<Loaded[]> {
-  try {
-    return await loadMany(source, partition, ids, by)
-  } catch (error) {
-    if (!(error instanceof InvalidArgumentError)) throw error
-    if (ids.length === 1) return [error]
-  }
-  const each = await Promise.all(inHalves(ids).map((half) => loadEach(source, partition, half, by)))
-  return each.flat()
 }
 
 /** In the order of the ids. With `anew` values that are here are put right, too. */

@@ -6,12 +6,8 @@ import { AmbiguousError, DriverError } from '../runtime/errors/errors.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import type { Board } from './board.ts'
 import { MAX_A_CALL, partitionFor } from './source.ts'
-import { type CounterValue, toValue, valueLess } from './value.ts'
-
-interface Note {
-  readonly id: string
-  readonly by: number
-}
+import { type CounterChange, inSums, tellEach } from './sums.ts'
+import type { CounterValue } from './value.ts'
 
 const BATCHES: BatchTerms = {
   name: note.script.name,
@@ -23,15 +19,15 @@ const BATCHES: BatchTerms = {
 }
 
 /** What is shown after it; null when nothing is, or nobody answers. */
-export async function noteOne(board: Board, asked: Note): Promise<CounterValue | null> {
-  const partition = partitionFor(board, asked.id)
-  const batcher = board.runtime.batcher<Note, CounterValue | null>(
+export async function noteOne(board: Board, id: string, delta: number): Promise<CounterValue | null> {
+  const partition = partitionFor(board, id)
+  const batcher = board.runtime.batcher<CounterChange, CounterValue | null>(
     `${partition.prefix} note`,
     BATCHES,
     (items, by) => sendBatch(board, partition, items, by),
   )
   try {
-    return await batcher.addOne(asked, asked.id.length)
+    return await batcher.addOne({ id, delta, key: '' }, id.length)
   } catch (error) {
     // The event is in SQL, and will be shown with what is read from there.
     if (error instanceof DriverError || error instanceof AmbiguousError) return null
@@ -42,49 +38,19 @@ export async function noteOne(board: Board, asked: Note): Promise<CounterValue |
 async function sendBatch(
   board: Board,
   partition: Unit,
-  notes: readonly Note[],
+  notes: readonly CounterChange[],
   by: number,
 ): Promise<(CounterValue | null)[]> {
-  const groups = inGroups(notes)
-  const counters = groups.map(({ id, sum }) => ({ id, by: String(sum) }))
+  const sums = inSums(notes)
+  const counters = sums.map(({ id, delta }) => ({ id, by: String(delta) }))
   // Sent again after a lost answer it would be shown twice for a round.
   const { values } = await partition.run(note, { counters }, { by, runsOnce: true })
   // What is not shown here may be in another partition.
   if (values.includes(null)) await board.number.checkNowAndThen()
-  const told = new Map<Note, CounterValue | null>()
-  for (const [at, { members }] of groups.entries()) tell(members, values[at] ?? null, told)
-  return notes.map((each) => told.get(each) ?? null)
-}
-
-interface Group {
-  readonly id: string
-  sum: number
-  readonly members: Note[]
-}
-
-/** Those of a counter, as many as can be summed exactly. */
-function inGroups(notes: readonly Note[]): Group[] {
-  const groups: Group[] = []
-  const open = new Map<string, Group>()
-  for (const each of notes) {
-    const known = open.get(each.id)
-    if (known !== undefined && Number.isSafeInteger(known.sum + each.by)) {
-      known.sum += each.by
-      known.members.push(each)
-      continue
-    }
-    const group = { id: each.id, sum: each.by, members: [each] }
-    open.set(each.id, group)
-    groups.push(group)
+  const told: (CounterValue | null)[] = notes.map(() => null)
+  for (const [at, sum] of sums.entries()) {
+    const value = values[at] ?? null
+    if (value !== null) tellEach(notes, sum, value, (member, after) => (told[member] = after))
   }
-  return groups
-}
-
-function tell(members: readonly Note[], value: string | null, told: Map<Note, CounterValue | null>): void {
-  const last = value === null ? null : toValue(value)
-  let later = 0
-  for (const member of members.toReversed()) {
-    told.set(member, last === null ? null : valueLess(last, later))
-    later += member.by
-  }
+  return told
 }

@@ -87,7 +87,7 @@ export class ShownCounters {
    * answer: what is in the database is counted whether it was noted or not. Throws InvalidArgumentError.
    */
   async note(id: string | number, by = 1): Promise<CounterValue | null> {
-    return noteOne(this.#board, { id: checkId('id', id), by: checkDelta('by', by) })
+    return noteOne(this.#board, checkId('id', id), checkDelta('by', by))
   }
 
   /** The value of a counter; null when the database does not have it. Throws SinkError. */

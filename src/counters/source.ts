@@ -152,10 +152,20 @@ export function inPages<Item>(items: readonly Item[]): Item[][] {
   return Array.from({ length: pages }, (_, at) => items.slice(at * MAX_A_CALL, (at + 1) * MAX_A_CALL))
 }
 
-/** Of two or more: one that is of no use is alone after a few steps, and those beside it stay together. */
-export function inHalves<Item>(items: readonly Item[]): Item[][] {
-  const half = Math.ceil(items.length / 2)
-  return [items.slice(0, half), items.slice(half)]
+/** What work on these ids brings; an id that the database cannot have fails alone, and those beside it stay together. */
+export async function apartFromInvalid<Result>(
+  ids: readonly string[],
+  work: (ids: readonly string[]) => Promise<Result[]>,
+): Promise<(Result | InvalidArgumentError)[]> {
+  try {
+    return await work(ids)
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error
+    if (ids.length === 1) return [error]
+  }
+  const half = Math.ceil(ids.length / 2)
+  const halves = [ids.slice(0, half), ids.slice(half)]
+  return (await Promise.all(halves.map((some) => apartFromInvalid(some, work)))).flat()
 }
 
 /**

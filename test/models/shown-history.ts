@@ -133,13 +133,13 @@ export class History {
     const [item, points] = [this.#item(), this.#random() < 0.8 ? 1 : -2]
     this.#tell(`${points} for ${item}${noted ? '' : ', not noted'}`)
     this.#database.prepare('INSERT INTO votes (item, points) VALUES (?, ?)').run(item, points)
-    if (noted) await noteOne(this.#board(this.#source), { id: item, by: points })
+    if (noted) await noteOne(this.#board(this.#source), item, points)
   }
 
   async #noteWrongly(): Promise<void> {
     const item = this.#item()
     this.#tell(`a wrong note of ${item}`)
-    await noteOne(this.#board(this.#source), { id: item, by: 7 })
+    await noteOne(this.#board(this.#source), item, 7)
   }
 
   async #get(): Promise<void> {
