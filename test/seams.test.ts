@@ -22,7 +22,7 @@ function holds(rule: string, offenders: readonly string[]): void {
 
 /** Each of their timers has a length that no user decides, or one that is checked to be of a day at most. */
 const WITH_TIMERS_OF_THEIR_OWN = new Set([
-  'src/cache/reads-at-place.ts',
+  'src/cache/connection-reads.ts',
   'src/drivers/channels/channels.ts',
   'src/drivers/node-redis/late-nodes.ts',
   'src/drivers/wire/pauses.ts',

@@ -4,10 +4,8 @@ import { notifying } from '../runtime/errors/notifying.ts'
 import { closed } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { startTimer } from '../runtime/time/timer.ts'
-import { RefusedError, SinkError } from './errors.ts'
-import { type Flushed, flushPartition } from './flushing.ts'
-import type { NoteRefused } from './refusals.ts'
-import type { Source } from './source.ts'
+import { SinkError } from './errors.ts'
+import { RefusedError } from './refusals.ts'
 
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
@@ -117,28 +115,4 @@ export class Flushing implements AsyncDisposable {
       this.#onError(error)
     }
   }
-}
-
-/** Flushes all partitions. Throws the first error once all are through; RefusedError where nothing else went wrong. */
-export async function flushAll(source: Source, signal?: AbortSignal): Promise<Flushed> {
-  return source.refusals.telling(source.sink.name, (note) => flushEach(source, note, signal))
-}
-
-async function flushEach(source: Source, note: NoteRefused, signal?: AbortSignal): Promise<Flushed> {
-  const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
-  // Beside the flush: a server that is away takes one deadline, and not two. What is sealed is brought whatever their number is.
-  const [number, ...all] = await Promise.allSettled([
-    source.number.check(),
-    ...source.partitions.map((partition) => flushPartition(source, partition, limits, note)),
-  ] as const)
-  const failed = [number, ...all].find((each) => each.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
-  const flushed = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-  const batches = flushed.reduce((sum, each) => sum + each.batches, 0)
-  if (batches > 0 || source.refusals.areKept) {
-    await source.refusals.retry(source.sink, source.ledgerName, limits)
-  }
-  // Whoever has left is told nothing: the next one is.
-  signal?.throwIfAborted()
-  return { batches, counters: flushed.reduce((sum, { counters }) => sum + counters, 0) }
 }

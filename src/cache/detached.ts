@@ -8,20 +8,16 @@ import { InvalidArgumentError, LeaseLostError } from '../runtime/errors/errors.t
 import { abortable } from '../runtime/time/in-time.ts'
 import { type Extended, extendByToken } from '../runtime/leases/lease-by-token.ts'
 import { messageOf } from '../runtime/errors/thrown.ts'
+import { settledBy } from '../runtime/time/settled-by.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/waiting/wait.ts'
-import type { FoundValue } from './inspection.ts'
-import { kindOf } from './keeping.ts'
-import { Load } from './load.ts'
+import { Load, type LoadElection, loadLeasesOf } from './load.ts'
 import { checkVersion } from './loader.ts'
-import { ageOf } from './judging.ts'
-import { look, type Seen } from './looking.ts'
-import { type Freshness, spanOf, toSpan } from './options.ts'
-import { type Election, expectToRead, giveUp, spread } from './saving.ts'
-import { settledBy } from './settled-by.ts'
-import { decodeValue, encodeValue, resourceOf, type Source, UNDECODABLE, unitOf } from './source.ts'
+import { type FoundValue, look, type Seen, toFound } from './look.ts'
+import { type Freshness, spanOf, spread, toSpan } from './options.ts'
+import type { CacheSource } from './source.ts'
 import { checkTags } from './tags.ts'
-import type { WasSet } from './writing.ts'
+import type { WasSet } from './write.ts'
 
 /** `wait`: for a load that is under way, where there is nothing to serve. */
 export interface LendLoadOptions extends Waiting {
@@ -63,7 +59,7 @@ interface Handle {
 
 /** Rejects with the signal's reason. */
 export async function lendLoad<Value>(
-  source: Source<Value>,
+  source: CacheSource<Value>,
   key: string,
   options: LendLoadOptions,
 ): Promise<LentLoad<Value>> {
@@ -73,7 +69,7 @@ export async function lendLoad<Value>(
   const tags = checkTags(options.tags)
   for (;;) {
     const seen = await abortable(() => look(source, key, tags), options.signal)
-    const found = toFound(source, key, seen)
+    const found = foundIn(source, key, seen)
     if (found !== null && seen.worth === 'fresh') return found
     const asked = { key, tags, seen, found, endsAt: found === null && waitMs > 0 ? endsAt : 0 }
     const lent = await askToLoad(source, asked, options.signal)
@@ -81,7 +77,7 @@ export async function lendLoad<Value>(
   }
 }
 
-interface Asked<Value> {
+interface LendQuestion<Value> {
   readonly key: string
   readonly tags: readonly string[]
   readonly seen: Seen
@@ -93,8 +89,8 @@ interface Asked<Value> {
 
 /** Null when it is time to look again. */
 async function askToLoad<Value>(
-  source: Source<Value>,
-  asked: Asked<Value>,
+  source: CacheSource<Value>,
+  asked: LendQuestion<Value>,
   signal: AbortSignal | undefined,
 ): Promise<LentLoad<Value> | null> {
   const { found, endsAt } = asked
@@ -116,21 +112,21 @@ class Borrower<Value> {
   readonly load: Load<Value>
   #left = false
 
-  constructor(source: Source<Value>, { key, tags, seen, endsAt }: Asked<Value>) {
+  constructor(source: CacheSource<Value>, { key, tags, seen, endsAt }: LendQuestion<Value>) {
     this.load = new Load(source, {
       key,
       tags,
       endsAt,
-      loader: () => Promise.reject(new Error('it is loaded elsewhere')),
       span: source.terms,
       block: seen.tags,
       seen: seen.envelope?.token ?? 0,
-      passed: () => undefined,
-      storing: () => undefined,
-      lend: (election) => {
-        if (this.#left) giveUp(source, key, election.id, '').catch(() => undefined)
-        else this.lent = toElected(source, election)
+      work: {
+        lend: (election) => {
+          if (this.#left) source.giveUp(key, election.id).catch(() => undefined)
+          else this.lent = toElected(source, election)
+        },
       },
+      passed: () => undefined,
     })
   }
 
@@ -141,7 +137,7 @@ class Borrower<Value> {
 
 /** Stores what was loaded. Throws LeaseLostError when it is not wanted any more. */
 export async function endLoad<Value>(
-  source: Source<Value>,
+  source: CacheSource<Value>,
   key: string,
   load: string,
   value: Value,
@@ -151,9 +147,9 @@ export async function endLoad<Value>(
   const { token, tags, beganAtMs } = toHandle(load)
   const { freshMs, staleMs } = toSpan(options, spanOf(value, source.terms, source.terms))
   const version = options.version === undefined ? 0 : checkVersion(options.version)
-  const unit = unitOf(source, key)
-  const encoded = encodeValue(source, value)
-  expectToRead(source, key, encoded)
+  const unit = source.unitOf(key)
+  const encoded = source.encode(value)
+  source.expectToRead(key, encoded.payload)
   const answer = await unit.run(store, {
     codec: source.codec.name,
     token,
@@ -167,48 +163,45 @@ export async function endLoad<Value>(
   })
   source.shared.local.forget(key)
   if (answer.status === 'superseded') return { stored: false, version: answer.version }
-  if (answer.status !== 'stored') throw new LeaseLostError(resourceOf(source, key), token)
+  if (answer.status !== 'stored') throw new LeaseLostError(source.resourceOf(key), token)
   return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }
 }
 
 /** Throws LeaseLostError. */
 export async function extendLoad<Value>(
-  source: Source<Value>,
+  source: CacheSource<Value>,
   key: string,
   load: string,
   lease: Duration,
 ): Promise<Extended> {
-  const [unit, resource] = [unitOf(source, key), resourceOf(source, key)]
-  return extendByToken({ kind: kindOf(source.runtime), unit, resource }, toHandle(load).token, lease)
+  const of = {
+    kind: loadLeasesOf(source.runtime),
+    unit: source.unitOf(key),
+    resource: source.resourceOf(key),
+  }
+  return extendByToken(of, toHandle(load).token, lease)
 }
 
 /** Those who wait are told the reason; without one the next of them loads. Throws LeaseLostError. */
 export async function failLoad<Value>(
-  source: Source<Value>,
+  source: CacheSource<Value>,
   key: string,
   load: string,
   reason: string,
 ): Promise<void> {
   const { id, token } = toHandle(load)
-  const failed = await giveUp(source, key, id, reason)
-  if (!failed) throw new LeaseLostError(resourceOf(source, key), token)
+  const failed = await source.giveUp(key, id, reason)
+  if (!failed) throw new LeaseLostError(source.resourceOf(key), token)
 }
 
 /** Null where nothing may be served, or what is there cannot be read. */
-function toFound<Value>(
-  source: Source<Value>,
-  key: string,
-  { envelope, worth }: Seen,
-): LentLoad<Value> | null {
-  if (envelope === null) return null
-  const { createdAtMs, freshUntilMs, staleUntilMs } = envelope
-  const value = decodeValue(source, key, envelope)
-  if (value === UNDECODABLE) return null
-  const ageMs = ageOf(envelope, source.runtime.clock.latestMs())
-  return { status: 'found', value, fresh: worth !== 'stale', ageMs, createdAtMs, freshUntilMs, staleUntilMs }
+function foundIn<Value>(source: CacheSource<Value>, key: string, seen: Seen): LentLoad<Value> | null {
+  if (seen.envelope === null) return null
+  const found = toFound(source, key, seen.envelope, seen.worth, source.runtime.clock.latestMs())
+  return found && { status: 'found', ...found }
 }
 
-function toElected<Value>({ terms }: Source<Value>, { id, grant, tags }: Election): LentLoad<Value> {
+function toElected<Value>({ terms }: CacheSource<Value>, { id, grant, tags }: LoadElection): LentLoad<Value> {
   const { token, expiresAtMs } = grant
   const parts = [token, id, tags.toString('base64'), expiresAtMs - terms.leaseMs]
   const load = Buffer.from(JSON.stringify(parts)).toString('base64url')
@@ -230,7 +223,7 @@ function toHandle(load: string): Handle {
 
 const LONGEST_LOAD_MS = toMs('maxLoad', '1h')
 
-function tookMs<Value>({ runtime }: Source<Value>, beganAtMs: number): number {
+function tookMs<Value>({ runtime }: CacheSource<Value>, beganAtMs: number): number {
   const { clock } = runtime
   const ms = clock.known ? Math.round(clock.latestMs() - beganAtMs) : 0
   return Math.min(Math.max(ms, 0), LONGEST_LOAD_MS)

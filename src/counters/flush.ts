@@ -6,12 +6,12 @@ import { ack, type SealAnswer, seal } from '../generated/counters.ts'
 import { Backoff } from '../runtime/time/backoff.ts'
 import { AmbiguousError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
-import { beginEpoch } from './loading.ts'
-import { patiently } from './patiently.ts'
+import { beginEpoch } from './load.ts'
+import { patiently } from './sink-calls.ts'
 import type { NoteRefused } from './refusals.ts'
 import type { Applied, Batch, Refusal } from './sink.ts'
-import { sinkInTime } from './sink-in-time.ts'
-import { enterEpoch, noteEpoch, type Partition, type Source } from './source.ts'
+import { sinkInTime } from './sink-calls.ts'
+import { enterEpoch, noteEpoch, type CountersPartition, type CountersSource } from './source.ts'
 
 /** What a flush has brought into the database. */
 export interface Flushed {
@@ -31,10 +31,34 @@ type Sealed = Extract<SealAnswer, { status: 'sealed' }>
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 500
 
+/** Flushes all partitions. Throws the first error once all are through; RefusedError where nothing else went wrong. */
+export async function flushAll(source: CountersSource, signal?: AbortSignal): Promise<Flushed> {
+  return source.refusals.telling(source.sink.name, (note) => flushEach(source, note, signal))
+}
+
+async function flushEach(source: CountersSource, note: NoteRefused, signal?: AbortSignal): Promise<Flushed> {
+  const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
+  // Beside the flush: a server that is away takes one deadline, and not two. What is sealed is brought whatever their number is.
+  const [number, ...all] = await Promise.allSettled([
+    source.number.check(),
+    ...source.partitions.map((partition) => flushPartition(source, partition, limits, note)),
+  ] as const)
+  const failed = [number, ...all].find((each) => each.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  const flushed = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const batches = flushed.reduce((sum, each) => sum + each.batches, 0)
+  if (batches > 0 || source.refusals.areKept) {
+    await source.refusals.retry(source.sink, source.ledgerName, limits)
+  }
+  // Whoever has left is told nothing: the next one is.
+  signal?.throwIfAborted()
+  return { batches, counters: flushed.reduce((sum, { counters }) => sum + counters, 0) }
+}
+
 /** Flushes what is pending when it begins, and notes what the database refused. Throws SinkError, DriverError, or the reason of the signal. */
 export async function flushPartition(
-  source: Source,
-  partition: Partition,
+  source: CountersSource,
+  partition: CountersPartition,
   limits: FlushLimits,
   note: NoteRefused,
 ): Promise<Flushed> {
@@ -61,8 +85,8 @@ function isLater({ sealedMs, nowMs }: Sealed, began: number): boolean {
 
 /** A sealed batch that Redis cannot lose any more; null when nothing is pending. */
 async function sealSettled(
-  source: Source,
-  partition: Partition,
+  source: CountersSource,
+  partition: CountersPartition,
   limits: FlushLimits,
 ): Promise<Sealed | null> {
   const { settle, terms } = source
@@ -86,7 +110,7 @@ async function sealSettled(
 
 /** The sealed batch. An id never goes out twice: sent again after a restart it would name another batch than before. */
 async function sealOnce(
-  partition: Partition,
+  partition: CountersPartition,
   limit: number,
   { patienceMs, signal }: FlushLimits,
 ): Promise<SealAnswer> {
@@ -104,8 +128,8 @@ async function sealOnce(
 
 /** What the database refused of it; null when the batch belonged to a ledger that is left behind now. */
 async function commit(
-  source: Source,
-  partition: Partition,
+  source: CountersSource,
+  partition: CountersPartition,
   sealed: Sealed,
   limits: FlushLimits,
 ): Promise<readonly Refusal[] | null> {
@@ -135,7 +159,7 @@ async function commit(
 }
 
 async function keptOf(
-  { sink, ledgerName, runtime }: Source,
+  { sink, ledgerName, runtime }: CountersSource,
   { changes }: Batch,
   applied: Applied,
 ): Promise<readonly Refusal[]> {

@@ -7,15 +7,15 @@ import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/er
 import { rest } from '../runtime/time/in-time.ts'
 import { OverflowError, SinkError, UnknownCounterError } from './errors.ts'
 import type { LedgerPlace, LedgerStanding } from './sink.ts'
-import { sinkInTime } from './sink-in-time.ts'
+import { sinkInTime } from './sink-calls.ts'
 import {
+  apartFromInvalid,
   enterEpoch,
-  inHalves,
   type Loss,
   MAX_A_CALL,
   noteEpoch,
-  type Partition,
-  type Source,
+  type CountersPartition,
+  type CountersSource,
 } from './source.ts'
 
 const BATCHES: BatchTerms = {
@@ -38,39 +38,26 @@ interface Flushed {
 type Loaded = string | UnknownCounterError | OverflowError | InvalidArgumentError
 
 /** The value of a counter, as text, which is here from now on. Throws UnknownCounterError, OverflowError, SinkError, DriverError. */
-export async function loadOne(source: Source, partition: Partition, id: string): Promise<string> {
+export async function loadOne(
+  source: CountersSource,
+  partition: CountersPartition,
+  id: string,
+): Promise<string> {
   const { runtime } = source
   const batcher = runtime.batcher<string, Loaded>(
     `${partition.unit.prefix} load ${source.sink.name}`,
     BATCHES,
-    (ids, by) => loadEach(source, partition, ids, by),
+    (ids, by) => apartFromInvalid(ids, (some) => loadMany(source, partition, some, by)),
   )
   const value = await batcher.addOne(id, id.length)
   if (typeof value !== 'string') throw value
   return value
 }
 
-/** As `loadMany`; an id that the database cannot have fails alone. */
-async function loadEach(
-  source: Source,
-  partition: Partition,
-  ids: readonly string[],
-  by: number,
-): Promise<Loaded[]> {
-  try {
-    return await loadMany(source, partition, ids, by)
-  } catch (error) {
-    if (!(error instanceof InvalidArgumentError)) throw error
-    if (ids.length === 1) return [error]
-  }
-  const each = await Promise.all(inHalves(ids).map((half) => loadEach(source, partition, half, by)))
-  return each.flat()
-}
-
 /** In the order of the ids. With `anew` values that are here are put right, too. */
 export async function loadMany(
-  source: Source,
-  partition: Partition,
+  source: CountersSource,
+  partition: CountersPartition,
   ids: readonly string[],
   by: number,
   anew = false,
@@ -114,7 +101,7 @@ export async function loadMany(
 
 /** What was read may be of a copy that lags. Whoever leaves an epoch for that would count what is sealed, and committed, once more. */
 async function standingOf(
-  { sink, runtime }: Source,
+  { sink, runtime }: CountersSource,
   place: LedgerPlace,
   read: LedgerStanding,
   by: number,
@@ -123,12 +110,16 @@ async function standingOf(
   return sinkInTime(sink.standing(place), by, runtime.runner.deadlines)
 }
 
-function lagging({ sink }: Source): SinkError {
+function lagging({ sink }: CountersSource): SinkError {
   return new SinkError('sink-busy', `${sink.name}: what is read lags behind what is written`)
 }
 
 /** The epoch that the partition is in; begins one where there is none. */
-export async function epochOf(source: Source, partition: Partition, by: number): Promise<number> {
+export async function epochOf(
+  source: CountersSource,
+  partition: CountersPartition,
+  by: number,
+): Promise<number> {
   while (partition.epoch === 0) {
     const { epoch } = await partition.unit.run(inspect, {})
     if (epoch > 0) enterEpoch(source, partition, epoch)
@@ -139,8 +130,8 @@ export async function epochOf(source: Source, partition: Partition, by: number):
 
 /** Leaves the epoch `known` for a new one, unless others have, or `batch` is not the sealed one any more. */
 export async function beginEpoch(
-  source: Source,
-  partition: Partition,
+  source: CountersSource,
+  partition: CountersPartition,
   known: number,
   keep: 'all' | 'pending' | 'nothing',
   by: number,
@@ -167,7 +158,7 @@ export async function beginEpoch(
   }
 }
 
-function elsewhere({ name }: Source, there: string, here: string): SinkError {
+function elsewhere({ name }: CountersSource, there: string, here: string): SinkError {
   return new SinkError(
     'sink-misconfigured',
     `the counters ${name} have their ledger in ${there}, and this process has one in ${here}: name the table with its schema, or clear them`,
@@ -176,8 +167,8 @@ function elsewhere({ name }: Source, there: string, here: string): SinkError {
 
 /** Whether SQL has batches of earlier epochs. A partition that is in none, and was in one, has lost its keyspace. */
 async function hasBatches(
-  { sink, ledgerName, runtime }: Source,
-  partition: Partition,
+  { sink, ledgerName, runtime }: CountersSource,
+  partition: CountersPartition,
   by: number,
 ): Promise<boolean> {
   if (sink.hasBatches === undefined) return false
@@ -185,7 +176,7 @@ async function hasBatches(
 }
 
 /** Null counters: nobody can tell how many. */
-function lossOf({ at }: Partition, counters: number | null, keep: string): Loss | null {
+function lossOf({ at }: CountersPartition, counters: number | null, keep: string): Loss | null {
   if (counters === 0) return null
   return { partition: at, counters, why: keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost' }
 }

@@ -2,8 +2,8 @@
 
 import { get, type InspectAnswer, inspect } from '../generated/counters.ts'
 import { UnknownCounterError } from './errors.ts'
-import { loadMany, loadOne } from './loading.ts'
-import { byPartition, inPages, noteEpoch, type Partition, type Source } from './source.ts'
+import { loadMany, loadOne } from './load.ts'
+import { byPartition, inPages, noteEpoch, type CountersPartition, type CountersSource } from './source.ts'
 import { type CounterValue, toValue } from './value.ts'
 
 interface Wanted {
@@ -12,7 +12,10 @@ interface Wanted {
 }
 
 /** In the order of the ids; null for those that neither Redis nor the database knows. */
-export async function readValues(source: Source, ids: readonly string[]): Promise<(CounterValue | null)[]> {
+export async function readValues(
+  source: CountersSource,
+  ids: readonly string[],
+): Promise<(CounterValue | null)[]> {
   const wanted = ids.map((id): Wanted => ({ id, text: null }))
   const reads = [...byPartition(source, wanted)].flatMap(([partition, all]) =>
     inPages(all).map((page) => readPage(source, partition, page)),
@@ -21,7 +24,11 @@ export async function readValues(source: Source, ids: readonly string[]): Promis
   return wanted.map(({ text }) => (text === null ? null : toValue(text)))
 }
 
-async function readPage(source: Source, partition: Partition, page: readonly Wanted[]): Promise<void> {
+async function readPage(
+  source: CountersSource,
+  partition: CountersPartition,
+  page: readonly Wanted[],
+): Promise<void> {
   const known = partition.epoch
   const { epoch, values } = await partition.unit.run(get, { ids: page.map(({ id }) => id) })
   noteEpoch(source, partition, epoch, known)
@@ -29,7 +36,11 @@ async function readPage(source: Source, partition: Partition, page: readonly Wan
   await loadAbsent(source, partition, page)
 }
 
-async function loadAbsent(source: Source, partition: Partition, page: readonly Wanted[]): Promise<void> {
+async function loadAbsent(
+  source: CountersSource,
+  partition: CountersPartition,
+  page: readonly Wanted[],
+): Promise<void> {
   const absent = page.filter(({ text }) => text === null)
   await Promise.all(
     absent.map(async (each) => {
@@ -42,7 +53,11 @@ async function loadAbsent(source: Source, partition: Partition, page: readonly W
 }
 
 /** Puts values right that are here, from SQL and what has not been flushed. */
-export async function reconcileValues(source: Source, ids: readonly string[], by: number): Promise<void> {
+export async function reconcileValues(
+  source: CountersSource,
+  ids: readonly string[],
+  by: number,
+): Promise<void> {
   const groups = byPartition(
     source,
     ids.map((id): Wanted => ({ id, text: null })),
@@ -82,7 +97,7 @@ export interface CountersPartitionInspection {
   readonly values: number
 }
 
-export async function inspectPartitions(source: Source): Promise<CountersInspection> {
+export async function inspectPartitions(source: CountersSource): Promise<CountersInspection> {
   const looking = Promise.all(source.partitions.map(({ unit }) => unit.run(inspect, {})))
   const [seen] = await Promise.all([looking, source.number.check()])
   const sum = (of: (each: InspectAnswer) => number): number =>

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/shown-fixture.ts'
 import { Deadlines } from '../runtime/time/deadlines.ts'
 import { SinkError } from './errors.ts'
-import { OneAtATime } from './one-at-a-time.ts'
+import { OneAtATime } from './sink-calls.ts'
 import type { Sink } from './sink.ts'
 
 const TARGET = { table: 'items', value: 'votes' }

@@ -6,8 +6,8 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import { type Board, elsewhere, placeOf } from './board.ts'
-import { sinkInTime } from './sink-in-time.ts'
-import { byPartition, inHalves, inPages, MAX_A_CALL } from './source.ts'
+import { sinkInTime } from './sink-calls.ts'
+import { apartFromInvalid, byPartition, inPages, MAX_A_CALL } from './source.ts'
 import { type CounterValue, toValue } from './value.ts'
 
 type Filled = string | null | InvalidArgumentError
@@ -48,7 +48,7 @@ async function readPage(
   const fillOne = (id: string): Promise<Filled> =>
     board.runtime
       .batcher<string, Filled>(`${partition.prefix} fill ${board.counts.name}`, BATCHES, (items, by) =>
-        fillEach(board, partition, items, by),
+        apartFromInvalid(items, (some) => fill(board, partition, some, by)),
       )
       .addOne(id, id.length)
   await Promise.all(
@@ -58,23 +58,6 @@ async function readPage(
       found.set(id, value)
     }),
   )
-}
-
-/** As `fill`; an id that the database cannot have fails alone. */
-async function fillEach(
-  board: Board,
-  partition: Unit,
-  ids: readonly string[],
-  by: number,
-): Promise<Filled[]> {
-  try {
-    return await fill(board, partition, ids, by)
-  } catch (error) {
-    if (!(error instanceof InvalidArgumentError)) throw error
-    if (ids.length === 1) return [error]
-  }
-  const each = await Promise.all(inHalves(ids).map((half) => fillEach(board, partition, half, by)))
-  return each.flat()
 }
 
 /** Shows values that are not there, and answers them. */

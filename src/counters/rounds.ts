@@ -2,14 +2,15 @@
 // rows were read is in them, so a value is what SQL has and what was noted since. Every step may be repeated or left out by
 // anybody: versions of SQL are shown one after the other, and a partition that has missed one is read anew.
 
-import { noted } from '../generated/counters.ts'
+import { type NotedAnswer, noted, type ShowAnswer, show } from '../generated/counters.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
+import type { Deadlines } from '../runtime/time/deadlines.ts'
+import { rest } from '../runtime/time/in-time.ts'
 import { type Board, elsewhere, placeOf } from './board.ts'
 import type { RolledUp } from './count-source.ts'
-import { patiently } from './patiently.ts'
-import { type Item, type Noted, newestOf, showPartition } from './showing-partition.ts'
 import type { NoteRefused } from './refusals.ts'
-import { MAX_A_CALL, partitionFor } from './source.ts'
+import { patiently } from './sink-calls.ts'
+import { inPages, MAX_A_CALL, partitionFor } from './source.ts'
 
 /** What rounds have brought. */
 export interface RolledRows {
@@ -35,7 +36,20 @@ interface Progress {
   readonly isTaken: boolean
 }
 
+/** What a partition told before a round rolled up. */
+type PartitionNotes = Exclude<NotedAnswer, { status: 'elsewhere' }>
+
+/** What is shown of a counter. */
+interface ShownItem {
+  readonly id: string
+  /** '': SQL does not know it. */
+  readonly value: string
+  readonly taken: string
+}
+
 const FIRST_PAGE = '0'
+const NO_VERSION = -1
+const FIRST_PAUSE_MS = 20
 
 /** Rolls up and shows what is there when it begins. Throws SinkError, DriverError, or the reason of the signal. */
 export async function runRounds(board: Board, round: Round): Promise<RolledRows> {
@@ -108,7 +122,11 @@ async function runRound(
 }
 
 /** What has notes, of each partition. Throws SinkError where others show counts of another place there. */
-async function askNoted(board: Board, { cursors }: Progress, signal?: AbortSignal): Promise<Noted[]> {
+async function askNoted(
+  board: Board,
+  { cursors }: Progress,
+  signal?: AbortSignal,
+): Promise<PartitionNotes[]> {
   const { partitions, runtime } = board
   const { deadlineMs, deadlines } = runtime.runner
   const limit = Math.ceil(MAX_A_CALL / Math.min(partitions.length, 20))
@@ -123,7 +141,11 @@ async function askNoted(board: Board, { cursors }: Progress, signal?: AbortSigna
 }
 
 /** A partition that is through begins anew with its notes as long as others are not. */
-function progressAfter({ isTold, isTaken }: Progress, before: readonly Noted[], rolled: RolledUp): Progress {
+function progressAfter(
+  { isTold, isTaken }: Progress,
+  before: readonly PartitionNotes[],
+  rolled: RolledUp,
+): Progress {
   const cursors = before.map(({ cursor }) => cursor)
   return {
     cursors,
@@ -138,10 +160,10 @@ function itemsOf(
   board: Board,
   { values }: RolledUp,
   ids: readonly string[],
-  before: readonly Noted[],
-): Map<Unit, Item[]> {
+  before: readonly PartitionNotes[],
+): Map<Unit, ShownItem[]> {
   const taken = new Map(before.flatMap(({ counters }) => counters.map(({ id, sum }) => [id, sum])))
-  const items = new Map<Unit, Item[]>()
+  const items = new Map<Unit, ShownItem[]>()
   for (const id of new Set([...values.keys(), ...ids])) {
     const item = { id, value: values.get(id)?.toString() ?? '', taken: taken.get(id) ?? '' }
     const partition = partitionFor(board, id)
@@ -150,4 +172,51 @@ function itemsOf(
     else known.push(item)
   }
   return items
+}
+
+/** The newest version of SQL that anything shown was of before the round. */
+function newestOf(before: PartitionNotes): number {
+  return before.status === 'ahead' ? Math.max(before.newest, before.version) : before.version
+}
+
+/** What a round has rolled up: page after page, and behind the version that it follows. */
+async function showPartition(
+  { retainMs, gapTries, runtime }: Board,
+  partition: Unit,
+  { version, since }: RolledUp,
+  before: PartitionNotes | undefined,
+  items: readonly ShownItem[] = [],
+): Promise<void> {
+  let { turn = 0, version: seen = 0 } = before ?? {}
+  // A database that had not come so far as it was rolled up came back with an old copy: what is shown may be of a time that it
+  // knows nothing of.
+  const isBehind = before !== undefined && newestOf(before) > since
+  if (version === since && seen === version && !isBehind) return
+  const pages = items.length === 0 ? [[]] : inPages(items)
+  let left = isBehind ? seen : NO_VERSION
+  for (const [at, counters] of pages.entries()) {
+    const page = { version, since, last: at === pages.length - 1, retainMs, counters }
+    const terms = { left, most: gapTries, deadlines: runtime.runner.deadlines }
+    const answer = await showPage(partition, (missing) => ({ ...page, turn, seen: missing }), terms)
+    if (answer.status !== 'shown') return
+    turn = answer.turn
+    left = NO_VERSION
+  }
+}
+
+type PageOf = (seen: number) => Parameters<typeof show.encode>[0]
+
+/** One whose version before stays away goes on without: that was lost with whoever was to show it. */
+async function showPage(
+  partition: Unit,
+  page: PageOf,
+  { left, most, deadlines }: { left: number; most: number; deadlines: Deadlines },
+): Promise<ShowAnswer> {
+  let answer = await partition.run(show, page(left))
+  for (let tries = 0; answer.status === 'gap'; tries++) {
+    const { version } = answer
+    if (tries < most) await rest(FIRST_PAUSE_MS * 2 ** tries, deadlines)
+    answer = await partition.run(show, page(tries < most ? NO_VERSION : version))
+  }
+  return answer
 }

@@ -1,23 +1,38 @@
+// Counters whose truth is rows of SQL, and that Redis shows: derived from the rows of yours, or durable, by an outbox.
+
 import { clearShown, inspectShown } from '../generated/counters.ts'
-import { checkOptions } from '../runtime/values/arguments.ts'
+import { checkOptions, checkText } from '../runtime/values/arguments.ts'
 import type { Deadlines } from '../runtime/time/deadlines.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { abortable } from '../runtime/time/in-time.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { type Board, checkSource, openBoard, type ShownOptions } from './board.ts'
-import type { CountSource, EventSource } from './count-source.ts'
-import type { RefusedCount } from './errors.ts'
-import { readShown } from './filling.ts'
+import type { CountSource, EventSource, OutboxSource } from './count-source.ts'
+import { SinkError } from './errors.ts'
+import { readShown } from './read-shown.ts'
 import { Flushing } from './flush-loop.ts'
-import { noteOne } from './noting.ts'
-import { type RolledRows, runRounds } from './showing.ts'
-import { sinkInTime } from './sink-in-time.ts'
+import { noteOne } from './note.ts'
+import { type RefusedCount, RefusedError } from './refusals.ts'
+import { type RolledRows, runRounds } from './rounds.ts'
+import { OneAtATime, sinkInTime } from './sink-calls.ts'
 import { checkId, checkIds } from './source.ts'
 import { type CounterValue, checkDelta } from './value.ts'
 
 export interface DerivedCountersOptions extends ShownOptions {
   /** The rows that are counted: `postgresEvents(…)`, `mysqlEvents(…)`, `sqliteEvents(…)`. */
   events: EventSource
+}
+
+export interface DurableCountersOptions<Client> extends ShownOptions {
+  /** Where changes wait that are not counted yet: `postgresOutbox(…)`, `mysqlOutbox(…)`, `sqliteOutbox(…)`. */
+  outbox: OutboxSource<Client>
+}
+
+export interface Addition {
+  id: string | number
+  by?: number
+  /** The change counts once, however often it comes with this key. */
+  idempotencyKey: string
 }
 
 export interface ShownInspection {
@@ -72,7 +87,7 @@ export class ShownCounters {
    * answer: what is in the database is counted whether it was noted or not. Throws InvalidArgumentError.
    */
   async note(id: string | number, by = 1): Promise<CounterValue | null> {
-    return noteOne(this.#board, { id: checkId('id', id), by: checkDelta('by', by) })
+    return noteOne(this.#board, checkId('id', id), checkDelta('by', by))
   }
 
   /** The value of a counter; null when the database does not have it. Throws SinkError. */
@@ -150,5 +165,76 @@ export class DerivedCounters extends ShownCounters {
   /** Makes counts anew from all of their rows, and shows them: after rows were changed by hand. Throws SinkError. */
   async reconcile(ids: readonly (string | number)[]): Promise<void> {
     await this.round(checkIds(ids), true)
+  }
+}
+
+/** Values that are changed in the transactions of an SQL database: exact there, and shown by Redis. */
+export class DurableCounters<Client> extends ShownCounters {
+  readonly #outbox: OutboxSource<Client>
+  readonly #purging: OneAtATime
+  #isPrepared = false
+
+  constructor(runtime: Runtime, name: string, options: DurableCountersOptions<Client>) {
+    checkOptions('options', options, ['outbox', 'partitions', 'retention', 'batchSize'])
+    const outbox = checkSource('outbox', options.outbox)
+    super(runtime, name, outbox, options)
+    this.#outbox = outbox
+    this.#purging = new OneAtATime(this.deadlines)
+  }
+
+  /**
+   * Changes a counter in your transaction: it counts if that commits. Resolves to false when the key is known, and then
+   * changes nothing. Throws InvalidArgumentError, SinkError.
+   */
+  async add(client: Client, addition: Addition): Promise<boolean> {
+    checkOptions('addition', addition, ['id', 'by', 'idempotencyKey'])
+    const { id, by = 1, idempotencyKey } = addition
+    const entry = {
+      id: checkId('id', id),
+      by: checkDelta('by', by),
+      idempotencyKey: checkText('idempotencyKey', idempotencyKey, 255),
+    }
+    const deadline = this.deadline
+    await this.#prepareFirst(deadline)
+    return sinkInTime(this.#outbox.add(client, this.sqlName, entry), deadline, this.deadlines)
+  }
+
+  /** Where each connection of the pool has a transaction that comes here first, none is left to look at the tables with. */
+  async #prepareFirst(by: number): Promise<void> {
+    if (this.#isPrepared) return
+    try {
+      await sinkInTime(this.#outbox.prepare(), by, this.deadlines)
+    } catch (error) {
+      if (!(error instanceof SinkError && error.code === 'sink-unreachable')) throw error
+      const cure = 'await prepare() before the first transaction, for it takes a connection of its own'
+      throw new SinkError(error.code, `${error.message}: ${cure}`, { cause: error })
+    }
+    this.#isPrepared = true
+  }
+
+  /** Reads counts anew, and shows them: after somebody else has written the table. Throws SinkError. */
+  async reconcile(ids: readonly (string | number)[]): Promise<void> {
+    await this.round(checkIds(ids), false)
+  }
+
+  /** Also forgets idempotency keys that are old enough. */
+  override async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
+    const purge = (): Promise<void> => abortable(() => this.#purge(options.signal), options.signal)
+    try {
+      const rolled = await super.flush(options)
+      await purge()
+      return rolled
+    } catch (error) {
+      if (error instanceof RefusedError) await purge()
+      throw error
+    }
+  }
+
+  async #purge(signal: AbortSignal | undefined): Promise<void> {
+    const purge = (): Promise<boolean | null> => {
+      const some = this.#purging.runUnlessBusy(() => this.#outbox.purge(this.sqlName))
+      return sinkInTime(some, this.deadline, this.deadlines)
+    }
+    while (await purge()) signal?.throwIfAborted()
   }
 }

@@ -1,5 +1,5 @@
-import { onAbort } from '../runtime/time/aborts.ts'
-import { startTimer } from '../runtime/time/timer.ts'
+import { onAbort } from './aborts.ts'
+import { startTimer } from './timer.ts'
 
 /** As the promise; null when it takes longer than until `by`. Rejects with the signal's reason. */
 export function settledBy<Value>(

@@ -6,13 +6,10 @@ import { AmbiguousError, InvalidArgumentError } from '../runtime/errors/errors.t
 import { rest } from '../runtime/time/in-time.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
-import { KNOWN_FOR_MS } from './generation.ts'
 import { checkVersion } from './loader.ts'
-import { readTags } from './looking.ts'
-import { type SetOptions, spanOf, toSpan } from './options.ts'
-import { expectToRead, spread } from './saving.ts'
-import { encodeValue, heldBy, type Source, unitOf } from './source.ts'
-import { checkTag, checkTags } from './tags.ts'
+import { type SetOptions, spanOf, spread, toSpan } from './options.ts'
+import type { CacheSource } from './source.ts'
+import { checkTag, checkTags, KNOWN_FOR_MS } from './tags.ts'
 
 /** What became of a `set`. */
 export type WasSet =
@@ -28,22 +25,21 @@ const MOST_KEYS = 1000
 const CLOCKS_APART = 1.05
 
 export async function setValue<Value>(
-  source: Source<Value>,
+  source: CacheSource<Value>,
   key: string,
   value: Value,
   options: SetOptions,
 ): Promise<WasSet> {
   checkOptions('options', options, ['freshFor', 'staleFor', 'version', 'tags'])
-  const unit = unitOf(source, checkName('key', key))
+  const unit = source.unitOf(checkName('key', key))
   const { freshMs, staleMs } = toSpan(options, spanOf(value, source.terms, source.terms))
   const version = options.version === undefined ? 0 : checkVersion(options.version)
-  const encoded = encodeValue(source, value)
-  const tags = await readTags(source, checkTags(options.tags))
+  const encoded = source.encode(value)
+  const { tags } = await source.readGenerations(checkTags(options.tags))
   const told = await learnTold(unit)
   const terms = { version, freshMs: spread(freshMs, source.terms.jitter), staleMs, tags, ...encoded, ...told }
-  const { level } = source.shared
-  const flags = encoded.flags + heldBy(level)
-  expectToRead(source, key, encoded)
+  const flags = encoded.flags + source.heldFlag
+  source.expectToRead(key, encoded.payload)
   const setting = unit.runOnce(set, (id) => ({ codec: source.codec.name, ...id, ...terms, flags }))
   // Also when it is not known whether it was set.
   const answer = await setting.finally(() => source.shared.forget(key))
@@ -53,7 +49,7 @@ export async function setValue<Value>(
 
 /** Resolves to how many values there were; of a tag it is not known, and null. */
 export async function invalidateWhat<Value>(
-  source: Source<Value>,
+  source: CacheSource<Value>,
   what: Invalidated,
 ): Promise<number | null> {
   if (typeof what === 'string') return invalidateKeys(source, [what])
@@ -63,15 +59,15 @@ export async function invalidateWhat<Value>(
   return null
 }
 
-async function invalidateKeys<Value>(source: Source<Value>, keys: readonly string[]): Promise<number> {
+async function invalidateKeys<Value>(source: CacheSource<Value>, keys: readonly string[]): Promise<number> {
   if (keys.length > MOST_KEYS) throw new InvalidArgumentError('keys', `must be at most ${MOST_KEYS}`)
   for (const key of keys) checkName('key', key)
   const existed = await Promise.all(keys.map((key) => invalidateKey(source, key)))
   return existed.filter(Boolean).length
 }
 
-async function invalidateKey<Value>(source: Source<Value>, key: string): Promise<boolean> {
-  const unit = unitOf(source, key)
+async function invalidateKey<Value>(source: CacheSource<Value>, key: string): Promise<boolean> {
+  const unit = source.unitOf(key)
   try {
     const { channel, sharded } = await learnTold(unit)
     return (await unit.run(invalidate, { channel, sharded })).existed
@@ -81,11 +77,11 @@ async function invalidateKey<Value>(source: Source<Value>, key: string): Promise
   }
 }
 
-async function invalidateTagged<Value>(source: Source<Value>, tag: string): Promise<void> {
+async function invalidateTagged<Value>(source: CacheSource<Value>, tag: string): Promise<void> {
   const { shared } = source
   try {
     const generation = await renew(source, tag)
-    shared.level?.note(`${source.prefixOf(tag)}:generation`, generation)
+    shared.level?.note(source.generationKeyOf(tag), generation)
     // Which of them have the tag is not known before they end.
     shared.local.clear()
   } catch (error) {
@@ -95,14 +91,14 @@ async function invalidateTagged<Value>(source: Source<Value>, tag: string): Prom
 }
 
 /** Makes the generation of a tag anew, or of the cache as a whole. */
-async function renew<Value>(source: Source<Value>, tag?: string): Promise<number> {
-  const unit = unitOf(source, tag)
+async function renew<Value>(source: CacheSource<Value>, tag?: string): Promise<number> {
+  const unit = source.unitOf(tag)
   const { channel, sharded } = await learnTold(unit)
   return (await unit.run(invalidateTag, { channel, sharded })).generation
 }
 
 /** Resolves when no process goes any more by the generation that it knew before. */
-export async function clearAll<Value>(source: Source<Value>): Promise<void> {
+export async function clearAll<Value>(source: CacheSource<Value>): Promise<void> {
   const { shared } = source
   shared.generation.note(await renew(source))
   shared.forgetAll()

@@ -6,16 +6,10 @@ import { DriverError } from '../runtime/errors/errors.ts'
 import { isError } from '../runtime/errors/is-error.ts'
 import { summaryOf } from '../runtime/errors/thrown.ts'
 import { BacklogError, OverflowError } from './errors.ts'
-import { loadOne } from './loading.ts'
-import { MAX_A_CALL, noteEpoch, type Partition, partitionFor, type Source } from './source.ts'
-import { type CounterValue, toValue, valueLess } from './value.ts'
-
-export interface Increment {
-  readonly id: string
-  readonly delta: number
-  /** '': none. */
-  readonly key: string
-}
+import { loadOne } from './load.ts'
+import { MAX_A_CALL, noteEpoch, type CountersPartition, partitionFor, type CountersSource } from './source.ts'
+import { type CounterChange, type CounterSum, inSums, tellEach } from './sums.ts'
+import type { CounterValue } from './value.ts'
 
 /** What became of an increment. */
 export interface Counted {
@@ -34,14 +28,6 @@ export function isCounted(outcome: Outcome): outcome is Counted {
   return typeof outcome === 'object' && !(outcome instanceof Error)
 }
 
-/** Increments of one counter, which are one to the server. */
-interface Group {
-  readonly id: string
-  readonly key: string
-  delta: number
-  readonly members: number[]
-}
-
 const BATCHES: BatchTerms = {
   name: increment.script.name,
   items: MAX_A_CALL,
@@ -55,16 +41,16 @@ const MOST_TRIES = 10
 
 /** Increments of one partition on their way. Those of all handles with the same terms travel together. */
 interface Line {
-  readonly partition: Partition
+  readonly partition: CountersPartition
   readonly name: string
-  readonly send: Send<Increment, Outcome>
+  readonly send: Send<CounterChange, Outcome>
 }
 
 export class Incrementer {
-  readonly #source: Source
+  readonly #source: CountersSource
   readonly #lines: { readonly partitions: readonly Line[] }
 
-  constructor(source: Source) {
+  constructor(source: CountersSource) {
     const { rememberMs, mostDirty } = source.terms
     this.#source = source
     const partitions = source.partitions.map((partition): Line => {
@@ -75,20 +61,20 @@ export class Incrementer {
   }
 
   /** Throws OverflowError, BacklogError, UnknownCounterError, SinkError, DriverError, AmbiguousError. */
-  async increment(asked: Increment): Promise<Counted> {
+  async increment(asked: CounterChange): Promise<Counted> {
     const outcome = await this.try(asked)
     return isCounted(outcome) ? outcome : this.tryAgain(asked, outcome)
   }
 
   /** As `increment`, of which this is most times all: a promise less is a good part of what an increment costs. */
-  try(asked: Increment): Promise<Outcome> {
+  try(asked: CounterChange): Promise<Outcome> {
     const { name, send } = partitionFor(this.#lines, asked.id)
-    const batcher = this.#source.runtime.batcher<Increment, Outcome>(name, BATCHES, send)
+    const batcher = this.#source.runtime.batcher<CounterChange, Outcome>(name, BATCHES, send)
     return batcher.addOne(asked, asked.id.length + asked.key.length)
   }
 
   /** After `try` was refused: loads the counter, and tries again, as `increment` does. */
-  async tryAgain(asked: Increment, why: Refused | Error): Promise<Counted> {
+  async tryAgain(asked: CounterChange, why: Refused | Error): Promise<Counted> {
     const source = this.#source
     let outcome: Outcome = why
     for (let tries = 1; outcome === 'absent'; tries++) {
@@ -106,14 +92,14 @@ export class Incrementer {
 }
 
 async function sendBatch(
-  source: Source,
-  partition: Partition,
-  asked: readonly Increment[],
+  source: CountersSource,
+  partition: CountersPartition,
+  asked: readonly CounterChange[],
   by: number,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = Array.from({ length: asked.length })
   const { rememberMs, mostDirty } = source.terms
-  const send = async (groups: readonly Group[]): Promise<Group[]> => {
+  const send = async (groups: readonly CounterSum[]): Promise<CounterSum[]> => {
     const counters = groups.map(({ id, delta, key }) => ({ id, delta: String(delta), key }))
     const known = partition.epoch
     const answer = await partition.unit.inSlot(
@@ -123,71 +109,42 @@ async function sendBatch(
     noteEpoch(source, partition, answer.epoch, known)
     return tell(asked, groups, answer, outcomes)
   }
-  const again = await send(inGroups(asked))
+  const again = await send(inSums(asked))
   // The first call has counted others: that this one fails is of its own increments alone.
   if (again.length > 0) await send(again).catch((error: unknown) => tellFailed(again, error, outcomes))
   return outcomes
 }
 
-/** In the order in which their counters came first. A sum stays exact; what has a key is for itself. */
-function inGroups(asked: readonly Increment[]): Group[] {
-  const groups: Group[] = []
-  const open = new Map<string, Group>()
-  for (const [at, { id, delta, key }] of asked.entries()) {
-    const known = key === '' ? open.get(id) : undefined
-    if (known !== undefined && Number.isSafeInteger(known.delta + delta)) {
-      known.delta += delta
-      known.members.push(at)
-      continue
-    }
-    const group: Group = { id, key, delta, members: [at] }
-    if (key === '') open.set(id, group)
-    groups.push(group)
-  }
-  return groups
-}
-
 /** Notes what became of the increments. Answers groups that are tried once more, each increment for itself. */
 function tell(
-  asked: readonly Increment[],
-  groups: readonly Group[],
+  asked: readonly CounterChange[],
+  groups: readonly CounterSum[],
   { values, refused, known }: IncrementAnswer,
   outcomes: Outcome[],
-): Group[] {
+): CounterSum[] {
   const whyNot = new Map(refused.map(({ at, why }) => [at, why]))
   const repeated = new Set(known)
-  const again: Group[] = []
+  const again: CounterSum[] = []
   for (const [at, group] of groups.entries()) {
     const why = whyNot.get(at)
-    if (why === undefined) tellCounted(asked, group, values[at] ?? '0', !repeated.has(at), outcomes)
-    else if (why !== 'overflow' || group.members.length === 1) {
+    if (why === undefined) {
+      const counted = !repeated.has(at)
+      tellEach(asked, group, values[at] ?? '0', (member, value) => {
+        outcomes[member] = { id: group.id, value, counted }
+      })
+    } else if (why !== 'overflow' || group.members.length === 1) {
       for (const member of group.members) outcomes[member] = why as Refused
     } else again.push(...group.members.map((member) => alone(asked, member)))
   }
   return again
 }
 
-function tellCounted(
-  asked: readonly Increment[],
-  { id, members }: Group,
-  value: string,
-  counted: boolean,
-  outcomes: Outcome[],
-): void {
-  const last = toValue(value)
-  let later = 0
-  for (const member of members.toReversed()) {
-    outcomes[member] = { id, value: valueLess(last, later), counted }
-    later += (asked[member] as Increment).delta
-  }
-}
-
-function tellFailed(groups: readonly Group[], error: unknown, outcomes: Outcome[]): void {
+function tellFailed(groups: readonly CounterSum[], error: unknown, outcomes: Outcome[]): void {
   const failure = isError(error) ? error : new Error(summaryOf(error))
   for (const member of groups.flatMap(({ members }) => members)) outcomes[member] = failure
 }
 
-function alone(asked: readonly Increment[], member: number): Group {
-  const { id, key, delta } = asked[member] as Increment
+function alone(asked: readonly CounterChange[], member: number): CounterSum {
+  const { id, key, delta } = asked[member] as CounterChange
   return { id, key, delta, members: [member] }
 }
