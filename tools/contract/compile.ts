@@ -184,7 +184,7 @@ function sinceOf({ names, optional }: Script): string {
 
 function sinceOfCall({ command, args }: RedisCall): string {
   const options = args
-    .map((argument) => command.options[literal(argument) ?? ''])
+    .map((argument) => command.options.get(literal(argument) ?? ''))
     .filter((since) => since !== undefined)
   return options.reduce(later, command.since)
 }

@@ -208,7 +208,7 @@ function wrongType({ kind, value }: Parts, types: readonly ScalarType[], place: 
   const written = WRITTEN.get(kind)
   if (written) return `"${value}" is ${types.join(' or ')}: for ${kind} write ${written(place)}`
   const known = [...WRITTEN.keys()]
-  return `there is no kind of argument ${kind}: ${orNearest(kind, known, `use ${ELSEWHERE[kind] ?? known.join(', ')}`)}`
+  return `there is no kind of argument ${kind}: ${orNearest(kind, known, `use ${ELSEWHERE.get(kind) ?? known.join(', ')}`)}`
 }
 
 /** What is said of a kind of key that does not exist. */

@@ -84,4 +84,9 @@ export const ARGUMENTS: readonly Mistake[] = [
   row('more values than a function takes', HOLD, '(keys.seats, want)', '(keys.seats, want, note)', [
     `${HOLD}:11 take takes (seats, want), and gets 3 values: leave out what is too much`,
   ]),
+  {
+    mistake: 'a kind by the name of what every object has in JavaScript',
+    change: { [HOLD]: ['-- text: who', '-- constructor: who'] },
+    says: [`${HOLD}:9 there is no kind of argument constructor: use text, bytes, integer, number, flag`],
+  },
 ]

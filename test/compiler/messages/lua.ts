@@ -243,4 +243,11 @@ export const LUA: readonly Mistake[] = [
       `${HOLD}:11 this value is true or false, and + takes text and numbers: write a value for it, or tostring(…)`,
     ],
   },
+  {
+    mistake: 'a name that every object has in JavaScript',
+    change: before('local name = constructor.name'),
+    says: [
+      `${HOLD}:11 constructor is defined nowhere: define it as a local above this line, or in a module below shared`,
+    ],
+  },
 ]
