@@ -244,6 +244,20 @@ export const LUA: readonly Mistake[] = [
     ],
   },
   {
+    mistake: 'the list of Lua 5.0 in a function of any number of values',
+    change: before('local function many(...)\n  return #arg\nend\nlocal all = many(seat)'),
+    says: [
+      `${HOLD}:12 arg is something else in a function with ..., which hides what it was: write local list = { ... }, or take another name`,
+    ],
+  },
+  {
+    mistake: 'a parameter that the list of Lua 5.0 hides',
+    change: before('local function many(arg, ...)\n  return { arg, ... }\nend\nlocal all = many(seat)'),
+    says: [
+      `${HOLD}:12 arg is something else in a function with ..., which hides what it was: write local list = { ... }, or take another name`,
+    ],
+  },
+  {
     mistake: 'a name that every object has in JavaScript',
     change: before('local name = constructor.name'),
     says: [
