@@ -221,12 +221,13 @@ export function noKind(kind: string): string {
 const FORMS =
   "write ARGV[1], tonumber(ARGV[1]), tonumber(ARGV[1] or 7), ARGV[1] == '1', ARGV[1] ~= '0', or local name, name_at = ARGV, 1 when repeated"
 
+export const ONE_LINE =
+  'a declaration is one line, with kind and meaning: write local name = ARGV[1] -- text: what it is'
+
 function takeApart(text: string, line: number): Parts {
   const { names, value, kind, about } = LINE.exec(text)?.groups ?? {}
   if (names === undefined || value === undefined || kind === undefined || about === undefined) {
-    throw new SyntaxError(
-      'a declaration is one line, with kind and meaning: write local name = ARGV[1] -- text: what it is',
-    )
+    throw new SyntaxError(ONE_LINE)
   }
   const [name, start, ...rest] = names.split(',').map((one) => one.trim())
   const isPair = /^(?:KEYS|ARGV), /.test(value)
