@@ -258,6 +258,25 @@ export const LUA: readonly Mistake[] = [
     ],
   },
   {
+    mistake: 'less than nothing',
+    change: before('local least = -0'),
+    says: [
+      `${HOLD}:11 Lua 5.1 takes 0 and -0 for one constant, and has the one that it meets first: write 0, or -1 / math.huge`,
+    ],
+  },
+  {
+    mistake: 'a number of newer Luas',
+    change: before('local width = 0x1p-4'),
+    says: [
+      `${HOLD}:11 0x1p-4 is no number of Lua 5.1: write decimals or 0xff, and a blank behind the number`,
+    ],
+  },
+  {
+    mistake: 'a word right behind a number',
+    change: before('local width = 3and 4'),
+    says: [`${HOLD}:11 3and is no number of Lua 5.1: write decimals or 0xff, and a blank behind the number`],
+  },
+  {
     mistake: 'a name that every object has in JavaScript',
     change: before('local name = constructor.name'),
     says: [
