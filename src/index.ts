@@ -4,80 +4,8 @@ export { Perilune, perilune } from './perilune.ts'
 export * from './autocomplete/autocomplete.ts'
 export * from './cache/cache.ts'
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
-export {
-  type AddedItems,
-  Collection,
-  type CollectionBounds,
-  CollectionHash,
-  type CollectionInspection,
-  CollectionList,
-  type CollectionOptions,
-  type CollectionPage,
-  type CollectionRead,
-  type CollectionReadOptions,
-  CollectionSet,
-  CollectionSortedSet,
-  type HashItem,
-  type Kind as CollectionKind,
-  type RemovedItems,
-  type Replaced,
-  type ReplaceOptions,
-  type SortedSetItem,
-  type UndecodableItem,
-} from './collection/collection.ts'
-export type { CollectionOptionsOf, CollectionsByKind } from './collection/open.ts'
-export type { ShownOptions } from './counters/board.ts'
-export type {
-  Backlog,
-  Counts,
-  CountSource,
-  EventSource,
-  OutboxEntry,
-  OutboxSource,
-  RolledUp,
-  RollUp,
-} from './counters/count-source.ts'
-export {
-  Counters,
-  type CountersOptions,
-  type IncrementItem,
-  type IncrementOptions,
-} from './counters/counters.ts'
-export {
-  type Addition,
-  DerivedCounters,
-  type DerivedCountersOptions,
-  ShownCounters,
-  DurableCounters,
-  type DurableCountersOptions,
-  type ShownInspection,
-} from './counters/shown-counters.ts'
-export {
-  BacklogError,
-  OverflowError,
-  SinkError,
-  type SinkErrorCode,
-  UnknownCounterError,
-} from './counters/errors.ts'
-export type { Flushing } from './counters/flush-loop.ts'
-export type { Flushed } from './counters/flush.ts'
-export type { Counted } from './counters/increment.ts'
-export type { CountersInspection, CountersPartitionInspection } from './counters/read.ts'
-export { type RefusedCount, RefusedError } from './counters/refusals.ts'
-export type { RolledRows } from './counters/rounds.ts'
-export type {
-  Applied,
-  AppliedInPart,
-  Batch,
-  Change,
-  LedgerPlace,
-  Refusal,
-  Refusals,
-  Sink,
-  Snapshot,
-} from './counters/sink.ts'
-export type { Loss } from './counters/source.ts'
-export type { CounterValue } from './counters/value.ts'
+export * from './collection/names.ts'
+export * from './counters/names.ts'
 export type { Driver } from './driver.ts'
 export type { Appended } from './feed/appending.ts'
 export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'

@@ -12,13 +12,7 @@ import type {
 } from './shown-counters.ts'
 import { type AnyCounters, type AnyCountersOptions, openCounters } from './open.ts'
 
-export * from './counters.ts'
-export {
-  DerivedCounters,
-  type DerivedCountersOptions,
-  DurableCounters,
-  type DurableCountersOptions,
-} from './shown-counters.ts'
+export * from './names.ts'
 
 /** For `preload` of a connection. */
 export const countersScripts: StructureScripts = /* @__PURE__ */ scriptsOf('counters', operations)
