@@ -22,7 +22,6 @@ function holds(rule: string, offenders: readonly string[]): void {
 
 /** Each of their timers has a length that no user decides, or one that is checked to be of a day at most. */
 const WITH_TIMERS_OF_THEIR_OWN = new Set([
-  'src/cache/ear.ts',
   'src/cache/reads-at-place.ts',
   'src/drivers/channels.ts',
   'src/drivers/node-redis-late-nodes.ts',
@@ -33,11 +32,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/drivers/time-limit.ts',
   'src/queue/exchanger.ts',
   'src/queue/listening.ts',
-  'src/runtime/leases/kept-lease.ts',
-  'src/runtime/keeper/lease-keeper.ts',
-  'src/runtime/subscriptions/mailbox.ts',
   'src/runtime/calls/run.ts',
-  'src/runtime/subscriptions/wake.ts',
   'src/testing/driver-calls.ts',
   'src/testing/driver-faults.ts',
   'server/answer-pauses.ts',

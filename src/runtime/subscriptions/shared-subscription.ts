@@ -9,6 +9,7 @@
 // One that is over never comes back: whoever needs it next opens another one.
 
 import type { Driver, Subscription } from '../../driver.ts'
+import { startTimer, type Timer } from '../time/timer.ts'
 import { type Ear, Hearing } from './hearing.ts'
 
 /** It is kept for so long after the last who needed it: those who wait again and again come back at once. */
@@ -33,7 +34,7 @@ export class SharedSubscription implements Ear {
   #state: 'opening' | 'ready' | 'over' = 'opening'
   #users = 0
   #unusedSince = 0
-  #linger: NodeJS.Timeout | null = null
+  #linger: Timer | null = null
 
   constructor(driver: Pick<Driver, 'subscribe'>, channel: string, events: SharedSubscriptionEvents) {
     this.#events = events
@@ -85,14 +86,14 @@ export class SharedSubscription implements Ear {
     if (this.#state === 'over') return
     const wasReady = this.isReady
     this.#state = 'over'
-    if (this.#linger !== null) clearTimeout(this.#linger)
+    this.#linger?.cancel()
     this.#hearing.close()
     this.#subscription.then((subscription) => subscription.close()).catch(() => undefined)
     this.#events.onOver(wasReady)
   }
 
   /** One timer, however often the last one leaves. */
-  #lookIn(ms: number): NodeJS.Timeout {
+  #lookIn(ms: number): Timer {
     const look = (): void => {
       this.#linger = null
       if (this.#users > 0) return
@@ -100,7 +101,7 @@ export class SharedSubscription implements Ear {
       if (restMs > 0) this.#linger = this.#lookIn(restMs)
       else this.end()
     }
-    return setTimeout(look, ms).unref()
+    return startTimer(look, ms).unref()
   }
 
   #begin(): void {
