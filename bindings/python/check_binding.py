@@ -59,7 +59,7 @@ class Numbers(unittest.TestCase):
         self.addCleanup(self.client.delete, f"{self.load.prefix}:load")
 
     def test_what_is_no_whole_number_is_refused_before_anything_is_sent(self):
-        for lease in (1000.5, "1000.5", "soon", b"1000", None, float("nan"), float("inf")):
+        for lease in (1000.5, "1000.5", "soon", b"1000", None):
             with self.assertRaisesRegex(TypeError, "^lease_ms must be a whole number"):
                 self.load.elect(id="one", codec="json", lease_ms=lease)
         with self.assertRaisesRegex(TypeError, "^lease_ms must be a whole number"):
@@ -69,6 +69,94 @@ class Numbers(unittest.TestCase):
     def test_a_whole_number_may_be_a_float_or_text(self):
         for lease in (1.5 * 1000, "1500"):
             self.assertEqual(self.load.elect(id="one", codec="json", lease_ms=lease)["status"], "elected")
+
+
+HALF = "half of \ud83d"
+NUMBERS = (float("nan"), float("inf"), -float("inf"))
+
+
+class Sent(unittest.TestCase):
+    """What UTF-8, or a number of Lua and of JavaScript, cannot hold."""
+
+    def setUp(self):
+        # A client that makes something of everything.
+        self.client = redis.Redis.from_url(URL, encoding_errors="replace")
+        self.addCleanup(self.client.close)
+        self.library = Perilune(self.client, namespace="python-sent")
+        self.room = self.library.unit("feed", "room")
+        self.addCleanup(self.room.clear)
+
+    def refused(self, name, call):
+        with self.assertRaisesRegex(ValueError, f"^{name} must ") as raised:
+            call()
+        self.assertIs(type(raised.exception), ValueError)
+        self.assertEqual(self.client.keys("python-sent:*"), [])
+
+    def append(self, body, codec="json", **more):
+        return lambda: self.room.append(codec=codec, messages=[{"body": body, **more}])
+
+    def test_a_text_that_is_no_utf_8_is_refused(self):
+        for text in (HALF, b"half \xff"):
+            self.refused("codec", self.append("1", codec=text))
+            self.refused("key", self.append("1", key=text))
+        for codec in ("json", "text", "bytes"):
+            self.refused("body", self.append(HALF, codec=codec))
+        self.refused("name", lambda: self.library.unit("feed", HALF))
+        self.refused("unit", lambda: self.library.unit("feed", "room", unit=HALF))
+        self.refused("beside", lambda: self.library.unit("feed", "room", beside=HALF))
+
+    def test_a_number_that_is_none_is_refused(self):
+        for number in NUMBERS:
+            self.refused("delay_ms", self.append("1", delay_ms=number))
+            self.refused("key", self.append("1", key=number))
+            self.refused("body", self.append(number))
+            self.refused("include_claimed", lambda: self.room.read(codec="json", limit=1, include_claimed=number))
+
+    def test_a_whole_number_that_is_too_large_is_refused(self):
+        for number in (2**53, -(2**53), 10**5000, float(2**53), str(2**53), "9" * 5000):
+            self.refused("delay_ms", self.append("1", delay_ms=number))
+        self.refused("key", self.append("1", key=10**5000))
+        self.refused("unit", lambda: self.library.unit("feed", "room", unit=10**5000))
+        self.refused("include_claimed", lambda: self.room.read(codec="json", limit=1, include_claimed=2))
+
+    def test_a_number_in_json_that_a_reader_would_change_is_refused(self):
+        for number in ("NaN", "-Infinity", str(2**53), "-" + 5000 * "9", "1e999", "-1e+400"):
+            for body in (number, f'{{"a": [1, {number}]}}', f'["NaN", {number}]'.encode()):
+                self.refused("body", self.append(body))
+
+    def test_what_is_no_number_in_json_is_taken_and_a_large_one_elsewhere(self):
+        bodies = ('"NaN"', '{"Infinity": "9007199254740993"}', str(2**53 - 1), "1e300", "9007199254740993.5", "9007199254740993 rows", "NaN, no JSON")
+        for body in (*bodies, '["\\ud83d"]'):
+            self.append(body)()
+        page = self.room.read(codec="json", limit=100, include_claimed=True)
+        self.assertEqual([message["body"].decode() for message in page["messages"]][: len(bodies)], list(bodies))
+        self.room.clear()
+        self.append("NaN", codec="text", key=2**63)()
+        jobs = self.library.unit("queue", "jobs")
+        self.addCleanup(jobs.clear)
+        line = {"number": "0", "what": "log", "value": "9007199254740993"}
+        self.assertEqual(jobs.note(codec="json", notes=[line])["status"], "noted")
+
+    def test_a_value_that_a_codec_makes_is_looked_at_where_it_stands_alone(self):
+        lock = self.library.unit("lock", "deploy")
+        self.refused("value", lambda: lock.fenced_set(codec="json", value="[NaN]"))
+
+    def test_a_text_is_sent_as_utf_8_whatever_the_client_has(self):
+        for encoding in ("latin-1", "utf-16"):
+            client = redis.Redis.from_url(URL, encoding=encoding)
+            self.addCleanup(client.close)
+            cafe = Perilune(client, namespace="python-sent").unit("feed", "caf\u00e9")
+            own = self.library.unit("feed", "caf\u00e9")
+            self.addCleanup(own.clear)
+            self.assertEqual(cafe.append(codec="json", messages=[{"body": '"\u2603"'}])["status"], "appended")
+            page = own.read(codec="json", limit=9, include_claimed=True)
+            self.assertEqual(page["messages"][0]["body"].decode(), '"\u2603"')
+            own.clear()
+
+    def test_what_is_neither_text_nor_a_number_is_refused(self):
+        for value in (None, True, [], {}):
+            with self.assertRaisesRegex(TypeError, "^body must be text, bytes or a number"):
+                self.append(value)()
 
 
 class Twice(redis.Redis):

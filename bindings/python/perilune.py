@@ -7,7 +7,6 @@ answers, all by the contract; it knows no structure. Needs redis-py 4.3 or later
 import hashlib
 import heapq
 import json
-import operator
 import os
 import re
 import secrets
@@ -16,15 +15,14 @@ import unicodedata
 from contextlib import contextmanager
 from pathlib import Path
 
+from perilune_arguments import encode_arguments, number_text, utf_8
 from redis import Redis
 from redis.client import Pipeline
 from redis.cluster import ClusterPipeline, RedisCluster
 from redis.exceptions import NoScriptError
 
 _CONTRACT = Path(__file__).resolve().parents[2] / "lua" / "contract.json"
-_ZERO = {"text": "", "bytes": b"", "integer": 0, "number": 0, "big": 0, "flag": False, "repeated": ()}
 _NAMESPACE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_WHOLE = re.compile(r"-?[0-9]+")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _CALL_ID = ("caller", "call")
 
@@ -57,7 +55,7 @@ class Perilune:
     def preload(self):
         """Loads every script on every master."""
         for operation in self.contract["operations"].values():
-            self.client.script_load(source_of(self.contract, operation))
+            self.client.script_load(source_of(self.contract, operation).encode())
 
 
 def source_of(contract, operation):
@@ -126,7 +124,7 @@ class Unit:
         self.prefix = unit_prefix(perilune.namespace, structure, name, unit)
         self._perilune = perilune
         self._structure = structure
-        self._beside = beside + "-" if beside else ""
+        self._beside = utf_8("beside", beside + "-").decode() if beside else ""
 
     def __getattr__(self, name):
         operation = self._perilune.contract["operations"].get(f"{self._structure}/{name.replace('_', '-')}")
@@ -151,11 +149,12 @@ class Unit:
         if len(keys) > 1 and not operation["reads"] and isinstance(client, RedisCluster):
             # Never there, so that the call waits until its slot has moved (lua/README.md).
             keys.append(f"{self.prefix}:never")
-        rest = [*keys, *encode_arguments(operation["arguments"], arguments)]
+        # As bytes, whatever encoding the client has.
+        rest = [*(key.encode() for key in keys), *encode_arguments(operation["arguments"], arguments)]
         try:
             reply = client.evalsha(operation["sha1"], len(keys), *rest)
         except NoScriptError:
-            reply = client.eval(source_of(self._perilune.contract, operation), len(keys), *rest)
+            reply = client.eval(source_of(self._perilune.contract, operation).encode(), len(keys), *rest)
         return decode_answer(operation["answers"], reply)
 
 
@@ -173,15 +172,16 @@ def unit_prefix(namespace, structure, name, unit=""):
     """What every key of the unit begins with: shop:{feed:room%3A7}, or shop:{feed:room%3A7:12}."""
     if isinstance(unit, bool) or not isinstance(unit, (str, int)):
         raise TypeError(f"unit must be text or a whole number, not {unit!r}")
-    tag = _encode_name(name) + (f":{_encode_name(str(unit))}" if unit != "" else "")
+    own = number_text("unit", unit) if isinstance(unit, int) else unit
+    tag = _encode_name("name", name) + (f":{_encode_name('unit', own)}" if own != "" else "")
     return f"{namespace}:{{{structure}:{tag}}}"
 
 
-def _encode_name(name):
+def _encode_name(argument, name):
     if not isinstance(name, str):
-        raise TypeError(f"name must be text, not {name!r}")
-    if not 1 <= len(name.encode("utf-8")) <= 512 or _CONTROL.search(name):
-        raise ValueError("name must be 1 to 512 bytes of UTF-8 without control characters")
+        raise TypeError(f"{argument} must be text, not {name!r}")
+    if not 1 <= len(utf_8(argument, name)) <= 512 or _CONTROL.search(name):
+        raise ValueError(f"{argument} must be 1 to 512 bytes of UTF-8 without control characters")
     return re.sub("[%{}:]", lambda match: f"%{ord(match.group()):02X}", name)
 
 
@@ -206,39 +206,6 @@ def mark_words(folded):
             marked.append(MARK)
         marked.append(char)
     return "".join(marked)
-
-
-def encode_arguments(declared, given):
-    """The arguments in the order of ARGV. Raises TypeError for one that nobody declared, and for what is no whole number where one must be."""
-    unknown = set(given) - {one["name"] for one in declared}
-    if unknown:
-        raise TypeError(f"there is no argument {', '.join(sorted(unknown))}")
-    encoded = []
-    for one in declared:
-        value = given.get(one["name"], one.get("default", _ZERO[one["type"]]))
-        encoded += _encode_groups(one["fields"], value) if one["type"] == "repeated" else [_encode(one, value)]
-    return encoded
-
-
-def _encode_groups(fields, groups):
-    if len(fields) == 1:
-        return [_encode(fields[0], value) for value in groups]
-    return [value for group in groups for value in encode_arguments(fields, group)]
-
-
-def _encode(one, value):
-    if one["type"] == "flag":
-        return int(value)
-    return _whole(one["name"], value) if one["type"] == "integer" else value
-
-
-def _whole(name, value):
-    # A script that meets a fraction may have written before it fails: nobody knows then that something is held.
-    is_whole = isinstance(value, float) and value.is_integer() or isinstance(value, str) and _WHOLE.fullmatch(value)
-    try:
-        return int(value) if is_whole else operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be a whole number, not {value!r}") from None
 
 
 def decode_answer(answers, reply):

@@ -72,6 +72,7 @@ const TARGET = {
   id: column('the key, such as id'),
   value: column('the count, such as votes'),
   missing: some('(create|refuse)', "'create' or 'refuse'"),
+  rowLevelSecurity: some('(refuse|allow)', "'refuse' or 'allow'"),
 }
 const EVENTS = {
   table: table('votes'),

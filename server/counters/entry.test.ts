@@ -55,7 +55,13 @@ test('an entry says whose it is, what its columns are, how it counts and who flu
     mostDirty: 99,
     settleFor: '0s',
   }
-  const target = { table: 'shop.items', id: 'key', value: 'likes', missing: 'refuse' }
+  const target = {
+    table: 'shop.items',
+    id: 'key',
+    value: 'likes',
+    missing: 'refuse',
+    rowLevelSecurity: 'allow',
+  }
   const database = 'postgres://ada:s3cr3t@db/shop?sslmode=require'
   const given = { database, ...target, ...options, project: 'shop/1', name: 'likes', flushEvery: false }
 
@@ -151,6 +157,7 @@ test.each([
   [{ votes: { ...PLACE, id: 'a.b' } }, 'votes.id must be the name of the column of the key'],
   [{ votes: { ...PLACE, value: 1 } }, 'votes.value must be the name of the column of the count'],
   [{ votes: { ...PLACE, missing: 'make' } }, "votes.missing must be 'create' or 'refuse'"],
+  [{ votes: { ...PLACE, rowLevelSecurity: true } }, "votes.rowLevelSecurity must be 'refuse' or 'allow'"],
   [{ votes: { ...PLACE, partitions: 257 } }, 'votes.partitions must be a whole number from 1 to 256'],
   [{ votes: { ...PLACE, batchSize: 0 } }, 'votes.batchSize must be a whole number from 1 to 1000'],
   [{ votes: { ...PLACE, retention: 'ever' } }, `votes.retention ${DURATION}10m', or 'forever'`],

@@ -106,11 +106,11 @@ function readEntry(key: string, value: unknown): CountersEntry {
 }
 
 function countingOf(key: string, kind: DatabaseUrl['kind'], given: GivenEntry): Counting {
-  const { table, id, value, missing, events, outbox } = given
+  const { table, id, value, missing, rowLevelSecurity, events, outbox } = given
   const { partitions, batchSize, mostDirty, retention, rememberFor, settleFor } = given
   const mode = modeOf(given)
   if (mode === 'delta') {
-    const target = defined({ table, id, value, missing }) as Target
+    const target = defined({ table, id, value, missing, rowLevelSecurity }) as Target
     return {
       mode,
       target,

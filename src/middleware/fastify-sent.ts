@@ -4,11 +4,12 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
-import type { Headers as Lines } from './answer.ts'
-import { type Bounded, readBounded } from './bounded-body.ts'
-import type { KeepsResponses } from './record-node-response.ts'
-import { linesOf } from './standing-headers.ts'
-import type { SendsHead } from './until-sent.ts'
+import type { Headers as Lines } from './responses/answer.ts'
+import { type Bounded, readBounded } from './responses/bounded-body.ts'
+import type { KeepsResponses } from './responses/record-node-response.ts'
+import { isCutShort } from './responses/recording.ts'
+import { linesOf } from './responses/standing-headers.ts'
+import type { SendsHead } from './responses/until-sent.ts'
 
 /** What is used of Fastify's reply. */
 export interface FastifyReplyLike {
@@ -78,10 +79,13 @@ export async function keepSent(
   const { status, headers } = isResponse(payload) ? overlaid(sent, payload) : sent
   const isEndless = headers.get('content-type')?.[0]?.startsWith('text/event-stream') === true
   const [body, passedOn] = isEndless ? [null, payload] : await read(payload, maxBytes)
-  const lines = [...headers].flatMap(([name, values]) => values.map((value) => [name, value] as const))
-  await recording.keep({ status, headers: lines satisfies Lines, body })
+  const lines: Lines = [...headers].flatMap(([name, values]) => values.map((value) => [name, value] as const))
+  // Of what is no stream Fastify declares the length itself, whatever it was told.
+  const told = isStream(payload) ? lines : lines.filter(([name]) => name !== 'content-length')
+  const response = { status, headers: told, body }
+  await recording.keep(response)
   putBack(reply, sent)
-  return passedOn
+  return isCutShort(response) && !isResponse(passedOn) ? Readable.from([body]) : passedOn
 }
 
 /** Throws what Node would when the head is written: too late, for the response would have been kept. */
@@ -147,7 +151,11 @@ async function read(payload: unknown, maxBytes: number): Promise<[Uint8Array | n
 }
 
 function isSendable(payload: unknown): boolean {
-  return isResponse(payload) || isWebStream(payload) || isPipe(payload) || toBytes(payload) !== null
+  return isStream(payload) || toBytes(payload) !== null
+}
+
+function isStream(payload: unknown): boolean {
+  return isResponse(payload) || isWebStream(payload) || isPipe(payload)
 }
 
 function bytesOf(bounded: Bounded): Buffer | null {

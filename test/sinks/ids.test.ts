@@ -1,7 +1,7 @@
 // Of which types ids may be, and that one which cannot be in its column stops no others.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, read, recount, rollUp, rollUpAll, VOTES } from './counts-fixture.ts'
-import { batchOf, begin, ITEMS, stored } from './fixture.ts'
+import { batchOf, begin, ITEMS, makeTables, stored, WORDS } from './fixture.ts'
 import {
   openMariadb,
   openPostgres as openPostgresOf,
@@ -154,4 +154,54 @@ test('MariaDB tells ids apart that end in blanks, where their columns do', async
   expect(await stored(place, 'things')).toEqual({ a: '1', 'a ': '2' })
   await recount(votes, ['a', 'a '])
   expect(await stored(place, 'things')).toEqual({ a: '1', 'a ': '2' })
+})
+
+/** Of which latin1 has one, ascii none, and `?` is what both have for the others. */
+const WIDE = ['snow \u2603', '\u0141\u00f3d\u017a', '\u00e9', '\u{1f318}', '?']
+const each = (value: bigint) => new Map(WIDE.map((id) => [id, value]))
+
+describe.each(['latin1', 'ascii'])('where a connection of MariaDB has the characters of %s', (charset) => {
+  test.each(['create', 'refuse'] as const)('ids are loaded and written as they are (%s)', async (missing) => {
+    const place = await openMariadb()
+    await place.run(`CREATE TABLE words (id VARCHAR(40) COLLATE utf8mb4_bin PRIMARY KEY, votes BIGINT,
+      number BIGINT AUTO_INCREMENT UNIQUE)`)
+    for (const id of WIDE) await place.run(`INSERT INTO words (id, votes) VALUES ('${id}', 10)`)
+    const sink = place.sinkAfter(`SET NAMES ${charset}`, { ...WORDS, missing })
+    const ledger = await begin(sink)
+
+    expect((await sink.read(ledger, WIDE)).values).toEqual(each(10n))
+    const changes = Object.fromEntries(WIDE.map((id) => [id, 1]))
+    expect(await sink.apply(batchOf(ledger, 1, changes))).toBe('applied')
+    expect((await sink.read(ledger, WIDE)).values).toEqual(each(11n))
+  })
+
+  test('what is refused is told, and tried again, by its id', async () => {
+    const place = await openMariadb()
+    await makeTables(place)
+    const sink = place.sinkAfter(`SET NAMES ${charset}`, { ...WORDS, missing: 'refuse' })
+    const ledger = await begin(sink)
+    const [id = ''] = WIDE
+    await sink.apply(batchOf(ledger, 1, { [id]: 1 }))
+
+    expect(await sink.refused?.(ledger.counters)).toMatchObject([{ id, delta: 1n }])
+    await place.run(`INSERT INTO words VALUES ('${id}', 1)`)
+    expect(await sink.retryRefused?.(ledger.counters)).toBe(false)
+    expect((await sink.read(ledger, [id])).values).toEqual(new Map([[id, 2n]]))
+  })
+
+  test('rows are counted for the ids that they have', async () => {
+    const place = await openMariadb()
+    await makeVotes(place, '', 'VARCHAR(40) COLLATE utf8mb4_bin')
+    for (const id of WIDE) await place.run(`INSERT INTO votes (item, voter) VALUES ('${id}', UUID())`)
+    const target = { ...VOTES.target, table: 'words' }
+    const votes = place.eventsAfter(`SET NAMES ${charset}`, { ...VOTES, target })
+    const counts = async () => (await votes.read('test:votes', WIDE)).values
+
+    expect(await counts()).toEqual(each(1n))
+    await rollUpAll(votes)
+    expect(await counts()).toEqual(each(1n))
+    await recount(votes, WIDE)
+    expect(await counts()).toEqual(each(1n))
+    expect(Object.keys(await stored(place, 'words')).toSorted()).toEqual(WIDE.toSorted())
+  })
 })

@@ -13,9 +13,9 @@ import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import type { EventSource, OutboxSource } from '../../src/counters/count-source.ts'
 import type { Sink } from '../../src/counters/sink.ts'
-import type { EventsOptions } from '../../src/sinks/count-dialect.ts'
-import type { Target } from '../../src/sinks/dialect.ts'
-import type { OutboxOptions } from '../../src/sinks/row-sources.ts'
+import type { EventsOptions } from '../../src/sinks/sql/count-dialect.ts'
+import type { Target } from '../../src/sinks/sql/dialect.ts'
+import type { OutboxOptions } from '../../src/sinks/sql/row-sources.ts'
 import { mysqlPackets, postgresPackets } from '../servers/packets.ts'
 import { type Proxy, type Reader, startProxy } from '../servers/proxy.ts'
 import { databasePort } from '../servers/shared-database.ts'
@@ -100,6 +100,8 @@ export interface PostgresPlace extends ServerPlace {
   sinkOfPool(pool: pg.Pool, target: Target): Sink
   /** Sinks of a user of this name. */
   sinkOf(user: string): (target: Target) => Sink
+  /** What a user of this name counts. */
+  countsOf(user: string): Pick<Place, 'events' | 'outbox'>
 }
 
 /** In a schema of its own, of the server that all tests share or of another one. */
@@ -142,6 +144,10 @@ export async function openPostgres(own?: number, database = 'postgres'): Promise
     },
     sinkOfPool: postgres,
     sinkOf: (user) => (target) => postgres(connect(port, user), target),
+    countsOf: (user) => ({
+      events: (options) => postgresEvents(connect(port, user), options),
+      outbox: (options) => postgresOutbox(connect(port, user), options),
+    }),
     newReader: postgresPackets,
     isPatient: "SET deadlock_timeout = '20s'",
     waiting: async () => (await place.run(waiting)).map(({ id }) => id),
@@ -159,6 +165,8 @@ export interface MariadbPlace extends ServerPlace {
   readonly schema: string
   /** A sink whose connections are told this first. */
   sinkAfter(statement: string, target: Target): Sink
+  /** As `sinkAfter`. */
+  eventsAfter(statement: string, options: EventsOptions): EventSource
   /** A sink of one connection at a time, which is changed when it is made. */
   sinkThrough(target: Target, change: (connection: PoolConnection) => unknown): Sink
 }
@@ -206,16 +214,19 @@ export async function openMariadb(): Promise<MariadbPlace> {
         await place.run(`GRANT SELECT, INSERT, UPDATE ON ${schema}.${table} TO ${user}@'127.0.0.1'`)
       return mysql(connect(port, schema, user), target)
     },
-    sinkAfter: (statement, target) => {
-      const pool = connect(port, schema)
-      pool.pool.on('connection', (connection) => {
-        connection.query(statement, () => undefined)
-      })
-      return mysql(pool, target)
-    },
+    sinkAfter: (statement, target) => mysql(told(connect(port, schema), statement), target),
+    eventsAfter: (statement, options) => mysqlEvents(told(connect(port, schema), statement), options),
     sinkThrough: (target, change) => mysql(ofOneConnection(connect(port, schema), change), target),
     endConnection: async (id) => void (await place.run(`KILL ${String(id)}`)),
   }
+}
+
+/** A pool whose connections are told a statement first. */
+function told(pool: Pool, statement: string): Pool {
+  pool.pool.on('connection', (connection) => {
+    connection.query(statement, () => undefined)
+  })
+  return pool
 }
 
 /** A pool that lends the same connection until it is destroyed. */

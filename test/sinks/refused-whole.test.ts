@@ -55,7 +55,7 @@ describe('PostgreSQL', () => {
     await place.run(`CREATE ROLE ${role} LOGIN; GRANT ALL ON SCHEMA ${place.schema} TO ${role};
       GRANT ALL ON items TO ${role}; ALTER TABLE items ENABLE ROW LEVEL SECURITY;
       CREATE POLICY few ON items USING (true) WITH CHECK (id <> 5)`)
-    const sink = place.sinkOf(role)(ITEMS)
+    const sink = place.sinkOf(role)({ ...ITEMS, rowLevelSecurity: 'allow' })
     const ledger = await begin(sink)
 
     const applied = await sink.apply(batchOf(ledger, 1, { 1: 1, 5: 5, 7: 7 }))

@@ -1,0 +1,34 @@
+// What rows say of counters, whether each has one of its own or one for each thing that is known of it.
+
+import { idFrom, type Row, wideOf } from './dialect.ts'
+
+export interface AddedUp {
+  /** With what was refused, and what waits. Of those that are known. */
+  readonly values: Map<string, bigint>
+  /** What was counted of each: in its row, and refused. */
+  readonly counted: Map<string, bigint>
+}
+
+export function addUp(
+  missing: 'create' | 'refuse',
+  ids: readonly string[],
+  rows: readonly Row[],
+  { values, counted }: AddedUp = { values: new Map(), counted: new Map() },
+): AddedUp {
+  const [stored, refused, pending] = ['value', 'refused', 'pending'].map((column) => sumsOf(rows, column))
+  for (const id of ids) {
+    const kept = refused?.get(id)
+    const [own, aside, waiting] = [stored?.get(id), kept ?? 0n, pending?.get(id) ?? 0n]
+    if (own !== undefined || kept !== undefined) counted.set(id, (own ?? 0n) + aside)
+    if (own === undefined && (missing === 'refuse' || (kept === undefined && !pending?.has(id)))) continue
+    values.set(id, (own ?? 0n) + aside + waiting)
+  }
+  return { values, counted }
+}
+
+function sumsOf(rows: readonly Row[], column: string): Map<string, bigint> {
+  const found = rows.filter((row) => (row[column] ?? null) !== null)
+  return new Map(
+    found.flatMap((row) => (idFrom(row) === null ? [] : [[String(idFrom(row)), wideOf(row, column)]])),
+  )
+}
