@@ -32,7 +32,6 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/drivers/wire/time-limit.ts',
   'src/queue/exchanger.ts',
   'src/queue/listening.ts',
-  'src/runtime/calls/run.ts',
   'src/testing/driver-calls.ts',
   'src/testing/driver-faults.ts',
   'server/answer-pauses.ts',
