@@ -297,7 +297,7 @@ export {
 } from './runtime/errors/errors.ts'
 export type { Lease } from './runtime/leases/lease.ts'
 export type { Extended } from './runtime/leases/lease-by-token.ts'
-export type { Lent, NotLent } from './runtime/leases/lending.ts'
+export type { Lent, NotLent } from './runtime/leases/lend.ts'
 export type { Waiting } from './runtime/waiting/wait.ts'
 export type { SemaphoreInspection } from './semaphore/inspection.ts'
 export { type PermitOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'

@@ -3,7 +3,7 @@
 
 import { checkOptions } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { notifying } from '../runtime/errors/notifying.ts'
+import { notifying } from '../runtime/errors/notify.ts'
 
 /** `process`: from the level of this process. */
 export type ServedFrom = 'process' | 'redis'

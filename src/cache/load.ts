@@ -11,7 +11,7 @@
 import { type ElectAnswer, elect } from '../generated/cache.ts'
 import { LoadFailedError } from '../runtime/errors/errors.ts'
 import { askingAt, toGrant } from '../runtime/keeper/grant.ts'
-import { longestSleepMs } from '../runtime/subscriptions/hearing.ts'
+import { longestSleepMs } from '../runtime/subscriptions/ear.ts'
 import { rest, within } from '../runtime/time/in-time.ts'
 import type { Post } from '../runtime/subscriptions/mailbox.ts'
 import { didNotHappen, isOutage } from '../runtime/errors/outage.ts'

@@ -1,6 +1,6 @@
 import { Backoff } from '../runtime/time/backoff.ts'
 import { unlessAborted } from '../runtime/time/in-time.ts'
-import { notifying } from '../runtime/errors/notifying.ts'
+import { notifying } from '../runtime/errors/notify.ts'
 import { closed } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Sleeper } from '../runtime/time/sleeper.ts'

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Place } from '../../linked-list.ts'
 import { DriverError } from '../errors/errors.ts'
 import type { ExtensionAnswer, ExtensionQuestion } from './belief.ts'
-import type { LeaseKind } from './extending.ts'
+import type { LeaseKind } from './extend-together.ts'
 import { End } from './grant.ts'
 import { type Keepable, LeaseKeeper } from './lease-keeper.ts'
 

@@ -13,11 +13,11 @@
 import { LinkedList, type Place } from '../../linked-list.ts'
 import type { ExtensionQuestion } from './belief.ts'
 import { Clearings } from '../calls/clearings.ts'
-import { type Extendable, extendTogether } from './extending.ts'
+import { type Extendable, extendTogether } from './extend-together.ts'
 import { lookForSuspension, suspendedMs } from '../time/suspended.ts'
 import { startTimer, type Timer } from '../time/timer.ts'
 
-export type { ExtendedLease, LeaseKind } from './extending.ts'
+export type { ExtendedLease, LeaseKind } from './extend-together.ts'
 
 /** A lease, as the keeper sees it. Instants are of `performance.now()`. */
 export interface Keepable extends Extendable {

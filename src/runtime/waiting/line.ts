@@ -4,7 +4,7 @@
 import { type Attempts, abandon, guarded } from './attempts.ts'
 import type { Deadlines } from '../time/deadlines.ts'
 import { askingAt, type Grant, toGrant } from '../keeper/grant.ts'
-import { type Opening, openWithin } from '../subscriptions/opening.ts'
+import { type Opening, openWithin } from '../subscriptions/open-within.ts'
 import { unlessAborted } from '../time/in-time.ts'
 import type { Mailbox, Post } from '../subscriptions/mailbox.ts'
 import type { Trace } from '../calls/runner.ts'

@@ -9,8 +9,8 @@
 // From each of these an aborted signal leads out with its reason, and an instance that closes with DriverError `closed`. No wake is
 // lost between a look and the sleep behind it: the ear is taken before the look, and keeps what it is told.
 
-import { type Ear, longestSleepMs, type Rechecks } from '../subscriptions/hearing.ts'
-import type { Opening } from '../subscriptions/opening.ts'
+import { type Ear, longestSleepMs, type Rechecks } from '../subscriptions/ear.ts'
+import type { Opening } from '../subscriptions/open-within.ts'
 import type { Deadlines } from '../time/deadlines.ts'
 import { rest, unlessAborted } from '../time/in-time.ts'
 

@@ -1,7 +1,7 @@
 // Tries until there is something, the time is over, or the caller aborts.
 
 import type { Runtime } from '../connection/runtime.ts'
-import { openWithin } from '../subscriptions/opening.ts'
+import { openWithin } from '../subscriptions/open-within.ts'
 import { type Duration, toMs } from '../values/duration.ts'
 import { type Look, lookOrSleep, lookUnlessAborted } from './look-or-sleep.ts'
 

@@ -11,9 +11,9 @@
 
 import type { Trace } from '../calls/runner.ts'
 import { askingAt, endsAtOf, type Grant, ROUNDING_MS, toGrant } from '../keeper/grant.ts'
-import { longestSleepMs } from '../subscriptions/hearing.ts'
+import { longestSleepMs } from '../subscriptions/ear.ts'
 import type { Letter, Mailbox, Post } from '../subscriptions/mailbox.ts'
-import type { Opening } from '../subscriptions/opening.ts'
+import type { Opening } from '../subscriptions/open-within.ts'
 import type { Deadlines } from '../time/deadlines.ts'
 import { rest } from '../time/in-time.ts'
 import { type Attempts, abandon, guarded, type Standing } from './attempts.ts'
