@@ -1,7 +1,7 @@
 // A response that ends before so many bytes as it declares, for what it was made from has failed: it is no answer to others, nor to a repetition.
 
 import { once as event } from 'node:events'
-import { createServer, type RequestListener, request as ask } from 'node:http'
+import { createServer, type RequestListener, request as ask, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
@@ -65,7 +65,7 @@ async function portOf(server: ReturnType<typeof createServer>): Promise<number> 
 
 function startExpress({ once, cache, answer }: Stores): Promise<number> {
   const app = express()
-  const handler = (_request: unknown, response: import('node:http').ServerResponse): void => {
+  const handler = (_request: unknown, response: ServerResponse): void => {
     const { length, body } = answer()
     response.setHeader('Content-Length', length)
     Readable.from([Buffer.from(body)]).pipe(response)

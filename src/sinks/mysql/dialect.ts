@@ -102,6 +102,17 @@ export const MYSQL: Dialect = {
     target.missing === 'create'
       ? inParts(changes, MOST_INSERTED).map((part) => insertion(target, part))
       : inParts(changes, MOST_UPDATED).map((part) => update(target, part)),
+  owners: ({ found, id, idColumn }, ids) => {
+    const own = hexOf(asText(name(id), idColumn))
+    const from = `AS own_hex FROM ${tableOf({ found })} WHERE ${name(id)}`
+    return plain(
+      isInteger(idColumn)
+        ? `SELECT ${own} AS id_hex, ${own} ${from} IN (${ids.join(', ')})`
+        : ids
+            .map((one) => `SELECT ${hexOf(text(one))} AS id_hex, ${own} ${from} = ${text(one)}`)
+            .join('\nUNION ALL '),
+    )
+  },
 }
 
 function insertion(place: Place, changes: readonly Change[]): ChangeStatement {

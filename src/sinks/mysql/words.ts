@@ -33,8 +33,8 @@ export function exactly(of: string): string {
 }
 
 /** Its bytes, whatever characters the connection has: what it lacks would come as `?`, which is another id. */
-export function hexOf(text: string): string {
-  return `HEX(${text})`
+export function hexOf(of: string): string {
+  return `HEX(${of})`
 }
 
 export function isInteger({ type }: Column): boolean {

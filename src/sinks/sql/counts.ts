@@ -14,7 +14,6 @@ import type { CountDialect, Events, EventsPlace, FoundEvents, Standing, Taken } 
 import {
   type Column,
   type FullTarget,
-  idFrom,
   type Place,
   type Row,
   type SqlRunner,
@@ -22,8 +21,8 @@ import {
   type Statement,
   type Target,
   wholeOf,
-  wideOf,
 } from './dialect.ts'
+import { type Owners, ownersFrom, recountOf, sumsFrom } from './recount.ts'
 import { type AddedUp, addUp } from './rows-of-counters.ts'
 import { checkFits, checkIdColumn, checkShowsRows, checkTarget, prepareTarget } from './target.ts'
 
@@ -210,13 +209,20 @@ export class SqlCounts implements CountSource {
   ): Promise<void> {
     for (const page of inPages(ids)) {
       const asked = page.filter((id) => this.#fits(events, id))
-      const sums = await runner.rows(this.#counting.sums(events, at, asked))
-      const found = new Map(sums.map((row) => [String(idFrom(row)), wideOf(row, 'sum')]))
-      const { counted } = await read(page)
-      const changes = page.map((id) => ({ id, delta: (found.get(id) ?? 0n) - (counted.get(id) ?? 0n) }))
+      const sums = sumsFrom(await runner.rows(this.#counting.sums(events, at, asked)))
+      const all = [...new Set([...page, ...sums.keys()])].filter((id) => this.#fits(place, id))
+      const owners = await this.#owners(runner, place, all)
+      const changes = recountOf(page, sums, owners, await read([...new Set([...all, ...owners.values()])]))
       const changed = changes.filter(({ delta }) => delta !== 0n)
       if (changed.length > 0) await change(this.#worth(changed, place))
     }
+  }
+
+  async #owners(runner: SqlRunner, place: Place, ids: readonly string[]): Promise<Owners> {
+    const rows: Row[] = []
+    for (const page of inPages(ids))
+      rows.push(...(await runner.rows(this.#counting.dialect.owners(place, page))))
+    return ownersFrom(rows)
   }
 
   async #read(
@@ -226,7 +232,7 @@ export class SqlCounts implements CountSource {
     ids: readonly string[],
     hints: Map<string, string>,
   ): Promise<Read> {
-    const all: AddedUp = { values: new Map(), counted: new Map() }
+    const all: AddedUp = { values: new Map(), counted: new Map(), aside: new Map() }
     let version = 0
     for (const page of inPages(ids)) {
       for (;;) {

@@ -173,6 +173,8 @@ export interface Dialect {
    */
   present(target: Place, ids: readonly string[]): Statement | null
   change(target: Place, changes: readonly Change[]): readonly ChangeStatement[]
+  /** Rows of an id and, as `own`, that of its row, both as `idFrom` reads them: of those of these that have a row, in whatever spelling. */
+  owners(target: Place, ids: readonly string[]): Statement
 }
 
 /** What a client made of a whole number, as text; null counts as `otherwise`. */
@@ -186,11 +188,12 @@ export function wideOf(row: Row, column: string): bigint {
   return (BigInt(wholeOf(row[`${column}_high`])) << 32n) + BigInt(wholeOf(row[column]))
 }
 
-/** The id of a row: its text, or its bytes, as `id_hex`, where a connection may have fewer characters than the column. */
-export function idFrom(row: Row): string | null {
-  const [hex, id] = [row['id_hex'] ?? null, row['id'] ?? null]
-  if (hex !== null) return Buffer.from(String(hex), 'hex').toString()
-  return id === null ? null : String(id)
+/** The id that a row has in a column: its text, or its bytes, as `id_hex`, where a connection may have fewer characters than the column. */
+export function idFrom(row: Row, column: 'id' | 'own' = 'id'): string | null {
+  const hex = row[`${column}_hex`] as string | null | undefined
+  if (typeof hex === 'string') return Buffer.from(hex, 'hex').toString()
+  const id = row[column] as string | number | bigint | null | undefined
+  return id === null || id === undefined ? null : String(id)
 }
 
 /** Whether a number has the 64 bits of a count. */

@@ -87,7 +87,8 @@ export const SQLITE_COUNTS: CountDialect = {
     values: [counters, counters, most, counters, counters, most, ...flawValues(events), counters],
   }),
   sums: (events, { counters, reached }, ids) => ({
-    sql: `SELECT CAST(e.${name(events.id)} AS TEXT) AS id, ${sumOf(events, 'sum')}
+    // As bytes: a cast leaves the column its collation.
+    sql: `SELECT CAST(e.${name(events.id)} AS TEXT) COLLATE BINARY AS id, ${sumOf(events, 'sum')}
       FROM ${tableOf(events)} e WHERE ${own(events)} AND e.rowid <= ?
         AND e.${name(events.id)} IN (SELECT value FROM json_each(?)) GROUP BY 1`,
     values: [counters, Number(reached), JSON.stringify(ids)],

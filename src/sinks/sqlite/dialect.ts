@@ -126,6 +126,11 @@ export const SQLITE: Dialect = {
            WHERE t.${key} = c.id`
     return [{ sql, values: [all], rows: changes.length }]
   },
+  owners: (place, ids) => ({
+    sql: `SELECT asked.value AS id, CAST(t.${name(place.id)} AS TEXT) AS own
+      FROM json_each(?) asked CROSS JOIN ${tableOf(place)} t ON t.${name(place.id)} = asked.value`,
+    values: [JSON.stringify(ids)],
+  }),
 }
 
 /** The count of a row of `alias` as text, where there is one: NULL counts as 0. A column of integers may have anything in a row. */
