@@ -15,11 +15,12 @@
 //
 // The id makes an election safe to repeat. Whoever refreshes what may still be served does not wait.
 
-import { type ElectAnswer, elect, extend, type StoreAnswer, store } from '../generated/cache.ts'
-import { closed } from '../runtime/calls/runner.ts'
-import { toRefusals } from '../runtime/calls/script-errors.ts'
-import type { Runtime } from '../runtime/connection/runtime.ts'
-import { LeaseLostError, LoadFailedError } from '../runtime/errors/errors.ts'
+import { type ElectAnswer, elect } from '../generated/cache.ts'
+import { LoadFailedError } from '../runtime/errors/errors.ts'
+import { askingAt, toGrant } from '../runtime/keeper/grant.ts'
+import { longestSleepMs } from '../runtime/subscriptions/ear.ts'
+import { rest, within } from '../runtime/time/in-time.ts'
+import type { Post } from '../runtime/subscriptions/mailbox.ts'
 import { didNotHappen, isOutage } from '../runtime/errors/outage.ts'
 import { cut, summaryOf } from '../runtime/errors/thrown.ts'
 import { askingAt, type Grant, toGrant } from '../runtime/keeper/grant.ts'

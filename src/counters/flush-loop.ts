@@ -1,8 +1,9 @@
 import { Backoff } from '../runtime/time/backoff.ts'
 import { unlessAborted } from '../runtime/time/in-time.ts'
-import { notifying } from '../runtime/errors/notifying.ts'
+import { notifying } from '../runtime/errors/notify.ts'
 import { closed } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
+import { Sleeper } from '../runtime/time/sleeper.ts'
 import { startTimer } from '../runtime/time/timer.ts'
 import { SinkError } from './errors.ts'
 import { RefusedError } from './refusals.ts'
@@ -23,13 +24,13 @@ export class Flushing implements AsyncDisposable {
   readonly #everyMs: number
   readonly #onError: (error: unknown) => void
   readonly #aborter = new AbortController()
+  readonly #sleeper = new Sleeper()
   readonly #patience = new AbortController()
   readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   /** How long to sleep at least, after a flush that failed. */
   #restMs = 0
   readonly #done: Promise<void>
   #closed: Promise<void> | undefined
-  #wake: () => void = () => undefined
 
   /** @internal */
   constructor(
@@ -61,7 +62,6 @@ export class Flushing implements AsyncDisposable {
 
   async #close(): Promise<void> {
     this.#aborter.abort()
-    this.#wake()
     const late = new SinkError('sink-unreachable', 'the last flush did not end before the deadline')
     const timer = startTimer(() => this.#patience.abort(late), this.#runtime.runner.deadlineMs)
     await this.#done
@@ -73,13 +73,12 @@ export class Flushing implements AsyncDisposable {
   #closeWithInstance(): Promise<void> {
     this.#aborter.abort()
     this.#patience.abort(closed())
-    this.#wake()
     return this.#done
   }
 
   async #run(): Promise<void> {
     while (this.#goesOn) {
-      await this.#sleep(Math.max(this.#everyMs, this.#restMs))
+      await this.#sleeper.sleep(Math.max(this.#everyMs, this.#restMs), this.#aborter.signal)
       if (!this.#goesOn) return
       await this.#flushAll()
     }
@@ -88,16 +87,6 @@ export class Flushing implements AsyncDisposable {
   /** Once the library is closed there is nothing to flush with. */
   get #goesOn(): boolean {
     return !this.#aborter.signal.aborted && !this.#runtime.runner.closed
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = startTimer(resolve, ms)
-      this.#wake = () => {
-        timer.cancel()
-        resolve()
-      }
-    })
   }
 
   async #flushAll(): Promise<void> {

@@ -47,7 +47,6 @@ export class Claim<Body> implements AsyncDisposable {
   readonly #source: Source<Body>
   readonly #keepsUndecodable: boolean
   readonly #countdown: Countdown
-  #expiresAtMs: number
   #leaseMs: number
   #state: 'held' | 'acked' | 'released' | 'lost' = 'held'
   /** Of an ack of these nobody has said whether it was carried out. */
@@ -60,9 +59,9 @@ export class Claim<Body> implements AsyncDisposable {
     this.messages = claim.messages
     this.undecodable = claim.undecodable
     this.#keepsUndecodable = claim.keepsUndecodable && claim.undecodable.length > 0
-    this.#expiresAtMs = claim.expiresAtMs
     this.#leaseMs = claim.leaseMs
-    this.#countdown = new Countdown(source.unit, new End(endsAtOf(askedAt, claim.remainingMs), askedAt))
+    const end = new End(endsAtOf(askedAt, claim.remainingMs), askedAt)
+    this.#countdown = new Countdown(source.unit, end, claim.expiresAtMs)
   }
 
   /** How long the lease was made for, counted from the claim or its last extension. */
@@ -72,7 +71,7 @@ export class Claim<Body> implements AsyncDisposable {
 
   /** When the lease ends, in milliseconds of the server's clock. */
   get expiresAtMs(): number {
-    return this.#expiresAtMs
+    return this.#countdown.expiresAtMs
   }
 
   /** How much of the lease is left by this process's own clock; never more than the server grants. */
@@ -88,12 +87,13 @@ export class Claim<Body> implements AsyncDisposable {
   /** Makes the claim last `lease` from now; default: as long as before. Throws LeaseLostError. */
   async extend(lease: Duration = `${this.#leaseMs}ms`, options: ExtendOptions = {}): Promise<void> {
     const extension = toExtension(lease, options)
-    const askedAt = askingAt()
-    const extending = () => this.#whileHeld(extendClaim(this.#source, this.token, extension))
-    const extended = await this.#countdown.whileAsked(extension.leaseMs, extending)
-    this.#expiresAtMs = extended.expiresAtMs
-    this.#leaseMs = extended.leaseMs
-    this.#countdown.set(endOf(askedAt, extended.leaseMs))
+    await this.#countdown.whileAsked(extension.leaseMs, async () => {
+      const askedAt = askingAt()
+      const extended = await this.#whileHeld(extendClaim(this.#source, this.token, extension))
+      const { leaseMs, expiresAtMs } = extended
+      this.#countdown.note(endOf(askedAt, leaseMs), { nowMs: expiresAtMs - leaseMs, expiresAtMs })
+      this.#leaseMs = leaseMs
+    })
   }
 
   /**

@@ -8,6 +8,7 @@
 import { Countdown } from '../runtime/leases/countdown.ts'
 import type { Duration } from '../runtime/values/duration.ts'
 import { LeaseLostError } from '../runtime/errors/errors.ts'
+import type { ExtensionAnswer } from '../runtime/keeper/belief.ts'
 import type { End } from '../runtime/keeper/grant.ts'
 import { nowOrInTheEnd } from '../runtime/time/in-the-end.ts'
 import { toLeaseMs } from '../runtime/leases/lease-options.ts'
@@ -88,7 +89,6 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   /** Once the signal was asked for, unless somebody keeps the lease. */
   #watch: LeaseWatch | null = null
   readonly #countdown: Countdown
-  #expiresAtMs: number
   readonly #leaseMs: number
   /** Those who want to know of the ack that is under way. */
   #acking: Told[] | null = null
@@ -111,8 +111,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.home = source.unit.prefix
     this.#settling = settling
     this.#encoded = told.payload
-    this.#countdown = new Countdown(source.unit, exchanged.end)
-    this.#expiresAtMs = exchanged.endsAtMs
+    this.#countdown = new Countdown(source.unit, exchanged.end, exchanged.endsAtMs)
     this.#leaseMs = exchanged.leaseMs
     this.number = told.number
     this.token = told.token
@@ -152,7 +151,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
 
   /** When the lease ends, in milliseconds of the server's clock. */
   get expiresAtMs(): number {
-    return this.#expiresAtMs
+    return this.#countdown.expiresAtMs
   }
 
   /** How long the lease lasts for certain, by this process's own clock; 0 when it is settled or lost. */
@@ -162,7 +161,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
 
   /** @internal For whoever settles or keeps it: when it is over, by `performance.now()` alone. */
   get endsAt(): number {
-    return this.#countdown.latest
+    return this.#countdown.latestEndsAt
   }
 
   /** True until it is acked, retried, buried, or lost. */
@@ -308,9 +307,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /** @internal For whoever keeps the lease: until when it lasts. */
-  noteExtended(end: End, expiresAtMs: number): void {
-    this.#countdown.set(end)
-    this.#expiresAtMs = expiresAtMs
+  noteExtended(end: End, answer: ExtensionAnswer): void {
+    this.#countdown.note(end, answer)
     this.#lookAtLease()
   }
 

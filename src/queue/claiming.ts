@@ -1,7 +1,8 @@
 // Claims by hand: for those who settle and extend their jobs themselves.
 
-import { longestSleepMs } from '../runtime/subscriptions/hearing.ts'
-import { type Opening, rest, unlessAborted } from '../runtime/time/in-time.ts'
+import { longestSleepMs } from '../runtime/subscriptions/ear.ts'
+import type { Opening } from '../runtime/subscriptions/open-within.ts'
+import { rest, unlessAborted } from '../runtime/time/in-time.ts'
 import { isSoon } from '../runtime/time/in-turn.ts'
 import { lastWord } from '../runtime/calls/last-word.ts'
 import type { Post } from '../runtime/subscriptions/mailbox.ts'

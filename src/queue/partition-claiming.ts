@@ -1,7 +1,8 @@
 // Claims by hand from all partitions, which are asked in turn; whoever waits is called by any of them.
 
-import { Ears, longestSleepMs } from '../runtime/subscriptions/hearing.ts'
-import { type Opening, openWithin, rest, unlessAborted } from '../runtime/time/in-time.ts'
+import { Ears, longestSleepMs } from '../runtime/subscriptions/ear.ts'
+import { type Opening, openWithin } from '../runtime/subscriptions/open-within.ts'
+import { rest, unlessAborted } from '../runtime/time/in-time.ts'
 import {
   type AskedAll,
   type Asking,

@@ -140,11 +140,11 @@ export class SettlingByToken {
     const told = new Map<Held, Outcome>()
     const ends: number[] = []
     const extending = bySettler(held, this.#source).map(async ([settler, those]) => {
-      const { endsAtMs, outcomes } = await settler.sendExtensions(
+      const { answer, outcomes } = await settler.sendExtensions(
         those.map(({ leased }) => leased),
         leaseMs,
       )
-      ends.push(endsAtMs)
+      ends.push(answer.expiresAtMs)
       for (const [at, each] of those.entries()) told.set(each, outcomes[at] ?? null)
     })
     await Promise.all(extending)

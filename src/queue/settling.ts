@@ -4,6 +4,7 @@ import { ackAndClaim, advance, bury, extend, release, retry } from '../generated
 import type { BatchTerms } from '../runtime/calls/batcher.ts'
 import type { CallId } from '../runtime/calls/call-ids.ts'
 import { LeaseLostError } from '../runtime/errors/errors.ts'
+import type { ExtensionAnswer } from '../runtime/keeper/belief.ts'
 import { askingAt, type End, endOf } from '../runtime/keeper/grant.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
 import { followAck } from './ack-doubts.ts'
@@ -121,26 +122,27 @@ export class Settler implements Settling {
 
   /** Extends the leases of jobs in one call. Those that are lost are told so, and why in the answer. */
   async extendAll(jobs: readonly ClaimedJob[], leaseMs: number): Promise<Outcome[]> {
-    const { end, endsAtMs, outcomes } = await this.sendExtensions(jobs, leaseMs)
+    const { end, answer, outcomes } = await this.sendExtensions(jobs, leaseMs)
     for (const [at, job] of jobs.entries()) {
       const why = outcomes[at] ?? null
-      if (why === null) job.noteExtended(end, endsAtMs)
+      if (why === null) job.noteExtended(end, answer)
       else job.lose(why)
     }
     return outcomes
   }
 
-  /** Until when the leases last then, by the server's clock and by `performance.now()`, and which were lost. */
+  /** Until when the leases last then, by `performance.now()` and by the server's clock, and which were lost. */
   async sendExtensions(
     jobs: readonly Leased[],
     leaseMs: number,
-  ): Promise<{ endsAtMs: number; end: End; outcomes: Outcome[] }> {
+  ): Promise<{ end: End; answer: ExtensionAnswer; outcomes: Outcome[] }> {
     const { unit, codec } = this.#source
     const claims = jobs.map(({ number, token }) => ({ number, token }))
     const askedAt = askingAt()
     const { refused, endsAtMs, nowMs } = await unit.run(extend, { codec: codec.name, leaseMs, claims })
     const end = endOf(askedAt, endsAtMs - nowMs)
-    return { endsAtMs, end, outcomes: outcomesOf(jobs, reasonsOf(refused)) }
+    const answer = { nowMs, expiresAtMs: endsAtMs }
+    return { end, answer, outcomes: outcomesOf(jobs, reasonsOf(refused)) }
   }
 
   #batcher<Item, Result>(what: string, terms: BatchTerms, send: (items: Item[]) => Promise<Result[]>) {

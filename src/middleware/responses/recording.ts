@@ -1,5 +1,5 @@
 import type { Attempt } from '../../once/once.ts'
-import { notifying } from '../../runtime/errors/notifying.ts'
+import { notifying } from '../../runtime/errors/notify.ts'
 import { BODILESS, type Headers } from './answer.ts'
 import { Deferred } from './deferred.ts'
 

@@ -1,6 +1,6 @@
 // Extending leases of one structure and slot in one call, so that one that cannot be extended harms no other.
 
-import type { Extension, Question } from './belief.ts'
+import type { ExtensionAnswer, ExtensionQuestion } from './belief.ts'
 import { DriverError, type PeriluneError } from '../errors/errors.ts'
 
 /** How the leases of one structure are extended. */
@@ -34,22 +34,22 @@ export interface Extendable {
   /** Set when it was refused in a call of its own: it is not to stand in the way of others. */
   isExtendedAlone: boolean
   /** The server's answer; `expiresAtMs` 0: the lease is lost. */
-  noteExtended(question: Question, extension: Extension): void
+  noteExtended(question: ExtensionQuestion, extension: ExtensionAnswer): void
   /** It was refused, or not answered. */
-  noteNotExtended(question: Question, error: unknown): void
+  noteNotExtended(question: ExtensionQuestion, error: unknown): void
 }
 
-export interface Asked {
+export interface AskedLease {
   readonly lease: Extendable
-  readonly question: Question
+  readonly question: ExtensionQuestion
 }
 
 /**
  * In one call. Where one lease makes the server refuse all of them (its key may be forbidden), by halves: so the others
  * are extended, and it is found in few calls. Resolves to why leases could not be extended, each told so.
  */
-export async function extendTogether(asked: readonly Asked[]): Promise<unknown[]> {
-  const [{ lease: one }] = asked as [Asked]
+export async function extendTogether(asked: readonly AskedLease[]): Promise<unknown[]> {
+  const [{ lease: one }] = asked as [AskedLease]
   try {
     return noteAnswer(asked, await one.kind.extend(asked.map(toExtendedLease)))
   } catch (error) {
@@ -59,17 +59,17 @@ export async function extendTogether(asked: readonly Asked[]): Promise<unknown[]
   }
 }
 
-async function extendHalves(asked: readonly Asked[]): Promise<unknown[]> {
+async function extendHalves(asked: readonly AskedLease[]): Promise<unknown[]> {
   const half = Math.ceil(asked.length / 2)
   const halves = [asked.slice(0, half), asked.slice(half)]
   return (await Promise.all(halves.map(extendTogether))).flat()
 }
 
-function toExtendedLease({ lease: { beginning, token }, question: { leaseMs } }: Asked): ExtendedLease {
+function toExtendedLease({ lease: { beginning, token }, question: { leaseMs } }: AskedLease): ExtendedLease {
   return { beginning, token, leaseMs }
 }
 
-function noteAnswer(asked: readonly Asked[], { nowMs, endsAtMs, refused }: ExtendedLeases): unknown[] {
+function noteAnswer(asked: readonly AskedLease[], { nowMs, endsAtMs, refused }: ExtendedLeases): unknown[] {
   const errors: unknown[] = []
   for (const [at, each] of asked.entries()) {
     const error = refused?.get(at)
@@ -79,7 +79,7 @@ function noteAnswer(asked: readonly Asked[], { nowMs, endsAtMs, refused }: Exten
   return errors
 }
 
-function noteError({ lease, question }: Asked, error: unknown): unknown {
+function noteError({ lease, question }: AskedLease, error: unknown): unknown {
   lease.noteNotExtended(question, error)
   return error
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Ears, Hearing, longestSleepMs } from './hearing.ts'
+import { Ears, Hearing, longestSleepMs } from './ear.ts'
 
 const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { Runtime } from '../runtime/connection/runtime.ts'
-import { kindOf } from './keeping.ts'
+import { kindOf } from './lease-kind.ts'
 import { Once } from './once.ts'
 
 function setup(): { runtime: Runtime; once: Once<unknown>; calls: string[] } {

@@ -8,9 +8,9 @@ import { DriverError } from '../runtime/errors/errors.ts'
 import { answered } from '../runtime/time/in-time.ts'
 import { closed } from '../runtime/calls/runner.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
-import { fold, foldPlain } from './folding.ts'
+import { fold, foldPlain } from './fold.ts'
 import { FRONT_PLACES, KnownFronts, readEntries, readFront } from './front.ts'
-import { reapTogether } from './reaping.ts'
+import { reapTogether } from './reap.ts'
 import { payloadOf, readRecord, type Suggestion, toPacked } from './suggestion.ts'
 
 export interface SuggestOptions {

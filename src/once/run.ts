@@ -3,7 +3,7 @@
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors/errors.ts'
 import { toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
 import type { Attempt } from './attempt.ts'
-import { type BeginTerms, type Begun, toBeginTerms, Wish } from './beginning.ts'
+import { type BeginTerms, type Begun, toBeginTerms, Wish } from './begin.ts'
 import { resourceOf, type Source, unitOf } from './source.ts'
 
 export interface RunOptions extends Waiting {

@@ -1,7 +1,7 @@
 // Attempts for somebody else, such as the client of a service: nothing here extends them.
 
 import { toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
-import { type Answered, type BeginOptions, type Begun, toBeginTerms, Wish } from './beginning.ts'
+import { type Answered, type BeginOptions, type Begun, toBeginTerms, Wish } from './begin.ts'
 import { type Source, unitOf } from './source.ts'
 
 /** As `BeginOptions`; `wait`: for another attempt that is under way. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { collectUncaught } from '../../../test/uncaught.ts'
-import { notifying } from './notifying.ts'
+import { notifying } from './notify.ts'
 
 test('what a callback throws does not reach its caller, and is an uncaught exception', async () => {
   const uncaught = collectUncaught()

@@ -9,7 +9,7 @@ import { didNotHappen } from '../runtime/errors/outage.ts'
 import { closed, type Trace } from '../runtime/calls/runner.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import { Attempt } from './attempt.ts'
-import { lost } from './ending.ts'
+import { lost } from './end.ts'
 import { checkFingerprint } from './fingerprint.ts'
 import { decodeResult, resourceOf, type Source, unitOf } from './source.ts'
 

@@ -11,7 +11,7 @@ import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { AmbiguousError, DriverError } from '../runtime/errors/errors.ts'
 import { type Entries, fitOneCall, inGroups, largestOf, slice, toEntries, withinLimit } from './entries.ts'
 import type { Kind } from './forms.ts'
-import { pushAll } from './pushing.ts'
+import { pushAll } from './push.ts'
 import { BuildUnit, ONE_CALL, type Source } from './source.ts'
 
 export interface ReplaceOptions {
