@@ -110,18 +110,18 @@ export type {
 export type { Loss } from './counters/source.ts'
 export type { CounterValue } from './counters/value.ts'
 export type { Driver } from './driver.ts'
-export type { Appended } from './feed/appending.ts'
+export type { Appended } from './feed/appender.ts'
 export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'
-export type { ClaimOptions } from './feed/claiming.ts'
+export type { ClaimOptions } from './feed/claims.ts'
 export { Feed, type FeedOptions, type Keep, type Removed, type RemoveOptions } from './feed/feed.ts'
 export type { FeedInspection } from './feed/inspection.ts'
 export type { FoundMessages, Message, UndecodableMessage } from './feed/message.ts'
-export type { AppendOptions, NewMessage } from './feed/outgoing.ts'
+export type { AppendOptions, NewMessage } from './feed/new-message.ts'
 export type {
   NewPartitionedMessage,
   PartitionedAppended,
   PartitionedAppendOptions,
-} from './feed/partition-appending.ts'
+} from './feed/router.ts'
 export { PartitionClaim } from './feed/partition-claim.ts'
 export type { PartitionedInspection, PartitionInspection } from './feed/partition-inspection.ts'
 export type {
@@ -129,11 +129,11 @@ export type {
   PartitionedMessage,
   UndecodablePartitionedMessage,
 } from './feed/partition-message.ts'
-export type { PartitionedPage, PartitionedReadOptions } from './feed/partition-reading.ts'
+export type { PartitionedPage, PartitionedReadOptions } from './feed/merged-page.ts'
 export { PartitionedSubscriber } from './feed/partition-subscriber.ts'
 export type { PartitionedTailOptions, TailedPartitionedMessage } from './feed/partition-tail.ts'
-export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
-export type { Page, ReadOptions } from './feed/reading.ts'
+export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned-feed.ts'
+export type { Page, ReadOptions } from './feed/page.ts'
 export type {
   ClaimLease,
   ClaimMessages,
@@ -142,7 +142,7 @@ export type {
   SettledAck,
   SettledClaim,
   SettlingClaims,
-} from './feed/settling-by-token.ts'
+} from './feed/settlement.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
 export { Campaign, type CampaignOptions, Election, type ElectionOptions, type Term } from './lock/election.ts'

@@ -7,7 +7,7 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
-import { type Appended, Appender, type Keep, toAppendTerms } from './appending.ts'
+import { type Appended, Appender, type Keep, toAppendTerms } from './appender.ts'
 import { type Claim, findClaim } from './claim.ts'
 import {
   CLAIM_OPTIONS,
@@ -16,9 +16,9 @@ import {
   type DeadLetterOptions,
   TAKE_OPTIONS,
   toDeadLetterOptions,
-} from './claiming.ts'
+} from './claims.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
-import { lookUp } from './looking-up.ts'
+import { lookUp } from './by-id.ts'
 import { type FoundMessages, type Message, type Source, sortOut } from './message.ts'
 import {
   type AppendOptions,
@@ -27,13 +27,13 @@ import {
   type NewMessage,
   toNewMessage,
   toOutgoing,
-} from './outgoing.ts'
-import { type EntryPage, type Page, READ_OPTIONS, type ReadOptions, readPage, toPage } from './reading.ts'
+} from './new-message.ts'
+import { type EntryPage, type Page, READ_OPTIONS, type ReadOptions, readPage, toPage } from './page.ts'
 import { type Removed, type RemoveOptions, removeMessages } from './removing.ts'
-import { type ClaimLease, placesIn, SettlingClaims } from './settling-by-token.ts'
+import { type ClaimLease, placesIn, SettlingClaims } from './settlement.ts'
 import { Subscriber, type SubscriberOptions } from './subscriber.ts'
 import { type TailedMessage, type TailOptions, tail } from './tail.ts'
-import { takeMessages } from './taking.ts'
+import { takeMessages } from './take.ts'
 
 export interface FeedOptions<Body> {
   /** What to keep when appending; default: everything. */
@@ -258,5 +258,5 @@ function checkOrigin(origin: unknown): string {
   return origin
 }
 
-export type { Keep } from './appending.ts'
+export type { Keep } from './appender.ts'
 export type { Removed, RemoveOptions } from './removing.ts'

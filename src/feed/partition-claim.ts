@@ -8,8 +8,8 @@ import {
   toPartitionedId,
   type UndecodablePartitionedMessage,
 } from './partition-message.ts'
-import type { PartitionSet } from './partition-set.ts'
-import type { ClaimPlaces, PartitionClaimLease } from './settling-by-token.ts'
+import type { PartitionSet } from './partitions.ts'
+import type { ClaimPlaces, PartitionClaimLease } from './settlement.ts'
 
 /**
  * Messages of one partition that nobody else gets until the lease ends.

@@ -9,11 +9,11 @@ import {
   type DeadLetterOptions,
   toClaimTerms,
   toDeadLetterOptions,
-} from './claiming.ts'
+} from './claims.ts'
 import type { FeedOptions } from './feed.ts'
 import { PartitionClaim } from './partition-claim.ts'
-import { soonest } from './partition-reading.ts'
-import type { Partition, PartitionSet } from './partition-set.ts'
+import { soonest } from './merged-page.ts'
+import type { Partition, PartitionSet } from './partitions.ts'
 
 export class PartitionClaims<Body> {
   readonly #partitions: PartitionSet<Body>

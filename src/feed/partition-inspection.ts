@@ -1,13 +1,13 @@
 import { type FeedInspection, inspectFeed } from './inspection.ts'
 import type { Entry } from './message.ts'
-import { composeMarker } from './partition-marker.ts'
+import { composeMarker } from './marker.ts'
 import {
   inPartition,
   type PartitionedEntry,
   type PartitionedMessage,
   type UndecodablePartitionedMessage,
 } from './partition-message.ts'
-import type { Partition, PartitionSet } from './partition-set.ts'
+import type { Partition, PartitionSet } from './partitions.ts'
 
 type Counts = Pick<
   FeedInspection<unknown>,

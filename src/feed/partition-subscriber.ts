@@ -1,15 +1,15 @@
 import { checkOptions } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { abortable } from '../runtime/time/in-time.ts'
-import { composeMarker, parseMarker } from './partition-marker.ts'
+import { composeMarker, parseMarker } from './marker.ts'
 import {
   type PartitionedEntryPage,
   type PartitionedPage,
   type PartitionedReadOptions,
   READ_OPTIONS,
   toPartitionedPage,
-} from './partition-reading.ts'
-import type { PartitionSet } from './partition-set.ts'
+} from './merged-page.ts'
+import type { PartitionSet } from './partitions.ts'
 import {
   type PartitionedTailOptions,
   type TailedPartitionedMessage,

@@ -5,10 +5,10 @@ import { Leavable } from '../runtime/iteration/leavable.ts'
 import { notifying } from '../runtime/errors/notifying.ts'
 import { throughOutages, throwIfOver } from '../runtime/calls/through-outages.ts'
 import { isReadable } from './message.ts'
-import { composeMarker } from './partition-marker.ts'
+import { composeMarker } from './marker.ts'
 import type { PartitionedMessage, UndecodablePartitionedMessage } from './partition-message.ts'
-import { type PartitionedEntryPage, type PartitionedReadOptions, READ_OPTIONS } from './partition-reading.ts'
-import type { PartitionSet } from './partition-set.ts'
+import { type PartitionedEntryPage, type PartitionedReadOptions, READ_OPTIONS } from './merged-page.ts'
+import type { PartitionSet } from './partitions.ts'
 import type { Lost } from './tail.ts'
 
 export interface PartitionedTailOptions extends Omit<PartitionedReadOptions, 'wait'> {

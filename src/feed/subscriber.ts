@@ -4,7 +4,7 @@ import { checkOptions } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { abortable } from '../runtime/time/in-time.ts'
 import { checkMarker, type Source } from './message.ts'
-import { type EntryPage, type Page, READ_OPTIONS, type ReadOptions, toPage } from './reading.ts'
+import { type EntryPage, type Page, READ_OPTIONS, type ReadOptions, toPage } from './page.ts'
 import { type TailedMessage, type TailOptions, tail } from './tail.ts'
 
 export interface SubscriberOptions {

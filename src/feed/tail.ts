@@ -6,7 +6,7 @@ import { notifying } from '../runtime/errors/notifying.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { throughOutages, throwIfOver } from '../runtime/calls/through-outages.ts'
 import { isReadable, type Message, type UndecodableMessage } from './message.ts'
-import { type EntryPage, READ_OPTIONS, type ReadOptions } from './reading.ts'
+import { type EntryPage, READ_OPTIONS, type ReadOptions } from './page.ts'
 
 export interface TailOptions extends Omit<ReadOptions, 'wait' | 'lookThrough'> {
   /** Called with each message that the codec cannot read, in its place: it is passed over. */

@@ -4,10 +4,10 @@ import { checkOptions } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { errorOfPart, failureOf } from '../runtime/iteration/in-parts.ts'
 import { partitionOf } from '../runtime/partitions/partition-hash.ts'
-import type { Appended } from './appending.ts'
-import { type AppendOptions, checkNewMessage, type NewMessage, toOutgoing } from './outgoing.ts'
+import type { Appended } from './appender.ts'
+import { type AppendOptions, checkNewMessage, type NewMessage, toOutgoing } from './new-message.ts'
 import { toPartitionedId } from './partition-message.ts'
-import type { Partition, PartitionSet } from './partition-set.ts'
+import type { Partition, PartitionSet } from './partitions.ts'
 
 export interface PartitionedAppendOptions extends AppendOptions {
   /** Messages of one key share a partition, and so keep their order; default: each partition in turn. */

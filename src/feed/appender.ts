@@ -10,7 +10,7 @@ import { inGroups } from '../runtime/iteration/in-groups.ts'
 import { errorOfPart } from '../runtime/iteration/in-parts.ts'
 import type { RunInSlot } from '../runtime/connection/unit.ts'
 import { microsText, type Source } from './message.ts'
-import { areAlike, MAX_BODY_BYTES, mayDecline, type Outgoing } from './outgoing.ts'
+import { areAlike, MAX_BODY_BYTES, mayDecline, type Outgoing } from './new-message.ts'
 
 export interface Appended {
   readonly id: string

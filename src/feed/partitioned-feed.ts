@@ -2,7 +2,7 @@ import { checkInteger, checkOptions, checkToken } from '../runtime/values/argume
 import { checkName } from '../runtime/values/keys.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { findClaim } from './claim.ts'
-import { CLAIM_OPTIONS, type ClaimOptions, TAKE_OPTIONS } from './claiming.ts'
+import { CLAIM_OPTIONS, type ClaimOptions, TAKE_OPTIONS } from './claims.ts'
 import type { FeedOptions } from './feed.ts'
 import {
   APPEND_OPTIONS,
@@ -10,7 +10,7 @@ import {
   PartitionAppender,
   type PartitionedAppended,
   type PartitionedAppendOptions,
-} from './partition-appending.ts'
+} from './router.ts'
 import { PartitionClaim, placesOver } from './partition-claim.ts'
 import { PartitionClaims } from './partition-claiming.ts'
 import { inspectPartitions, type PartitionedInspection } from './partition-inspection.ts'
@@ -22,7 +22,7 @@ import {
   placedIds,
   toPartitionedId,
 } from './partition-message.ts'
-import { lookUp } from './looking-up.ts'
+import { lookUp } from './by-id.ts'
 import { sortOut } from './message.ts'
 import {
   type PartitionedEntryPage,
@@ -31,8 +31,8 @@ import {
   READ_OPTIONS,
   readPartitions,
   toPartitionedPage,
-} from './partition-reading.ts'
-import { PartitionSet } from './partition-set.ts'
+} from './merged-page.ts'
+import { PartitionSet } from './partitions.ts'
 import { PartitionedSubscriber } from './partition-subscriber.ts'
 import {
   type PartitionedTailOptions,
@@ -40,9 +40,9 @@ import {
   tailPartitions,
 } from './partition-tail.ts'
 import type { Removed, RemoveOptions } from './removing.ts'
-import { type PartitionClaimLease, SettlingClaims } from './settling-by-token.ts'
+import { type PartitionClaimLease, SettlingClaims } from './settlement.ts'
 import type { SubscriberOptions } from './subscriber.ts'
-import { takeMessages } from './taking.ts'
+import { takeMessages } from './take.ts'
 
 export interface PartitionedFeedOptions<Body> extends FeedOptions<Body> {
   /** Over how many slots the feed is spread, 1 to 64; default 16. It stays so until the feed is cleared. */

@@ -4,11 +4,11 @@
 import { checkInteger } from '../runtime/values/arguments.ts'
 import { type Attempt, toWaitMs, waitFor } from '../runtime/waiting/wait.ts'
 import { MAX_IDS, sortOut } from './message.ts'
-import { Lane } from './partition-lane.ts'
-import { joinEntries, parseMarker } from './partition-marker.ts'
+import { Lane } from './cursor.ts'
+import { joinEntries, parseMarker } from './marker.ts'
 import { type FoundPartitionedMessages, inPartition, type PartitionedEntry } from './partition-message.ts'
-import type { PartitionSet } from './partition-set.ts'
-import { READ_OPTIONS as ALL_OPTIONS, type ReadOptions, toMostBytes } from './reading.ts'
+import type { PartitionSet } from './partitions.ts'
+import { READ_OPTIONS as ALL_OPTIONS, type ReadOptions, toMostBytes } from './page.ts'
 
 export interface PartitionedReadOptions extends Omit<ReadOptions, 'includeDelayed' | 'lookThrough'> {}
 

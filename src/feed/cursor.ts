@@ -2,7 +2,7 @@
 // has taken.
 
 import { type Entry, type Source, toEntries } from './message.ts'
-import { toEntry } from './partition-marker.ts'
+import { toEntry } from './marker.ts'
 import { settledRead } from './settled-read.ts'
 
 export interface LaneTerms {
