@@ -111,40 +111,47 @@ export type { Loss } from './counters/source.ts'
 export type { CounterValue } from './counters/value.ts'
 export type { Driver } from './driver.ts'
 export type { Appended } from './feed/appender.ts'
-export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'
-export type { ClaimOptions } from './feed/claims.ts'
-export { Feed, type FeedOptions, type Keep, type Removed, type RemoveOptions } from './feed/feed.ts'
-export type { FeedInspection } from './feed/inspection.ts'
-export type { FoundMessages, Message, UndecodableMessage } from './feed/message.ts'
-export type { AppendOptions, NewMessage } from './feed/new-message.ts'
-export type {
-  NewPartitionedMessage,
-  PartitionedAppended,
-  PartitionedAppendOptions,
-} from './feed/router.ts'
-export { PartitionClaim } from './feed/partition-claim.ts'
-export type { PartitionedInspection, PartitionInspection } from './feed/partition-inspection.ts'
-export type {
-  FoundPartitionedMessages,
-  PartitionedMessage,
-  UndecodablePartitionedMessage,
-} from './feed/partition-message.ts'
-export type { PartitionedPage, PartitionedReadOptions } from './feed/merged-page.ts'
-export { PartitionedSubscriber } from './feed/partition-subscriber.ts'
-export type { PartitionedTailOptions, TailedPartitionedMessage } from './feed/partition-tail.ts'
-export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned-feed.ts'
-export type { Page, ReadOptions } from './feed/page.ts'
+export type { Removed, RemoveOptions } from './feed/by-id.ts'
+export { Claim, PartitionClaim } from './feed/claim.ts'
 export type {
   ClaimLease,
   ClaimMessages,
   ExtendedClaims,
+  ExtendOptions,
   PartitionClaimLease,
+  Refused,
   SettledAck,
   SettledClaim,
   SettlingClaims,
-} from './feed/settlement.ts'
-export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
-export type { TailedMessage, TailOptions } from './feed/tail.ts'
+} from './feed/claim-by-token.ts'
+export type { ClaimOptions } from './feed/claims.ts'
+export { Feed } from './feed/feed.ts'
+export type { FeedOptions, Keep } from './feed/feed-options.ts'
+export type { FeedInspection, PartitionedInspection, PartitionInspection } from './feed/inspection.ts'
+export type {
+  FoundMessages,
+  FoundPartitionedMessages,
+  Message,
+  PartitionedMessage,
+  UndecodableMessage,
+  UndecodablePartitionedMessage,
+} from './feed/message.ts'
+export type { AppendOptions, NewMessage } from './feed/new-message.ts'
+export type { Page, PartitionedPage, PartitionedReadOptions, ReadOptions } from './feed/page.ts'
+export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned-feed.ts'
+export type { NewPartitionedMessage, PartitionedAppended, PartitionedAppendOptions } from './feed/router.ts'
+export {
+  type AdvanceOptions,
+  PartitionedSubscriber,
+  Subscriber,
+  type SubscriberOptions,
+} from './feed/subscriber.ts'
+export type {
+  PartitionedTailOptions,
+  TailedMessage,
+  TailedPartitionedMessage,
+  TailOptions,
+} from './feed/tail.ts'
 export { Campaign, type CampaignOptions, Election, type ElectionOptions, type Term } from './lock/election.ts'
 export { Fenced, type FencedOptions } from './lock/fenced.ts'
 export type { LockInspection } from './lock/inspection.ts'

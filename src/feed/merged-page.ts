@@ -1,101 +1,52 @@
-// Reading pages over all partitions: every partition is asked at once, and what they have is merged,
-// oldest first. The order within a partition is never changed.
+// Pages over all partitions: every partition is asked at once, and what they have is merged, oldest first. The order within a
+// partition is never changed.
 
-import { checkInteger } from '../runtime/values/arguments.ts'
 import { type Attempt, toWaitMs, waitFor } from '../runtime/waiting/wait.ts'
-import { MAX_IDS, sortOut } from './message.ts'
-import { Lane } from './cursor.ts'
-import { joinEntries, parseMarker } from './marker.ts'
-import { type FoundPartitionedMessages, inPartition, type PartitionedEntry } from './partition-message.ts'
-import type { PartitionSet } from './partitions.ts'
-import { READ_OPTIONS as ALL_OPTIONS, type ReadOptions, toMostBytes } from './page.ts'
-
-export interface PartitionedReadOptions extends Omit<ReadOptions, 'includeDelayed' | 'lookThrough'> {}
-
-export interface PartitionedPage<Body> extends FoundPartitionedMessages<Body> {
-  /** Where to read on, in all partitions: never behind a message that was not returned. */
-  readonly next: string
-  /** Whether there may be more behind this page already. */
-  readonly more: boolean
-  /** True when retention removed messages between `after` and this page before they were read. */
-  readonly gap: boolean
-  /** True when `after` is of an earlier life of a partition, or a server lost its newest messages. */
-  readonly reset: boolean
-  /** The partitions with a gap. */
-  readonly gaps: readonly number[]
-  /** The partitions with a reset. */
-  readonly resets: readonly number[]
-}
-
-/** A page as it was found: what the codec could not read stands in its place. */
-export interface PartitionedEntryPage<Body>
-  extends Omit<PartitionedPage<Body>, keyof FoundPartitionedMessages<Body>> {
-  readonly entries: readonly PartitionedEntry<Body>[]
-}
-
-export function toPartitionedPage<Body>({
-  entries,
-  ...place
-}: PartitionedEntryPage<Body>): PartitionedPage<Body> {
-  return { ...sortOut(entries), ...place }
-}
-
-const OF_SINGLE_FEEDS: ReadonlySet<string> = new Set(['includeDelayed', 'lookThrough'])
-
-export const READ_OPTIONS: readonly string[] = ALL_OPTIONS.filter((option) => !OF_SINGLE_FEEDS.has(option))
+import { Cursor, type FetchLimits } from './cursor.ts'
+import { joinParts, splitMarker } from './addresses.ts'
+import { inPartition, type PartitionedEntry } from './message.ts'
+import { type EntryPage, type PartitionedReadOptions, toReadTerms } from './page.ts'
+import { type Partitions, soonest } from './partitions.ts'
 
 /** Reads one page; an empty one when nothing comes within `wait`. */
-export async function readPartitions<Body>(
-  partitions: PartitionSet<Body>,
+export async function readMergedPage<Body>(
+  partitions: Partitions<Body>,
   options: PartitionedReadOptions,
   origin: string,
-): Promise<PartitionedEntryPage<Body>> {
-  const { after, limit = 20, echo = true, includeClaimed = true } = options
-  const most = { limit: checkInteger('limit', limit, 1, MAX_IDS), bytes: toMostBytes(options) }
-  const terms = { exceptOrigin: echo ? '' : origin, includeClaimed }
-  const markers = after === undefined ? [] : parseMarker('after', after, partitions.count)
-  const lanes = partitions.all.map(
-    ({ number, source }) => new Lane(number, source, terms, markers[number] ?? ''),
-  )
-  const attempt = async (): Promise<Attempt<PartitionedEntryPage<Body>>> => {
-    const page = toPage(lanes, await merge(lanes, most))
-    const isNews = page.entries.length > 0 || page.gap || page.reset
-    if (!isNews) await partitions.agreement.checkNowAndThen()
-    return { value: isNews ? page : null, recheckMs: soonest(lanes.map(({ recheckMs }) => recheckMs)) }
+): Promise<EntryPage<PartitionedEntry<Body>>> {
+  const { after, signal } = options
+  const { terms, limits } = toReadTerms(options, origin)
+  const { all, spread, agreement, runtime, channel } = partitions
+  const markers = after === undefined ? [] : splitMarker('after', after, spread)
+  const cursors = all.map((source) => new Cursor(source, terms, markers[source.partition] ?? ''))
+  const attempt = async (): Promise<Attempt<EntryPage<PartitionedEntry<Body>>>> => {
+    const page = pageOf(cursors, await merge(cursors, limits))
+    const isNews = page.entries.length + page.gaps.length + page.resets.length > 0
+    if (!isNews) await agreement?.checkNowAndThen()
+    return { value: isNews ? page : null, recheckMs: soonest(cursors.map(({ recheckMs }) => recheckMs)) }
   }
-  const page = await waitFor(attempt, {
-    runtime: partitions.runtime,
-    channel: partitions.channels,
-    waitMs: toWaitMs(options),
-    signal: options.signal,
-  })
-  return page ?? toPage(lanes, [])
-}
-
-/** The shortest of some times, where 0 is never. */
-export function soonest(times: readonly number[]): number {
-  const some = times.filter((ms) => ms > 0)
-  return some.length === 0 ? 0 : Math.min(...some)
+  const page = await waitFor(attempt, { runtime, channel, waitMs: toWaitMs(options), signal })
+  return page ?? pageOf(cursors, [])
 }
 
 async function merge<Body>(
-  lanes: readonly Lane<Body>[],
-  { limit, bytes }: { limit: number; bytes: number },
+  cursors: readonly Cursor<Body>[],
+  { limit, mostBytes }: FetchLimits,
 ): Promise<PartitionedEntry<Body>[]> {
   const entries: PartitionedEntry<Body>[] = []
   // Each partition has its share, for all are asked at once, and tells one message at least.
-  let left = bytes
-  const fill = (some: readonly Lane<Body>[], most: number): Promise<unknown> =>
-    Promise.all(some.map((lane) => lane.fill(most, Math.ceil(left / some.length))))
-  await fill(lanes, firstShare(limit, lanes.length))
+  let left = mostBytes
+  const fill = (some: readonly Cursor<Body>[], most: number): Promise<unknown> =>
+    Promise.all(some.map((cursor) => cursor.fill({ limit: most, mostBytes: Math.ceil(left / some.length) })))
+  await fill(cursors, firstShare(limit, cursors.length))
   while (entries.length < limit) {
     // What a partition holds back may be older than what the others show.
-    const dry = lanes.filter((lane) => lane.dry)
+    const dry = cursors.filter((cursor) => cursor.isDry)
     if (dry.length > 0 && left <= 0) break
-    await fill(dry, limit - entries.length)
-    const oldest = findOldest(lanes)
+    if (dry.length > 0) await fill(dry, limit - entries.length)
+    const oldest = findOldest(cursors)
     if (oldest === null) break
-    left -= take(oldest, lanes, entries)
+    left -= take(oldest, cursors, entries)
   }
   return entries
 }
@@ -106,47 +57,45 @@ function firstShare(limit: number, count: number): number {
   return Math.min(limit, Math.ceil((2 * limit) / count) + 2)
 }
 
-function findOldest<Body>(lanes: readonly Lane<Body>[]): Lane<Body> | null {
-  let oldest: Lane<Body> | null = null
+function findOldest<Body>(cursors: readonly Cursor<Body>[]): Cursor<Body> | null {
+  let oldest: Cursor<Body> | null = null
   let least = Infinity
-  for (const lane of lanes) {
+  for (const cursor of cursors) {
     // An id is the microsecond at which the message was appended.
-    const id = lane.head === undefined ? Infinity : Number(lane.head.id)
-    if (id < least) [oldest, least] = [lane, id]
+    const id = cursor.head === undefined ? Infinity : Number(cursor.head.id)
+    if (id < least) [oldest, least] = [cursor, id]
   }
   return oldest
 }
 
-/** Moves the head of a lane to the entries; the bytes of its body. */
+/** Moves the head of a cursor to the entries; the bytes of its body. */
 function take<Body>(
-  lane: Lane<Body>,
-  lanes: readonly Lane<Body>[],
+  cursor: Cursor<Body>,
+  cursors: readonly Cursor<Body>[],
   entries: PartitionedEntry<Body>[],
 ): number {
-  const { head } = lane
+  const { head } = cursor
   if (head === undefined) throw new Error('nothing was fetched')
-  const bytes = lane.take()
-  entries.push(inPartition(lane.partition, head, markerOf(lanes)))
+  const bytes = cursor.take()
+  entries.push(inPartition(cursor.source.partition, head, markerOf(cursors)))
   return bytes
 }
 
-function markerOf<Body>(lanes: readonly Lane<Body>[]): string {
-  return joinEntries(lanes.map(({ entry }) => entry))
+function markerOf<Body>(cursors: readonly Cursor<Body>[]): string {
+  return joinParts(cursors.map(({ part }) => part))
 }
 
-function toPage<Body>(
-  lanes: readonly Lane<Body>[],
+function pageOf<Body>(
+  cursors: readonly Cursor<Body>[],
   entries: readonly PartitionedEntry<Body>[],
-): PartitionedEntryPage<Body> {
-  const gaps = lanes.filter(({ gap }) => gap).map(({ partition }) => partition)
-  const resets = lanes.filter(({ reset }) => reset).map(({ partition }) => partition)
+): EntryPage<PartitionedEntry<Body>> {
+  const those = (is: (cursor: Cursor<Body>) => boolean): number[] =>
+    cursors.filter(is).map(({ source }) => source.partition)
   return {
     entries,
-    next: markerOf(lanes),
-    more: lanes.some(({ hasMore }) => hasMore),
-    gap: gaps.length > 0,
-    reset: resets.length > 0,
-    gaps,
-    resets,
+    next: markerOf(cursors),
+    more: cursors.some(({ hasMore }) => hasMore),
+    gaps: those(({ gap }) => gap),
+    resets: those(({ reset }) => reset),
   }
 }

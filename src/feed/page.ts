@@ -1,18 +1,20 @@
-// Reading pages: one script call, or waiting for something to come.
+// Pages of a feed: one script call, or waiting for something to come.
 
 import { checkInteger } from '../runtime/values/arguments.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
+import { Cursor, type CursorTerms, type FetchLimits } from './cursor.ts'
+import { checkMarker, MAX_IDS } from './addresses.ts'
 import {
-  checkMarker,
+  type AnyEntry,
   type Entry,
   type FoundMessages,
-  MAX_IDS,
+  type FoundPartitionedMessages,
   PAGE_BYTES,
-  type Source,
+  type Readable,
   sortOut,
-  toEntries,
+  type Undecoded,
 } from './message.ts'
-import { settledRead } from './settled-read.ts'
+import type { FeedSource } from './partitions.ts'
 
 export interface ReadOptions extends Waiting {
   /** The `next` of an earlier page; `'end'`: only what comes from now on; default: the oldest message. */
@@ -34,6 +36,8 @@ export interface ReadOptions extends Waiting {
   lookThrough?: number
 }
 
+export interface PartitionedReadOptions extends Omit<ReadOptions, 'includeDelayed' | 'lookThrough'> {}
+
 export const READ_OPTIONS: readonly string[] = [
   'after',
   'limit',
@@ -46,6 +50,12 @@ export const READ_OPTIONS: readonly string[] = [
   'signal',
 ]
 
+const OF_ONE_PARTITION: readonly string[] = ['includeDelayed', 'lookThrough']
+
+export const PARTITIONED_READ_OPTIONS: readonly string[] = READ_OPTIONS.filter(
+  (option) => !OF_ONE_PARTITION.includes(option),
+)
+
 export interface Page<Body> extends FoundMessages<Body> {
   /** Where to read on. It moves over messages that were hidden, and outlives those it came from. */
   readonly next: string
@@ -57,57 +67,79 @@ export interface Page<Body> extends FoundMessages<Body> {
   readonly reset: boolean
 }
 
+export interface PartitionedPage<Body> extends FoundPartitionedMessages<Body> {
+  /** Where to read on, in all partitions: never behind a message that was not returned. */
+  readonly next: string
+  /** Whether there may be more behind this page already. */
+  readonly more: boolean
+  /** True when retention removed messages between `after` and this page before they were read. */
+  readonly gap: boolean
+  /** True when `after` is of an earlier life of a partition, or a server lost its newest messages. */
+  readonly reset: boolean
+  /** The partitions with a gap. */
+  readonly gaps: readonly number[]
+  /** The partitions with a reset. */
+  readonly resets: readonly number[]
+}
+
 /** A page as it was found: what the codec could not read stands in its place. */
-export interface EntryPage<Body> extends Omit<Page<Body>, keyof FoundMessages<Body>> {
-  readonly entries: readonly Entry<Body>[]
+export interface EntryPage<Found extends AnyEntry> {
+  readonly entries: readonly Found[]
+  readonly next: string
+  readonly more: boolean
+  /** The partitions with a gap; of a feed that is not spread, 0. */
+  readonly gaps: readonly number[]
+  readonly resets: readonly number[]
 }
 
-export function toPage<Body>({ entries, next, more, gap, reset }: EntryPage<Body>): Page<Body> {
+interface ShownPage<Found extends AnyEntry> extends Pick<Page<unknown>, 'next' | 'more' | 'gap' | 'reset'> {
+  readonly messages: readonly Readable<Found>[]
+  readonly undecodable: readonly Undecoded<Found>[]
+}
+
+export function toPage<Found extends AnyEntry>(page: EntryPage<Found>): ShownPage<Found> {
+  const { entries, next, more, gaps, resets } = page
   const { messages, undecodable } = sortOut(entries)
-  return { messages, undecodable, next, more, gap, reset }
-}
-
-interface Terms {
-  limit: number
-  exceptOrigin: string
-  includeClaimed: boolean
-  includeDelayed: boolean
-  mostBytes: number
+  return { messages, undecodable, next, more, gap: gaps.length > 0, reset: resets.length > 0 }
 }
 
 /** Reads one page; an empty one when nothing comes within `wait`. */
 export async function readPage<Body>(
-  source: Source<Body>,
+  source: FeedSource<Body>,
   options: ReadOptions,
   origin: string,
-): Promise<EntryPage<Body>> {
-  const { after, limit = 20, echo = true, includeClaimed = true, includeDelayed = false } = options
-  const terms: Terms = {
-    limit: checkInteger('limit', limit, 1, MAX_IDS),
-    exceptOrigin: echo ? '' : origin,
-    includeClaimed,
-    includeDelayed,
-    mostBytes: toMostBytes(options),
-  }
+): Promise<EntryPage<Entry<Body>>> {
+  const { after, signal } = options
+  const { terms, limits } = toReadTerms(options, origin)
   const calls = toCalls(options.lookThrough)
-  const { unit } = source
-  let page: EntryPage<Body> = emptyAt<Body>(after === undefined ? '' : checkMarker('after', after))
-  const attempt = async (): Promise<Attempt<EntryPage<Body>>> => {
-    const found = await readOnce(source, terms, page, { calls, signal: options.signal })
-    page = found.page
-    return { value: isNews(page) || page.more ? page : null, recheckMs: found.recheckMs }
+  const cursor = new Cursor(source, terms, after === undefined ? '' : checkMarker('after', after))
+  const attempt = async (): Promise<Attempt<Cursor<Body>>> => {
+    await lookOn(cursor, limits, { calls, signal })
+    return { value: hasNews(cursor) || cursor.more ? cursor : null, recheckMs: cursor.recheckMs }
   }
-  await waitFor(attempt, {
-    runtime: unit.runtime,
-    channel: unit.channel,
-    waitMs: toWaitMs(options),
-    signal: options.signal,
-  })
-  return page
+  const { runtime, channel } = source.unit
+  await waitFor(attempt, { runtime, channel, waitMs: toWaitMs(options), signal })
+  const { entries, next, more, gap, reset } = cursor
+  return { entries, next, more, gaps: gap ? ONLY : NONE, resets: reset ? ONLY : NONE }
 }
 
-export function toMostBytes({ maxBytes = PAGE_BYTES }: Pick<ReadOptions, 'maxBytes'>): number {
-  return checkInteger('maxBytes', maxBytes, 1, PAGE_BYTES)
+const ONLY: readonly number[] = [0]
+const NONE: readonly number[] = []
+
+/** Throws InvalidArgumentError. */
+export function toReadTerms(
+  options: ReadOptions,
+  origin: string,
+): { readonly terms: CursorTerms; readonly limits: FetchLimits } {
+  const { limit = 20, maxBytes = PAGE_BYTES, echo = true } = options
+  const { includeClaimed = true, includeDelayed = false } = options
+  return {
+    terms: { exceptOrigin: echo ? '' : origin, includeClaimed, includeDelayed },
+    limits: {
+      limit: checkInteger('limit', limit, 1, MAX_IDS),
+      mostBytes: checkInteger('maxBytes', maxBytes, 1, PAGE_BYTES),
+    },
+  }
 }
 
 // What one call looks at, whatever is hidden.
@@ -118,33 +150,17 @@ function toCalls(lookThrough: number | undefined): number {
   return Math.ceil(checkInteger('lookThrough', lookThrough, 1, Number.MAX_SAFE_INTEGER) / LOOKED_AT)
 }
 
-/** Reads on from an empty page until there is a message, something to tell, or nothing more, or no call is left. */
-async function readOnce<Body>(
-  source: Source<Body>,
-  terms: Terms,
-  from: EntryPage<Body>,
-  how: { readonly calls: number; readonly signal: AbortSignal | undefined },
-): Promise<{ page: EntryPage<Body>; recheckMs: number }> {
-  const { unit, codec, spread: partitions } = source
-  const asked = { ...terms, codec: codec.name, partitions, after: from.next }
-  const answer = await settledRead(unit, asked, { signal: how.signal })
-  const page = {
-    entries: toEntries(answer, codec),
-    next: answer.next,
-    more: answer.more,
-    gap: answer.gap,
-    reset: answer.reset,
-  }
-  if (page.more && !isNews(page) && how.calls > 1) {
-    return readOnce(source, terms, page, { ...how, calls: how.calls - 1 })
-  }
-  return { page, recheckMs: answer.recheckMs }
+/** Reads on until there is a message, something to tell, or nothing more, or no call is left. */
+async function lookOn<Body>(
+  cursor: Cursor<Body>,
+  limits: FetchLimits,
+  { calls, signal }: { readonly calls: number; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  let left = calls
+  do await cursor.fetch(limits, signal)
+  while (cursor.more && !hasNews(cursor) && --left > 0)
 }
 
-function isNews<Body>({ entries, gap, reset }: EntryPage<Body>): boolean {
+function hasNews<Body>({ entries, gap, reset }: Cursor<Body>): boolean {
   return entries.length > 0 || gap || reset
-}
-
-function emptyAt<Body>(next: string): EntryPage<Body> {
-  return { entries: [], next, more: false, gap: false, reset: false }
 }
