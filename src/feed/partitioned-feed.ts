@@ -27,7 +27,7 @@ import {
   PARTITIONED_APPEND_OPTIONS,
   type PartitionedAppended,
   type PartitionedAppendOptions,
-  Router,
+  MessageRouter,
 } from './router.ts'
 import { type PartitionClaimLease, SettlingClaims } from './claim-by-token.ts'
 import { PartitionedSubscriber, type SubscriberOptions } from './subscriber.ts'
@@ -53,7 +53,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   readonly #options: PartitionedFeedOptions<Body>
   readonly #terms: FeedTerms
   readonly #partitions: Partitions<Body>
-  readonly #router: Router<Body>
+  readonly #router: MessageRouter<Body>
   readonly #claims: Claims<Body, PartitionClaim<Body>>
 
   /** `beside`: the dead letters of the feed of that name. */
@@ -65,7 +65,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     this.#options = options
     this.#partitions = spreadOver(feedUnit(runtime, this.name), count, each.codec, beside)
     this.settle = new SettlingClaims(this.#partitions)
-    this.#router = new Router(this.#partitions, this.#terms)
+    this.#router = new MessageRouter(this.#partitions, this.#terms)
     this.#claims = new Claims(this.#partitions, this.#terms.deadLetters, {
       hold: (source, granted) => new PartitionClaim(source, granted),
     })

@@ -35,7 +35,7 @@ interface Share {
 export const PARTITIONED_APPEND_OPTIONS = ['key', 'expireAfter', 'delay', 'idempotencyKey'] as const
 const MESSAGE_OPTIONS = ['body', ...PARTITIONED_APPEND_OPTIONS] as const
 
-export class Router<Body> {
+export class MessageRouter<Body> {
   readonly #appenders: readonly Appender<Body>[]
   #turn: number
 
