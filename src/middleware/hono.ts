@@ -11,7 +11,7 @@ import {
   type Store,
 } from './policies/idempotency.ts'
 import type { KeepsResponses } from './responses/record-node-response.ts'
-import { KEPT_HEADERS, type Outgoing } from './responses/recording.ts'
+import { KEPT_HEADERS, type HandlerResponse } from './responses/recording.ts'
 import {
   checkRateLimitOptions,
   type Limiter,
@@ -155,7 +155,7 @@ function isByNode({ res }: HonoContext): boolean {
   return res.headers.has('x-hono-already-sent')
 }
 
-const UNSEEN: Outgoing = { status: 200, headers: [], body: null }
+const UNSEEN: HandlerResponse = { status: 200, headers: [], body: null }
 
 function keepUnseen(context: HonoContext, recording: KeepsResponses): undefined {
   const sent = sentBy(context)

@@ -24,7 +24,7 @@ import {
 import { whenDone } from './responses/when-done.ts'
 
 /** Answers a request; further arguments (an environment, a context) are passed on. */
-export type Handler<Rest extends readonly unknown[]> = (
+export type RequestHandler<Rest extends readonly unknown[]> = (
   request: Request,
   ...rest: Rest
 ) => Response | Promise<Response>
@@ -42,7 +42,7 @@ export type FetchHandler<Rest extends readonly unknown[]> = (
 export function withRateLimit<Rest extends readonly unknown[]>(
   limiter: Limiter,
   options: RateLimitMiddlewareOptions<Request>,
-  handler: Handler<Rest>,
+  handler: RequestHandler<Rest>,
 ): FetchHandler<Rest> {
   checkRateLimitOptions(options)
   return async (request, ...rest) => {
@@ -65,7 +65,7 @@ export function withRateLimit<Rest extends readonly unknown[]>(
 export function withIdempotency<Rest extends readonly unknown[]>(
   once: Store,
   options: IdempotencyOptions<Request>,
-  handler: Handler<Rest>,
+  handler: RequestHandler<Rest>,
 ): FetchHandler<Rest> {
   const { maxBytes } = checkIdempotencyOptions(options)
   return async (request, ...rest) => {
@@ -89,7 +89,7 @@ export function withIdempotency<Rest extends readonly unknown[]>(
 export function withResponseCache<Rest extends readonly unknown[]>(
   cache: ResponseStore,
   options: ResponseCacheOptions<Request>,
-  handler: Handler<Rest>,
+  handler: RequestHandler<Rest>,
 ): FetchHandler<Rest> {
   const { maxBytes } = checkResponseCacheOptions(options)
   return async (request, ...rest) => {

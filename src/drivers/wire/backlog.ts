@@ -13,7 +13,7 @@ const MOST_BYTES = 64 * 1024 * 1024
 /** Why a call is not sent. */
 export const TOO_MUCH_DUE = 'too many calls are due over the connection'
 
-export class Backlog<Spot extends object> {
+export class ClientBacklog<Spot extends object> {
   readonly #pending: PendingRuns<Spot>
   readonly #placeOf: Listening<Spot>['placeOf']
   readonly #stopRounds: () => void

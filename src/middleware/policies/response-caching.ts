@@ -17,7 +17,7 @@ import { hasBegun, noteBegun } from './begun-for.ts'
 import { judgeResponse, type Keepable } from './cache-control.ts'
 import { Deferred } from '../responses/deferred.ts'
 import { cacheStatus, type KeptResponse, toAnswer, toKept, toPass } from '../responses/kept-response.ts'
-import { isCutShort, type Outgoing } from '../responses/recording.ts'
+import { isCutShort, type HandlerResponse } from '../responses/recording.ts'
 import { toldText, toldTexts } from './told.ts'
 
 export interface ResponseCacheOptions<Request> extends Freshness {
@@ -41,7 +41,7 @@ export interface ResponseCacheOptions<Request> extends Freshness {
 }
 
 /** A request, as a framework's adapter tells it. */
-export interface Asked {
+export interface AskedResource {
   /** The same object for all middleware of it, or a copy that has been handed on. */
   readonly request: object
   readonly method: string
@@ -98,7 +98,7 @@ export function checkResponseCacheOptions<Request>(options: ResponseCacheOptions
 export async function lookUp<Request>(
   cache: ResponseStore,
   options: ResponseCacheOptions<Request>,
-  asked: Asked,
+  asked: AskedResource,
   request: Request,
 ): Promise<Admitted> {
   if (asked.method !== 'GET' && asked.method !== 'HEAD') return { status: 'pass', headers: [] }
@@ -118,7 +118,7 @@ export async function lookUp<Request>(
 async function getOrBegin<Request>(
   cache: ResponseStore,
   options: ResponseCacheOptions<Request>,
-  asked: Asked,
+  asked: AskedResource,
   { key, tags }: { key: string; tags: readonly string[] },
 ): Promise<Admitted> {
   const { freshFor, staleFor } = options
@@ -166,7 +166,7 @@ export class BegunResponse {
   }
 
   /** Keeps the response if it may be, by what it says, and by the head that was `sent` where that is known. Never rejects. */
-  async keep(given: Outgoing, sent?: Omit<Outgoing, 'body'>): Promise<void> {
+  async keep(given: HandlerResponse, sent?: Omit<HandlerResponse, 'body'>): Promise<void> {
     // They may be there to be read once.
     const response = { ...given, headers: [...given.headers] }
     const { freshFor } = this.#options
@@ -186,7 +186,7 @@ export class BegunResponse {
     this.#made.resolve(toKept(response, { nowMs, ageMs, freshMs }, this.#options.keepHeaders ?? []))
   }
 
-  #judge(response: Outgoing, sent: Outgoing): Keepable {
+  #judge(response: HandlerResponse, sent: HandlerResponse): Keepable {
     const { vary = [], stripCookies = false } = this.#options
     const rules = { vary: vary.map((name) => name.toLowerCase()), stripCookies }
     const verdict = judgeResponse(response, rules)
@@ -231,7 +231,11 @@ function durationOf(ms: number): Duration {
   return `${Math.min(ms, LONGEST_MS)}ms`
 }
 
-function toAdmitted(kept: KeptResponse | undefined, { method, header }: Asked, clock: ServersTime): Admitted {
+function toAdmitted(
+  kept: KeptResponse | undefined,
+  { method, header }: AskedResource,
+  clock: ServersTime,
+): Admitted {
   const asked = { nowMs: timeOf(clock), method, etags: header('if-none-match') }
   const answer = kept === undefined ? null : toAnswer(kept, asked)
   return answer === null ? bypass() : { status: 'answered', answer }
@@ -243,7 +247,7 @@ function bypass(): Admitted {
 
 function keyOf<Request>(
   { key, vary = [] }: ResponseCacheOptions<Request>,
-  asked: Asked,
+  asked: AskedResource,
   request: Request,
 ): string {
   const place = key === undefined ? asked.place : toldText('key', key(request))

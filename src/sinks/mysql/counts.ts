@@ -11,7 +11,7 @@ import {
   type EventsPlace,
   eventRow,
   eventsOf,
-  type Standing,
+  type RollUpStanding,
   type Taken,
 } from '../sql/count-dialect.ts'
 import { type Row, type SqlRunner, wholeOf } from '../sql/dialect.ts'
@@ -139,7 +139,7 @@ function among({ id, idColumn }: EventsPlace, ids: readonly string[]): string {
 async function take(
   runner: SqlRunner,
   events: EventsPlace,
-  { counters, next, reached }: Standing,
+  { counters, next, reached }: RollUpStanding,
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {

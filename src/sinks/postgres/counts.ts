@@ -14,7 +14,7 @@ import {
   type EventsPlace,
   eventRow,
   eventsOf,
-  type Standing,
+  type RollUpStanding,
   type Taken,
 } from '../sql/count-dialect.ts'
 import { quote, quoteTable, type SqlRunner } from '../sql/dialect.ts'
@@ -147,7 +147,7 @@ function ageOf({ at }: Events): string {
 async function take(
   runner: SqlRunner,
   events: EventsPlace,
-  { counters, reached }: Standing,
+  { counters, reached }: RollUpStanding,
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {

@@ -5,7 +5,7 @@ import {
   type Dialect,
   integerMisfit,
   KEPT_EPOCHS,
-  type Place,
+  type TargetPlace,
   quote,
   quoteTable,
   type TableName,
@@ -174,11 +174,11 @@ export function equal({ type }: Column): string {
 }
 
 /** The count of a row of `alias` as text, where there is one: NULL counts as 0. */
-export function countOf({ id, value }: Place, alias: string): string {
+export function countOf({ id, value }: TargetPlace, alias: string): string {
   return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN coalesce(${alias}.${name(value)}, 0)::text END`
 }
 
-export function tableOf({ found: { schema, name: own } }: Pick<Place, 'found'>): string {
+export function tableOf({ found: { schema, name: own } }: Pick<TargetPlace, 'found'>): string {
   return nameOf([schema, own])
 }
 

@@ -1,8 +1,8 @@
 // How PostgreSQL keeps what it refused.
 
-import { quoteTable, type Refused } from '../sql/dialect.ts'
+import { quoteTable, type RefusedTable } from '../sql/dialect.ts'
 
-export const POSTGRES_REFUSED: Refused & { in(schema: string): string } = {
+export const POSTGRES_REFUSED: RefusedTable & { in(schema: string): string } = {
   in: refusedIn,
   table: (schema) =>
     guarded(`CREATE TABLE IF NOT EXISTS ${refusedIn(schema)} (

@@ -9,7 +9,7 @@ import {
   type EventsPlace,
   eventRow,
   eventsOf,
-  type Standing,
+  type RollUpStanding,
   type Taken,
 } from '../sql/count-dialect.ts'
 import { type LaterMade, quote, quoteTable, type SqlRunner, wholeOf } from '../sql/dialect.ts'
@@ -155,7 +155,7 @@ function ageOf({ at }: Events): string {
 async function take(
   runner: SqlRunner,
   events: EventsPlace,
-  { counters, reached }: Standing,
+  { counters, reached }: RollUpStanding,
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {

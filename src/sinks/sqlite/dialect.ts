@@ -6,7 +6,7 @@ import {
   type Dialect,
   integerMisfit,
   KEPT_EPOCHS,
-  type Place,
+  type TargetPlace,
   quote,
   quoteTable,
   uuidMisfit,
@@ -134,12 +134,12 @@ export const SQLITE: Dialect = {
 }
 
 /** The count of a row of `alias` as text, where there is one: NULL counts as 0. A column of integers may have anything in a row. */
-export function countOf({ id, value }: Place, alias: string): string {
+export function countOf({ id, value }: TargetPlace, alias: string): string {
   const count = `CAST(coalesce(${alias}.${name(value)}, 0) AS INTEGER)`
   return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN CAST(${count} AS TEXT) END`
 }
 
-export function tableOf({ found }: Pick<Place, 'found'>): string {
+export function tableOf({ found }: Pick<TargetPlace, 'found'>): string {
   return quoteTable([found.schema, found.name], '"')
 }
 

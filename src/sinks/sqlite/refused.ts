@@ -1,8 +1,8 @@
 // How SQLite keeps what it refused.
 
-import { quoteTable, type Refused } from '../sql/dialect.ts'
+import { quoteTable, type RefusedTable } from '../sql/dialect.ts'
 
-export const SQLITE_REFUSED: Refused & { in(schema: string): string } = {
+export const SQLITE_REFUSED: RefusedTable & { in(schema: string): string } = {
   in: refusedIn,
   table: (schema) => `CREATE TABLE IF NOT EXISTS ${refusedIn(schema)} (
     counters TEXT NOT NULL, id TEXT NOT NULL, delta TEXT NOT NULL, why TEXT NOT NULL, tried REAL NOT NULL,
