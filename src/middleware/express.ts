@@ -13,7 +13,7 @@ import {
   type Limiter,
   pass,
   type RateLimitMiddlewareOptions,
-} from './policies/rate-limiting.ts'
+} from './policies/rate-limit.ts'
 import { type NodeResponse, record } from './responses/record-node-response.ts'
 import {
   type BegunResponse,
@@ -21,7 +21,7 @@ import {
   lookUp,
   type ResponseCacheOptions,
   type ResponseStore,
-} from './policies/response-caching.ts'
+} from './policies/response-cache.ts'
 import { changesFor, linesOf } from './responses/standing-headers.ts'
 import { UntilSent } from './responses/until-sent.ts'
 import { whenClosed } from './responses/when-closed.ts'
@@ -106,7 +106,7 @@ function lay(response: NodeResponse, given: Pick<Answer, 'headers'>): void {
 }
 
 export type { IdempotencyOptions } from './policies/idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
+export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limit.ts'
 export type { KeptResponse } from './responses/kept-response.ts'
-export type { StoredResponse } from './responses/recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'
+export type { StoredResponse } from './responses/response-recorder.ts'
+export type { ResponseCacheOptions, ResponseStore } from './policies/response-cache.ts'

@@ -16,15 +16,15 @@ import {
   type Limiter,
   pass,
   type RateLimitMiddlewareOptions,
-} from './policies/rate-limiting.ts'
-import type { Recording } from './responses/recording.ts'
+} from './policies/rate-limit.ts'
+import type { ResponseRecorder } from './responses/response-recorder.ts'
 import {
   type BegunResponse,
   checkResponseCacheOptions,
   lookUp,
   type ResponseCacheOptions,
   type ResponseStore,
-} from './policies/response-caching.ts'
+} from './policies/response-cache.ts'
 import { changesFor, linesOf } from './responses/standing-headers.ts'
 import { type UntilSent, untilSent } from './responses/until-sent.ts'
 import { whenClosed } from './responses/when-closed.ts'
@@ -74,7 +74,7 @@ export function idempotency<Request extends FastifyRequestLike>(
   options: IdempotencyOptions<Request> = {},
 ): ResponseHooks<NoInfer<Request>> {
   const { maxBytes } = checkIdempotencyOptions(options)
-  const recordings = new Sendings<Request, Recording>()
+  const recordings = new Sendings<Request, ResponseRecorder>()
   return {
     async preHandler(request, reply) {
       const admission = await admit(once, options, incomingOf(request, options, maxBytes))
@@ -96,7 +96,7 @@ export function idempotency<Request extends FastifyRequestLike>(
     },
   }
 
-  function begin(recording: Recording, request: Request, reply: FastifyReplyLike): void {
+  function begin(recording: ResponseRecorder, request: Request, reply: FastifyReplyLike): void {
     recordings.begin(request, recording)
     // Sent in a form that nobody saw, or past Fastify (`hijack`), up to where its client left.
     whenClosed(reply.raw, () => {
@@ -165,8 +165,8 @@ function lay(reply: FastifyReplyLike, given: Pick<Answer, 'headers'>): void {
 }
 
 export type { IdempotencyOptions } from './policies/idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
+export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limit.ts'
 export type { FastifyReplyLike } from './fastify-sent.ts'
 export type { KeptResponse } from './responses/kept-response.ts'
-export type { StoredResponse } from './responses/recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'
+export type { StoredResponse } from './responses/response-recorder.ts'
+export type { ResponseCacheOptions, ResponseStore } from './policies/response-cache.ts'

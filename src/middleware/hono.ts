@@ -11,20 +11,20 @@ import {
   type Store,
 } from './policies/idempotency.ts'
 import type { KeepsResponses } from './responses/record-node-response.ts'
-import { KEPT_HEADERS, type HandlerResponse } from './responses/recording.ts'
+import { KEPT_HEADERS, type HandlerResponse } from './responses/response-recorder.ts'
 import {
   checkRateLimitOptions,
   type Limiter,
   pass,
   type RateLimitMiddlewareOptions,
-} from './policies/rate-limiting.ts'
+} from './policies/rate-limit.ts'
 import {
   type BegunResponse,
   checkResponseCacheOptions,
   lookUp,
   type ResponseCacheOptions,
   type ResponseStore,
-} from './policies/response-caching.ts'
+} from './policies/response-cache.ts'
 import { type SendsHead, untilSent } from './responses/until-sent.ts'
 import { whenClosed } from './responses/when-closed.ts'
 import { whenDone } from './responses/when-done.ts'
@@ -195,7 +195,7 @@ function put(context: HonoContext, response: Response): undefined {
 }
 
 export type { IdempotencyOptions } from './policies/idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
+export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limit.ts'
 export type { KeptResponse } from './responses/kept-response.ts'
-export type { StoredResponse } from './responses/recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'
+export type { StoredResponse } from './responses/response-recorder.ts'
+export type { ResponseCacheOptions, ResponseStore } from './policies/response-cache.ts'

@@ -14,13 +14,13 @@ import {
   type Limiter,
   pass,
   type RateLimitMiddlewareOptions,
-} from './policies/rate-limiting.ts'
+} from './policies/rate-limit.ts'
 import {
   checkResponseCacheOptions,
   lookUp,
   type ResponseCacheOptions,
   type ResponseStore,
-} from './policies/response-caching.ts'
+} from './policies/response-cache.ts'
 import { whenDone } from './responses/when-done.ts'
 
 /** Answers a request; further arguments (an environment, a context) are passed on. */
@@ -109,7 +109,7 @@ export function withResponseCache<Rest extends readonly unknown[]>(
 }
 
 export type { IdempotencyOptions } from './policies/idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
+export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limit.ts'
 export type { KeptResponse } from './responses/kept-response.ts'
-export type { StoredResponse } from './responses/recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'
+export type { StoredResponse } from './responses/response-recorder.ts'
+export type { ResponseCacheOptions, ResponseStore } from './policies/response-cache.ts'

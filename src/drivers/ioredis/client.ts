@@ -2,7 +2,7 @@
 
 import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
 import { connectThroughFailovers } from './detector.ts'
-import type { PendingRun, PendingRuns } from '../wire/pending.ts'
+import type { PendingRun, PendingRuns } from '../wire/pending-runs.ts'
 import { isRefusal, PrimarySearch } from '../wire/primary-search.ts'
 import { slotOf } from '../wire/slot.ts'
 import type { WireArgument } from '../wire/wire.ts'

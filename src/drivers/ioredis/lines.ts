@@ -4,7 +4,7 @@ import { addressOf, isCluster, nodeAt, ownerOf, peerOf, senderOf, straightTo } f
 import { openLine } from './line.ts'
 import { type Line, type LineEvents, type Lines, type ChannelPlace, touchOf } from '../wire/line.ts'
 import { isSameProcess } from '../channels/same-process.ts'
-import { Sharding } from '../channels/sharding.ts'
+import { Sharding } from '../channels/sharded-channels.ts'
 import { countsSomebody } from '../wire/wire.ts'
 
 /** How the driver sends. */

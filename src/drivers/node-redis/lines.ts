@@ -5,7 +5,7 @@ import type { Connections } from './connections.ts'
 import { explain } from './errors.ts'
 import { openLine } from './line.ts'
 import { isSameProcess } from '../channels/same-process.ts'
-import { Sharding } from '../channels/sharding.ts'
+import { Sharding } from '../channels/sharded-channels.ts'
 import { countsSomebody } from '../wire/wire.ts'
 
 /** How the driver sends. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ClientBacklog } from './backlog.ts'
-import { PendingRuns } from './pending.ts'
+import { PendingRuns } from './pending-runs.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,6 +1,6 @@
 // What a response says of being kept (RFC 9111), to a cache that all callers share.
 
-import type { HandlerResponse } from '../responses/recording.ts'
+import type { HandlerResponse } from '../responses/response-recorder.ts'
 
 export type Keepable =
   /** In milliseconds; null: the response does not say. How old it is already counts to how long it is fresh. */

@@ -13,7 +13,7 @@ import { isOutage } from '../../runtime/errors/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from '../responses/answer.ts'
 import { hasBegun, noteBegun } from './begun-for.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'
-import { KEPT_HEADERS, Recording, type StoredResponse } from '../responses/recording.ts'
+import { KEPT_HEADERS, ResponseRecorder, type StoredResponse } from '../responses/response-recorder.ts'
 import { toldText } from './told.ts'
 
 export interface IdempotencyOptions<Request> {
@@ -51,7 +51,7 @@ export interface Incoming {
 export type Admission =
   | { readonly status: 'pass' }
   | { readonly status: 'answered'; readonly answer: Answer }
-  | { readonly status: 'begun'; readonly recording: Recording }
+  | { readonly status: 'begun'; readonly recording: ResponseRecorder }
 
 export type Store = Pick<Once<StoredResponse>, 'begin' | 'name'>
 
@@ -123,7 +123,7 @@ async function begin<Request>(
   const begun = await once.begin(key, { fingerprint })
   switch (begun.status) {
     case 'started':
-      return { status: 'begun', recording: new Recording(begun.attempt, method, options) }
+      return { status: 'begun', recording: new ResponseRecorder(begun.attempt, method, options) }
     case 'replayed':
       return answered(replay(begun.result))
     case 'running':

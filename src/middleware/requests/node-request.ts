@@ -4,7 +4,7 @@ import { fingerprintOf } from '../../once/once.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
 import { textOfParsed } from './parsed-body.ts'
 import { partsOf } from './parts-of-body.ts'
-import { type AskedResource, CONDITIONS } from '../policies/response-caching.ts'
+import { type AskedResource, CONDITIONS } from '../policies/response-cache.ts'
 import { toldText } from '../policies/told.ts'
 
 export interface ParsedRequest {

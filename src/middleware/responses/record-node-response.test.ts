@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Headers } from './answer.ts'
 import { record } from './record-node-response.ts'
-import type { HandlerResponse } from './recording.ts'
+import type { HandlerResponse } from './response-recorder.ts'
 
 /** Serves one recorded response of this handler; resolves to what nobody handled, and how the request ended. */
 async function serve(

@@ -10,7 +10,7 @@ import type { Headers } from './answer.ts'
 import { Collected, toBytes } from './collected.ts'
 import { freezeHead } from './frozen-head.ts'
 import { type BreakingOff, type HeldConnection, holdOpen } from './held-open.ts'
-import type { HandlerResponse } from './recording.ts'
+import type { HandlerResponse } from './response-recorder.ts'
 import { isClosed, whenClosed } from './when-closed.ts'
 import { type HeadWritten, headersOf, headSent, isReason, isStatus, noteHeaders } from './written-head.ts'
 

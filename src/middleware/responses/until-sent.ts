@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Head, KeepsResponses } from './record-node-response.ts'
-import type { HandlerResponse } from './recording.ts'
+import type { HandlerResponse } from './response-recorder.ts'
 import type { Closing } from './when-closed.ts'
 import { type HeadWritten, headSent } from './written-head.ts'
 

@@ -9,7 +9,7 @@ import type { SinkError } from '../../counters/errors.ts'
 import type { Change, Refusal } from '../../counters/sink.ts'
 import { columnOf, Known, misconfigured, SqlAccess } from './access.ts'
 import { beyond } from './beyond.ts'
-import { type ChangeRows, Changing } from './changing.ts'
+import { type ChangeRows, RowChanges } from './row-changes.ts'
 import type {
   CountDialect,
   Events,
@@ -50,7 +50,7 @@ export class SqlCounts implements CountSource {
   protected readonly access: SqlAccess
   protected readonly known: Known<Ready>
   readonly #counting: CountDialect
-  protected readonly changing: Changing
+  protected readonly changing: RowChanges
   /** How far rows had been taken when this process saw it last. */
   readonly #hints = new Map<string, string>()
 
@@ -62,7 +62,7 @@ export class SqlCounts implements CountSource {
     this.access = new SqlAccess(store, counting.dialect)
     this.#counting = counting
     this.known = new Known(() => this.#prepare(events, full))
-    this.changing = new Changing(this.access, (work) => this.known.use(({ place }) => work(place)))
+    this.changing = new RowChanges(this.access, (work) => this.known.use(({ place }) => work(place)))
   }
 
   async prepare(): Promise<void> {

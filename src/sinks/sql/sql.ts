@@ -13,7 +13,7 @@ import type {
 } from '../../counters/sink.ts'
 import { Known, SqlAccess } from './access.ts'
 import { beyond } from './beyond.ts'
-import { Changing } from './changing.ts'
+import { RowChanges } from './row-changes.ts'
 import {
   type Dialect,
   type FullTarget,
@@ -37,7 +37,7 @@ export class SqlSink implements Sink {
   readonly #access: SqlAccess
   readonly #dialect: Dialect
   readonly #known: Known<TargetPlace>
-  readonly #changing: Changing
+  readonly #changing: RowChanges
 
   /** Throws InvalidArgumentError. */
   constructor(store: SqlStore, dialect: Dialect, target: Target) {
@@ -47,7 +47,7 @@ export class SqlSink implements Sink {
     this.#access = new SqlAccess(store, dialect)
     this.#dialect = dialect
     this.#known = new Known(() => this.#prepare(full))
-    this.#changing = new Changing(this.#access, (work) => this.#known.use(work))
+    this.#changing = new RowChanges(this.#access, (work) => this.#known.use(work))
   }
 
   async prepare(): Promise<void> {

@@ -23,7 +23,7 @@ const MOST_TRIED = 100
 const TRYING_MS = 500
 const MOST_BYTES_OF_AN_ID = 255
 
-export class Changing implements Refusals {
+export class RowChanges implements Refusals {
   readonly #access: SqlAccess
   readonly #withPlace: WithPlace
 

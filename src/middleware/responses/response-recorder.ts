@@ -47,7 +47,7 @@ export const KEPT_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 /** A request whose handler is under way. */
-export class Recording {
+export class ResponseRecorder {
   readonly #attempt: Attempt<StoredResponse>
   readonly #method: string
   readonly #options: RecordingOptions

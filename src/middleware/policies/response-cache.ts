@@ -17,7 +17,7 @@ import { hasBegun, noteBegun } from './begun-for.ts'
 import { judgeResponse, type Keepable } from './cache-control.ts'
 import { Deferred } from '../responses/deferred.ts'
 import { cacheStatus, type KeptResponse, toAnswer, toKept, toPass } from '../responses/kept-response.ts'
-import { isCutShort, type HandlerResponse } from '../responses/recording.ts'
+import { isCutShort, type HandlerResponse } from '../responses/response-recorder.ts'
 import { toldText, toldTexts } from './told.ts'
 
 export interface ResponseCacheOptions<Request> extends Freshness {
