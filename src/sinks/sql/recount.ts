@@ -1,7 +1,7 @@
 // What makes the rows of counters the sums of their events. Ids that the database takes for one row, as a collation has it, are one
 // counter there: their sums belong together, and are written once.
 
-import type { Change } from '../counters/sink.ts'
+import type { Change } from '../../counters/sink.ts'
 import { idFrom, type Row, wideOf } from './dialect.ts'
 import type { AddedUp } from './rows-of-counters.ts'
 
