@@ -6,12 +6,10 @@ import {
   integerMisfit,
   KEPT_EPOCHS,
   type TargetPlace,
-  quote,
-  quoteTable,
-  type TableName,
   textMisfit,
   uuidMisfit,
 } from '../sql/dialect.ts'
+import { ledgerIn, name, nameOf } from '../sql/quoted-names.ts'
 import { isOfRows, meaningOf } from './errors.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
 
@@ -180,18 +178,6 @@ export function countOf({ id, value }: TargetPlace, alias: string): string {
 
 export function tableOf({ found: { schema, name: own } }: Pick<TargetPlace, 'found'>): string {
   return nameOf([schema, own])
-}
-
-function ledgerIn(schema: string): string {
-  return nameOf([schema, 'perilune_ledger'])
-}
-
-function nameOf(table: TableName): string {
-  return quoteTable(table, '"')
-}
-
-function name(plain: string): string {
-  return quote(plain, '"')
 }
 
 function misfit(id: string, column: Column): string | undefined {

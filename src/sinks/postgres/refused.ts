@@ -1,6 +1,7 @@
 // How PostgreSQL keeps what it refused.
 
-import { quoteTable, type RefusedTable } from '../sql/dialect.ts'
+import type { RefusedTable } from '../sql/dialect.ts'
+import { refusedIn } from '../sql/quoted-names.ts'
 
 export const POSTGRES_REFUSED: RefusedTable & { in(schema: string): string } = {
   in: refusedIn,
@@ -29,10 +30,6 @@ export const POSTGRES_REFUSED: RefusedTable & { in(schema: string): string } = {
     sql: `DELETE FROM ${refusedIn(schema)} WHERE counters = $1 AND id = $2`,
     values: [counters, id],
   }),
-}
-
-function refusedIn(schema: string): string {
-  return quoteTable([schema, 'perilune_refused'], '"')
 }
 
 /** Of two who make a table at once, one would be told that a name is taken, `IF NOT EXISTS` or not. */

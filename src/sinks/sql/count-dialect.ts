@@ -130,6 +130,11 @@ export interface CountDialect {
   purge(schema: string, counters: string, olderThanMs: number, most: number): Statement
 }
 
+/** The columns of our outbox. */
+export function outboxEventsOf(marks: Pick<Events, 'mark' | 'key'>): Events {
+  return { table: 'perilune_outbox', id: 'id', amount: 'delta', at: 'at', ...marks, isShared: true }
+}
+
 /** Throws InvalidArgumentError. */
 export function eventsOf(
   options: EventsOptions,

@@ -1,6 +1,7 @@
 // How SQLite keeps what it refused.
 
-import { quoteTable, type RefusedTable } from '../sql/dialect.ts'
+import type { RefusedTable } from '../sql/dialect.ts'
+import { refusedIn } from '../sql/quoted-names.ts'
 
 export const SQLITE_REFUSED: RefusedTable & { in(schema: string): string } = {
   in: refusedIn,
@@ -28,8 +29,4 @@ export const SQLITE_REFUSED: RefusedTable & { in(schema: string): string } = {
     sql: `DELETE FROM ${refusedIn(schema)} WHERE counters = ? AND id = ?`,
     values: [counters, id],
   }),
-}
-
-function refusedIn(schema: string): string {
-  return quoteTable([schema, 'perilune_refused'], '"')
 }
