@@ -201,7 +201,7 @@ interface Taken<Message> {
  * meanwhile, so that what stands behind it is found, and given back in the end.
  */
 export async function takeMessages<Message>(
-  claim: (waiting: Waiting) => Promise<Taken<Message> | null>,
+  claimNext: (waiting: Waiting) => Promise<Taken<Message> | null>,
   options: Waiting,
 ): Promise<Message[]> {
   const endsAt = performance.now() + toWaitMs(options)
@@ -209,7 +209,7 @@ export async function takeMessages<Message>(
   try {
     for (;;) {
       const wait = `${Math.max(0, Math.floor(endsAt - performance.now()))}ms` as const
-      const taken = await claim({ ...options, wait })
+      const taken = await claimNext({ ...options, wait })
       if (taken === null) return []
       if (taken.undecodable.length > 0) passed.push(taken)
       if (taken.messages.length === 0) continue
@@ -217,7 +217,7 @@ export async function takeMessages<Message>(
       return [...taken.messages]
     }
   } finally {
-    await Promise.all(passed.map(giveBack))
+    await Promise.all(passed.map(giveBackUnread))
   }
 }
 
@@ -235,6 +235,6 @@ async function ackOrGoOn(taken: Taken<unknown>): Promise<void> {
 }
 
 /** What became a dead letter is not held any more. */
-async function giveBack(taken: Taken<unknown>): Promise<void> {
+async function giveBackUnread(taken: Taken<unknown>): Promise<void> {
   await taken.release(taken.undecodable.map(({ id }) => id)).catch(() => undefined)
 }

@@ -88,7 +88,7 @@ export class Cursor<Body> {
   }
 
   /** Fetches at least one message, if there is any. */
-  async fill(limits: FetchLimits): Promise<void> {
+  async fetchSome(limits: FetchLimits): Promise<void> {
     do await this.fetch(limits)
     while (this.isDry)
   }

@@ -37,7 +37,9 @@ async function merge<Body>(
   // Each partition has its share, for all are asked at once, and tells one message at least.
   let left = mostBytes
   const fill = (some: readonly Cursor<Body>[], most: number): Promise<unknown> =>
-    Promise.all(some.map((cursor) => cursor.fill({ limit: most, mostBytes: Math.ceil(left / some.length) })))
+    Promise.all(
+      some.map((cursor) => cursor.fetchSome({ limit: most, mostBytes: Math.ceil(left / some.length) })),
+    )
   await fill(cursors, firstShare(limit, cursors.length))
   while (entries.length < limit) {
     // What a partition holds back may be older than what the others show.

@@ -50,10 +50,8 @@ export const READ_OPTIONS: readonly string[] = [
   'signal',
 ]
 
-const OF_ONE_PARTITION: readonly string[] = ['includeDelayed', 'lookThrough']
-
 export const PARTITIONED_READ_OPTIONS: readonly string[] = READ_OPTIONS.filter(
-  (option) => !OF_ONE_PARTITION.includes(option),
+  (option) => option !== 'includeDelayed' && option !== 'lookThrough',
 )
 
 export interface Page<Body> extends FoundMessages<Body> {
