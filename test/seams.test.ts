@@ -26,7 +26,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/drivers/channels/channels.ts',
   'src/drivers/node-redis/late-nodes.ts',
   'src/drivers/wire/pauses.ts',
-  'src/drivers/wire/pending.ts',
+  'src/drivers/wire/pending-runs.ts',
   'src/drivers/channels/rounds.ts',
   'src/drivers/wire/those-that-answer.ts',
   'src/drivers/wire/time-limit.ts',

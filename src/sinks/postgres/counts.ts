@@ -14,10 +14,12 @@ import {
   type EventsPlace,
   eventRow,
   eventsOf,
-  type Standing,
+  outboxEventsOf,
+  type RollUpStanding,
   type Taken,
 } from '../sql/count-dialect.ts'
-import { quote, quoteTable, type SqlRunner } from '../sql/dialect.ts'
+import type { SqlRunner } from '../sql/dialect.ts'
+import { cursorIn, name, outboxIn } from '../sql/quoted-names.ts'
 import { countOf, equal, POSTGRES, tableOf } from './dialect.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
 
@@ -40,15 +42,7 @@ export const POSTGRES_COUNTS: CountDialect = {
       PRIMARY KEY (counters, idempotency_key));
     CREATE INDEX IF NOT EXISTS perilune_outbox_tx ON ${outboxIn(schema)} (counters, tx);
     CREATE INDEX IF NOT EXISTS perilune_outbox_at ON ${outboxIn(schema)} (counters, at);`),
-  outboxEvents: {
-    table: 'perilune_outbox',
-    id: 'id',
-    amount: 'delta',
-    at: 'at',
-    mark: 'tx',
-    key: '',
-    isShared: true,
-  },
+  outboxEvents: outboxEventsOf({ mark: 'tx', key: '' }),
   eventsOf: ({ tx = 'tx', ...events }: PostgresEvents) => eventsOf(events, { mark: tx, key: '' }, { tx }),
   suits: ({ table, mark, found }) => ({
     asked: {
@@ -147,7 +141,7 @@ function ageOf({ at }: Events): string {
 async function take(
   runner: SqlRunner,
   events: EventsPlace,
-  { counters, reached }: Standing,
+  { counters, reached }: RollUpStanding,
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {
@@ -203,16 +197,4 @@ async function add(
     values: [counters, idempotencyKey, id, by],
   })
   return added === 1
-}
-
-function cursorIn(schema: string): string {
-  return quoteTable([schema, 'perilune_cursor'], '"')
-}
-
-function outboxIn(schema: string): string {
-  return quoteTable([schema, 'perilune_outbox'], '"')
-}
-
-function name(plain: string): string {
-  return quote(plain, '"')
 }

@@ -5,13 +5,11 @@ import {
   type Dialect,
   integerMisfit,
   KEPT_EPOCHS,
-  type Place,
-  quote,
-  quoteTable,
-  type TableName,
+  type TargetPlace,
   textMisfit,
   uuidMisfit,
 } from '../sql/dialect.ts'
+import { ledgerIn, name, nameOf } from '../sql/quoted-names.ts'
 import { isOfRows, meaningOf } from './errors.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
 
@@ -174,24 +172,12 @@ export function equal({ type }: Column): string {
 }
 
 /** The count of a row of `alias` as text, where there is one: NULL counts as 0. */
-export function countOf({ id, value }: Place, alias: string): string {
+export function countOf({ id, value }: TargetPlace, alias: string): string {
   return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN coalesce(${alias}.${name(value)}, 0)::text END`
 }
 
-export function tableOf({ found: { schema, name: own } }: Pick<Place, 'found'>): string {
+export function tableOf({ found: { schema, name: own } }: Pick<TargetPlace, 'found'>): string {
   return nameOf([schema, own])
-}
-
-function ledgerIn(schema: string): string {
-  return nameOf([schema, 'perilune_ledger'])
-}
-
-function nameOf(table: TableName): string {
-  return quoteTable(table, '"')
-}
-
-function name(plain: string): string {
-  return quote(plain, '"')
 }
 
 function misfit(id: string, column: Column): string | undefined {

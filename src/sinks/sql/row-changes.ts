@@ -3,14 +3,14 @@
 
 import type { Change, Refusal, Refusals } from '../../counters/sink.ts'
 import { causesOf, type SqlAccess } from './access.ts'
-import { idFrom, type Place, type SqlRunner, wholeOf } from './dialect.ts'
+import { idFrom, type TargetPlace, type SqlRunner, wholeOf } from './dialect.ts'
 import { changeAll, Ended, type Endings, isOfRows, Parts } from './parts.ts'
 
 /** Changes rows of a target, or throws where that leaves any out. */
 export type ChangeRows = (changes: readonly Change[]) => Promise<void>
 
 /** Does work with the target, and once more where a table of ours was gone. */
-export type WithPlace = <Done>(work: (place: Place) => Promise<Done>) => Promise<Done>
+export type WithPlace = <Done>(work: (place: TargetPlace) => Promise<Done>) => Promise<Done>
 
 export interface Changed<Result> {
   readonly result: Result
@@ -23,7 +23,7 @@ const MOST_TRIED = 100
 const TRYING_MS = 500
 const MOST_BYTES_OF_AN_ID = 255
 
-export class Changing implements Refusals {
+export class RowChanges implements Refusals {
   readonly #access: SqlAccess
   readonly #withPlace: WithPlace
 
@@ -34,7 +34,7 @@ export class Changing implements Refusals {
 
   /** Work in a transaction, which is done with care where the database refuses a row. Throws SinkError. */
   async transaction<Result>(
-    place: Place,
+    place: TargetPlace,
     counters: string,
     work: (runner: SqlRunner, change: ChangeRows) => Promise<Result>,
   ): Promise<Changed<Result>> {
@@ -77,7 +77,12 @@ export class Changing implements Refusals {
   }
 
   /** Keeps what no row can be changed for. */
-  async keepAll(runner: SqlRunner, place: Place, counters: string, all: readonly Refusal[]): Promise<void> {
+  async keepAll(
+    runner: SqlRunner,
+    place: TargetPlace,
+    counters: string,
+    all: readonly Refusal[],
+  ): Promise<void> {
     for (const one of all) await this.#keep(runner, place, counters, one)
   }
 
@@ -97,7 +102,7 @@ export class Changing implements Refusals {
     return this.#withPlace((place) => this.#retryAll(place, counters))
   }
 
-  async #retryAll(place: Place, counters: string): Promise<boolean> {
+  async #retryAll(place: TargetPlace, counters: string): Promise<boolean> {
     const { refused } = this.#access.dialect
     const rows = await this.#access.rows(refused.list(place.found.schema, counters, MOST_TRIED))
     if (rows.length === 0) return false
@@ -117,7 +122,7 @@ export class Changing implements Refusals {
   /** Whether nothing is kept of it any more. */
   async #retry(
     runner: SqlRunner,
-    place: Place,
+    place: TargetPlace,
     counters: string,
     id: string,
     parts: Parts,
@@ -135,7 +140,7 @@ export class Changing implements Refusals {
     return why === null
   }
 
-  async #keep(runner: SqlRunner, { found }: Place, counters: string, one: Refusal): Promise<void> {
+  async #keep(runner: SqlRunner, { found }: TargetPlace, counters: string, one: Refusal): Promise<void> {
     const { refused } = this.#access.dialect
     // Nobody can ask for it, and no row can have it.
     if (Buffer.byteLength(one.id) > MOST_BYTES_OF_AN_ID || one.id.includes('\0')) return

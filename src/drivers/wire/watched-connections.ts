@@ -1,7 +1,7 @@
 // What silence.ts has to know of a client library.
 
 import type { Line, LineEvents } from './line.ts'
-import type { PendingRun } from './pending.ts'
+import type { PendingRun } from './pending-runs.ts'
 
 export const NO_EVENTS: LineEvents = {
   onMessage: () => undefined,
@@ -10,7 +10,7 @@ export const NO_EVENTS: LineEvents = {
 }
 
 /** `Spot`: a connection, as the client library has it. */
-export interface Listening<Spot extends object> {
+export interface WatchedConnections<Spot extends object> {
   /** No connection is doubted before so many rounds. */
   readonly patience: number
   /** Those of one place are due over one connection, whichever that is; undefined: nobody knows where. */

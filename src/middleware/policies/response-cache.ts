@@ -17,7 +17,7 @@ import { hasBegun, noteBegun } from './begun-for.ts'
 import { judgeResponse, type Keepable } from './cache-control.ts'
 import { Deferred } from '../responses/deferred.ts'
 import { cacheStatus, type KeptResponse, toAnswer, toKept, toPass } from '../responses/kept-response.ts'
-import { isCutShort, type Outgoing } from '../responses/recording.ts'
+import { isCutShort, type HandlerResponse } from '../responses/response-recorder.ts'
 import { toldText, toldTexts } from './told.ts'
 
 export interface ResponseCacheOptions<Request> extends Freshness {
@@ -41,7 +41,7 @@ export interface ResponseCacheOptions<Request> extends Freshness {
 }
 
 /** A request, as a framework's adapter tells it. */
-export interface Asked {
+export interface AskedResource {
   /** The same object for all middleware of it, or a copy that has been handed on. */
   readonly request: object
   readonly method: string
@@ -83,59 +83,63 @@ const FOR_ONE: readonly string[] = ['range', 'if-match', 'if-unmodified-since']
 /** What a handler would answer with less than the whole response; it is not told of them. */
 export const CONDITIONS: readonly string[] = ['if-none-match', 'if-modified-since']
 
-/** Checks the options once, when the middleware is made. Throws InvalidArgumentError. */
-export function checkResponseCacheOptions<Request>(options: ResponseCacheOptions<Request>): {
-  maxBytes: number
-} {
-  checkOptions('options', options, OPTIONS)
-  const { freshFor, staleFor } = options
-  if (freshFor !== undefined) toMs('freshFor', freshFor, { max: '25d' })
-  if (staleFor !== undefined) toMs('staleFor', staleFor, { min: '0s', max: '25d' })
-  return { maxBytes: checkInteger('maxBytes', options.maxBytes ?? DEFAULT_MAX_BYTES, 1, MOST_BYTES) }
-}
+export class ResponseCachePolicy<Request> {
+  readonly maxBytes: number
+  readonly #cache: ResponseStore
+  readonly #options: ResponseCacheOptions<Request>
 
-/** Decides before the handler. */
-export async function lookUp<Request>(
-  cache: ResponseStore,
-  options: ResponseCacheOptions<Request>,
-  asked: Asked,
-  request: Request,
-): Promise<Admitted> {
-  if (asked.method !== 'GET' && asked.method !== 'HEAD') return { status: 'pass', headers: [] }
-  const isForHandler = asked.header('authorization') !== null && options.withAuthorization !== true
-  if (isForHandler || FOR_ONE.some((name) => asked.header(name) !== null)) return bypass()
-  try {
-    const key = keyOf(options, asked, request)
-    if (asked.method === 'HEAD') return toAdmitted((await cache.find(key))?.value, asked, cache)
-    const tags = options.tags === undefined ? [] : toldTexts('tags', options.tags(request))
-    return await getOrBegin(cache, options, asked, { key, tags })
-  } catch (error) {
-    if (isForOthers(error)) return bypass()
-    throw error
+  /** Throws InvalidArgumentError. */
+  constructor(cache: ResponseStore, options: ResponseCacheOptions<Request>) {
+    checkOptions('options', options, OPTIONS)
+    const { freshFor, staleFor, maxBytes } = options
+    if (freshFor !== undefined) toMs('freshFor', freshFor, { max: '25d' })
+    if (staleFor !== undefined) toMs('staleFor', staleFor, { min: '0s', max: '25d' })
+    this.maxBytes = checkInteger('maxBytes', maxBytes ?? DEFAULT_MAX_BYTES, 1, MOST_BYTES)
+    this.#cache = cache
+    this.#options = options
   }
-}
 
-async function getOrBegin<Request>(
-  cache: ResponseStore,
-  options: ResponseCacheOptions<Request>,
-  asked: Asked,
-  { key, tags }: { key: string; tags: readonly string[] },
-): Promise<Admitted> {
-  const { freshFor, staleFor } = options
-  const what = `cache ${cache.name} ${key}`
-  if (hasBegun(asked.request, what)) return { status: 'pass', headers: [] }
-  const begun = new BegunResponse(options, cache)
-  const span: Freshness = {
-    ...(freshFor === undefined ? {} : { freshFor }),
-    ...(staleFor === undefined ? {} : { staleFor }),
+  /** Decides before the handler. */
+  async lookUp(asked: AskedResource, request: Request): Promise<Admitted> {
+    if (asked.method !== 'GET' && asked.method !== 'HEAD') return { status: 'pass', headers: [] }
+    const { withAuthorization, tags } = this.#options
+    const isForHandler = asked.header('authorization') !== null && withAuthorization !== true
+    if (isForHandler || FOR_ONE.some((name) => asked.header(name) !== null)) return bypass()
+    try {
+      const key = this.#keyOf(asked, request)
+      if (asked.method === 'HEAD') return toAdmitted((await this.#cache.find(key))?.value, asked, this.#cache)
+      const told = tags === undefined ? [] : toldTexts('tags', tags(request))
+      return await this.#getOrBegin(asked, key, told)
+    } catch (error) {
+      if (isForOthers(error)) return bypass()
+      throw error
+    }
   }
-  const decided = new Deferred<void>()
-  const got = cache.serve(key, begun.loader, () => decided.resolve(), { ...span, tags })
-  const kept = await Promise.race([begun.elected, got.then((value) => decided.promise.then(() => value))])
-  if (kept !== null) return toAdmitted(kept, asked, cache)
-  // Whoever began is answered by the handler.
-  noteBegun(asked.request, what, got)
-  return { status: 'begun', headers: [cacheStatus('fwd=miss')], begun }
+
+  async #getOrBegin(asked: AskedResource, key: string, tags: readonly string[]): Promise<Admitted> {
+    const { freshFor, staleFor } = this.#options
+    const what = `cache ${this.#cache.name} ${key}`
+    if (hasBegun(asked.request, what)) return { status: 'pass', headers: [] }
+    const begun = new BegunResponse(this.#options, this.#cache)
+    const span: Freshness = {
+      ...(freshFor === undefined ? {} : { freshFor }),
+      ...(staleFor === undefined ? {} : { staleFor }),
+    }
+    const decided = new Deferred<void>()
+    const got = this.#cache.serve(key, begun.loader, () => decided.resolve(), { ...span, tags })
+    const kept = await Promise.race([begun.elected, got.then((value) => decided.promise.then(() => value))])
+    if (kept !== null) return toAdmitted(kept, asked, this.#cache)
+    // Whoever began is answered by the handler.
+    noteBegun(asked.request, what, got)
+    return { status: 'begun', headers: [cacheStatus('fwd=miss')], begun }
+  }
+
+  #keyOf(asked: AskedResource, request: Request): string {
+    const { key, vary = [] } = this.#options
+    const place = key === undefined ? asked.place : toldText('key', key(request))
+    const told = vary.map((name) => `${name.toLowerCase()}: ${asked.header(name.toLowerCase()) ?? ''}`)
+    return fitName([place, ...told].join('\n'))
+  }
 }
 
 /** A request whose handler is under way, on behalf of all that ask for the same. */
@@ -166,7 +170,7 @@ export class BegunResponse {
   }
 
   /** Keeps the response if it may be, by what it says, and by the head that was `sent` where that is known. Never rejects. */
-  async keep(given: Outgoing, sent?: Omit<Outgoing, 'body'>): Promise<void> {
+  async keep(given: HandlerResponse, sent?: Omit<HandlerResponse, 'body'>): Promise<void> {
     // They may be there to be read once.
     const response = { ...given, headers: [...given.headers] }
     const { freshFor } = this.#options
@@ -186,7 +190,7 @@ export class BegunResponse {
     this.#made.resolve(toKept(response, { nowMs, ageMs, freshMs }, this.#options.keepHeaders ?? []))
   }
 
-  #judge(response: Outgoing, sent: Outgoing): Keepable {
+  #judge(response: HandlerResponse, sent: HandlerResponse): Keepable {
     const { vary = [], stripCookies = false } = this.#options
     const rules = { vary: vary.map((name) => name.toLowerCase()), stripCookies }
     const verdict = judgeResponse(response, rules)
@@ -231,7 +235,11 @@ function durationOf(ms: number): Duration {
   return `${Math.min(ms, LONGEST_MS)}ms`
 }
 
-function toAdmitted(kept: KeptResponse | undefined, { method, header }: Asked, clock: ServersTime): Admitted {
+function toAdmitted(
+  kept: KeptResponse | undefined,
+  { method, header }: AskedResource,
+  clock: ServersTime,
+): Admitted {
   const asked = { nowMs: timeOf(clock), method, etags: header('if-none-match') }
   const answer = kept === undefined ? null : toAnswer(kept, asked)
   return answer === null ? bypass() : { status: 'answered', answer }
@@ -239,14 +247,4 @@ function toAdmitted(kept: KeptResponse | undefined, { method, header }: Asked, c
 
 function bypass(): Admitted {
   return { status: 'pass', headers: [cacheStatus('fwd=bypass')] }
-}
-
-function keyOf<Request>(
-  { key, vary = [] }: ResponseCacheOptions<Request>,
-  asked: Asked,
-  request: Request,
-): string {
-  const place = key === undefined ? asked.place : toldText('key', key(request))
-  const told = vary.map((name) => `${name.toLowerCase()}: ${asked.header(name.toLowerCase()) ?? ''}`)
-  return fitName([place, ...told].join('\n'))
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { microsText } from './message.ts'
+import { microsText } from './addresses.ts'
 
 test.each([
   0, 7, 999_999, 1_000_000, 1_000_001, 1_700_000_000_000_000, 1_700_000_000_000_001, 1_700_000_000_999_999,

@@ -17,14 +17,14 @@ export interface RecordingOptions {
 }
 
 /** What a handler answered. A body of null is too large, or a stream without an end. */
-export interface Outgoing {
+export interface HandlerResponse {
   readonly status: number
   readonly headers: Iterable<readonly [name: string, value: string]>
   readonly body: Uint8Array | null
 }
 
 /** Whether it ended before so many bytes as it declares: what it was made from has failed, and a client would wait for the rest. */
-export function isCutShort({ status, headers, body }: Outgoing): boolean {
+export function isCutShort({ status, headers, body }: HandlerResponse): boolean {
   if (body === null || BODILESS.has(status)) return false
   const declared = [...headers].filter(([name]) => name.toLowerCase() === 'content-length')
   return declared.some(([, length]) => Number(length) > body.byteLength)
@@ -47,7 +47,7 @@ export const KEPT_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 /** A request whose handler is under way. */
-export class Recording {
+export class ResponseRecorder {
   readonly #attempt: Attempt<StoredResponse>
   readonly #method: string
   readonly #options: RecordingOptions
@@ -67,7 +67,7 @@ export class Recording {
   }
 
   /** Keeps the response, unless it says that the server failed, was cut short, or is none. Never rejects. */
-  async keep(response: Outgoing): Promise<void> {
+  async keep(response: HandlerResponse): Promise<void> {
     const { status, body } = response
     if (status >= 500 || status < 200) return this.free()
     // They may be there to be read once.

@@ -5,7 +5,9 @@ import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { fitName } from '../runtime/values/fit-name.ts'
 import { INLINE_BYTES } from '../runtime/values/inline-bytes.ts'
-import type { Message, Source } from './message.ts'
+import type { FeedTerms } from './feed-options.ts'
+import type { Message } from './message.ts'
+import type { FeedSource } from './partitions.ts'
 
 export interface AppendOptions {
   /** How long the message lives; default: the feed's `expireAfter`, else until it is removed. */
@@ -21,7 +23,7 @@ export interface NewMessage<Body> extends AppendOptions {
 }
 
 /** A message as the script takes it. */
-export interface Outgoing {
+export interface OutgoingMessage {
   readonly body: string | Uint8Array
   /** Of the body. */
   readonly bytes: number
@@ -31,21 +33,15 @@ export interface Outgoing {
   readonly origin: string
 }
 
-/** What holds for messages that say nothing themselves. */
-export interface Defaults {
-  readonly expireMs: number
-  readonly origin: string
-}
-
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024
 const MAX_KEY_BYTES = 512
 
 export function toOutgoing<Body>(
-  { codec }: Source<Body>,
+  { codec }: FeedSource<Body>,
   body: Body,
   { expireAfter, delay, idempotencyKey }: AppendOptions,
-  { expireMs, origin }: Defaults,
-): Outgoing {
+  { expireMs, origin }: FeedTerms,
+): OutgoingMessage {
   const encoded = codec.encode(body)
   return {
     body: encoded,
@@ -74,7 +70,7 @@ export function toNewMessage<Body>(
 }
 
 /** One life and one origin, visible at once, no keys, none that is stored apart. */
-export function areAlike(messages: readonly Outgoing[]): boolean {
+export function areAlike(messages: readonly OutgoingMessage[]): boolean {
   const [first] = messages
   if (first === undefined) return false
   const { expireMs, origin } = first
@@ -89,7 +85,7 @@ export function areAlike(messages: readonly Outgoing[]): boolean {
 }
 
 /** Of a feed whose messages expire one by one, something is due at nearly every append. */
-export function mayDecline([first, ...others]: readonly Outgoing[]): boolean {
+export function mayDecline([first, ...others]: readonly OutgoingMessage[]): boolean {
   return others.length === 0 && first !== undefined && first.expireMs > 0
 }
 

@@ -1,48 +1,37 @@
+import type { Runtime } from '../runtime/connection/runtime.ts'
 import { checkInteger, checkOptions, checkToken } from '../runtime/values/arguments.ts'
 import { checkName } from '../runtime/values/keys.ts'
-import type { Runtime } from '../runtime/connection/runtime.ts'
-import { findClaim } from './claim.ts'
-import { CLAIM_OPTIONS, type ClaimOptions, TAKE_OPTIONS } from './claiming.ts'
-import type { FeedOptions } from './feed.ts'
-import {
-  APPEND_OPTIONS,
-  type NewPartitionedMessage,
-  PartitionAppender,
-  type PartitionedAppended,
-  type PartitionedAppendOptions,
-} from './partition-appending.ts'
-import { PartitionClaim, placesOver } from './partition-claim.ts'
-import { PartitionClaims } from './partition-claiming.ts'
-import { inspectPartitions, type PartitionedInspection } from './partition-inspection.ts'
+import { lookUp, type Removed, type RemoveOptions, removeMessages } from './by-id.ts'
+import { PartitionClaim } from './claim.ts'
+import { CLAIM_OPTIONS, type ClaimOptions, Claims, TAKE_OPTIONS, takeMessages } from './claims.ts'
+import { type FeedOptions, type FeedTerms, toFeedTerms } from './feed-options.ts'
+import { inspectPartitions, type PartitionedInspection } from './inspection.ts'
+import { readMergedPage } from './merged-page.ts'
 import {
   type FoundPartitionedMessages,
   inPartition,
   type PartitionedEntry,
   type PartitionedMessage,
-  placedIds,
-  toPartitionedId,
-} from './partition-message.ts'
-import { lookUp } from './looking-up.ts'
-import { sortOut } from './message.ts'
+  sortOut,
+} from './message.ts'
 import {
-  type PartitionedEntryPage,
+  type EntryPage,
+  PARTITIONED_READ_OPTIONS,
   type PartitionedPage,
   type PartitionedReadOptions,
-  READ_OPTIONS,
-  readPartitions,
-  toPartitionedPage,
-} from './partition-reading.ts'
-import { PartitionSet } from './partition-set.ts'
-import { PartitionedSubscriber } from './partition-subscriber.ts'
+  toPage,
+} from './page.ts'
+import { feedUnit, type Partitions, spreadOver } from './partitions.ts'
 import {
-  type PartitionedTailOptions,
-  type TailedPartitionedMessage,
-  tailPartitions,
-} from './partition-tail.ts'
-import type { Removed, RemoveOptions } from './removing.ts'
-import { type PartitionClaimLease, SettlingClaims } from './settling-by-token.ts'
-import type { SubscriberOptions } from './subscriber.ts'
-import { takeMessages } from './taking.ts'
+  type NewPartitionedMessage,
+  PARTITIONED_APPEND_OPTIONS,
+  type PartitionedAppended,
+  type PartitionedAppendOptions,
+  MessageRouter,
+} from './router.ts'
+import { type PartitionClaimLease, SettlingClaims } from './claim-by-token.ts'
+import { PartitionedSubscriber, type SubscriberOptions } from './subscriber.ts'
+import { type PartitionedTailOptions, type TailedPartitionedMessage, tail, tailOptions } from './tail.ts'
 
 export interface PartitionedFeedOptions<Body> extends FeedOptions<Body> {
   /** Over how many slots the feed is spread, 1 to 64; default 16. It stays so until the feed is cleared. */
@@ -50,6 +39,8 @@ export interface PartitionedFeedOptions<Body> extends FeedOptions<Body> {
 }
 
 const MAX_PARTITIONS = 64
+const TAIL_OPTIONS = tailOptions(PARTITIONED_READ_OPTIONS)
+const SUBSCRIBER_OPTIONS = TAIL_OPTIONS.filter((option) => option !== 'after')
 
 /**
  * A feed that is spread over several slots, for more than one node can take. Each partition is a feed with
@@ -59,28 +50,30 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   readonly name: string
   /** Claims, for whoever knows only their partitions and tokens. */
   readonly settle: SettlingClaims<PartitionClaimLease>
-  readonly #runtime: Runtime
   readonly #options: PartitionedFeedOptions<Body>
-  readonly #partitions: PartitionSet<Body>
-  readonly #appender: PartitionAppender<Body>
-  readonly #claims: PartitionClaims<Body>
+  readonly #terms: FeedTerms
+  readonly #partitions: Partitions<Body>
+  readonly #router: MessageRouter<Body>
+  readonly #claims: Claims<Body, PartitionClaim<Body>>
 
   /** `beside`: the dead letters of the feed of that name. */
   constructor(runtime: Runtime, name: string, options: PartitionedFeedOptions<Body> = {}, beside?: 'dead') {
     const { partitions = 16, ...each } = options
     const count = checkInteger('partitions', partitions, 1, MAX_PARTITIONS)
-    this.#runtime = runtime
+    this.#terms = toFeedTerms(each)
+    this.name = checkName('name', name)
     this.#options = options
-    this.#partitions = new PartitionSet(runtime, name, count, each, beside)
-    this.#appender = new PartitionAppender(this.#partitions)
-    this.#claims = new PartitionClaims(this.#partitions, each)
-    this.settle = new SettlingClaims(placesOver(this.#partitions))
-    this.name = this.#partitions.name
+    this.#partitions = spreadOver(feedUnit(runtime, this.name), count, each.codec, beside)
+    this.settle = new SettlingClaims(this.#partitions)
+    this.#router = new MessageRouter(this.#partitions, this.#terms)
+    this.#claims = new Claims(this.#partitions, this.#terms.deadLetters, {
+      hold: (source, granted) => new PartitionClaim(source, granted),
+    })
   }
 
   /** How many partitions the feed has. */
   get partitions(): number {
-    return this.#partitions.count
+    return this.#partitions.spread
   }
 
   /**
@@ -88,8 +81,8 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * either to each partition in turn. Resolves to what it is called, once the server has it. Throws InvalidArgumentError.
    */
   async append(body: Body, options: PartitionedAppendOptions = {}): Promise<PartitionedAppended> {
-    checkOptions('options', options, APPEND_OPTIONS)
-    return this.#appender.append(body, options)
+    checkOptions('options', options, PARTITIONED_APPEND_OPTIONS)
+    return this.#router.append(body, options)
   }
 
   /**
@@ -98,7 +91,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * the others did, and repeating is safe with idempotency keys. Throws InvalidArgumentError.
    */
   async appendMany(messages: readonly NewPartitionedMessage<Body>[]): Promise<PartitionedAppended[]> {
-    return this.#appender.appendMany(messages)
+    return this.#router.appendMany(messages)
   }
 
   /**
@@ -107,12 +100,8 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * is exact. Throws the signal's reason.
    */
   async read(options: PartitionedReadOptions = {}): Promise<PartitionedPage<Body>> {
-    return toPartitionedPage(await this.#readEntries(options))
-  }
-
-  async #readEntries(options: PartitionedReadOptions): Promise<PartitionedEntryPage<Body>> {
-    checkOptions('options', options, READ_OPTIONS)
-    return readPartitions(this.#partitions, options, this.#options.origin ?? '')
+    const page = await this.#readEntries(options)
+    return { ...toPage(page), gaps: page.gaps, resets: page.resets }
   }
 
   /**
@@ -120,7 +109,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * what no retry would change.
    */
   tail(options: PartitionedTailOptions = {}): AsyncGenerator<TailedPartitionedMessage<Body>> {
-    return tailPartitions({ partitions: this.#partitions, read: (page) => this.#readEntries(page) }, options)
+    return this.#tail(options, TAIL_OPTIONS)
   }
 
   /** As `tail`, from the oldest message. */
@@ -132,16 +121,10 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * Looks messages up by id, in the order asked; ids that are not in the feed are left out. Throws InvalidArgumentError.
    */
   async get(ids: readonly string[]): Promise<FoundPartitionedMessages<Body>> {
-    const found = new Map<string, PartitionedEntry<Body>>()
-    const placed = placedIds(ids, this.partitions)
-    await this.#eachPartition(ids, async (number, own) => {
-      for (const entry of await lookUp(this.#partitions.at(number).source, own)) {
-        found.set(toPartitionedId(number, entry.id), inPartition(number, entry, null))
-      }
-    })
-    if (found.size < new Set(ids).size) await this.#partitions.agreement.check()
-    const asked = new Set(placed.map(({ partition, id }) => toPartitionedId(partition, id)))
-    return sortOut([...asked].flatMap((id) => found.get(id) ?? []))
+    const found = await lookUp(this.#partitions, ids, ({ partition }, entry) =>
+      inPartition(partition, entry, null),
+    )
+    return sortOut(found)
   }
 
   /**
@@ -149,15 +132,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * removed, and which stayed. Throws InvalidArgumentError.
    */
   async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
-    checkOptions('options', options, ['evenClaimed'])
-    const removed = await this.#eachPartition(ids, async (number, own) => {
-      const { count, held } = await this.#partitions.at(number).feed.remove(own, options)
-      return { count, held: held.map((id) => toPartitionedId(number, id)) }
-    })
-    const count = removed.reduce((sum, each) => sum + each.count, 0)
-    const held = removed.flatMap((each) => each.held)
-    if (count + held.length < new Set(ids).size) await this.#partitions.agreement.check()
-    return { count, held }
+    return removeMessages(this.#partitions, ids, options)
   }
 
   /**
@@ -171,11 +146,9 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
 
   /** A live claim by its partition and token. Null when it has ended or never was. */
   async findClaim(partition: number, token: number): Promise<PartitionClaim<Body> | null> {
-    const { source } = this.#partitions.at(partition)
-    const claim = await findClaim(source, checkToken(token))
-    if (claim !== null) return new PartitionClaim(claim, partition, this.partitions)
-    await this.#partitions.agreement.check()
-    return null
+    const claim = await this.#claims.find(this.#partitions.at(partition), checkToken(token))
+    if (claim === null) await this.#partitions.agreement?.check()
+    return claim
   }
 
   /**
@@ -192,18 +165,20 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   /** A reader whose position is stored with every partition. It is made by its first use. */
   subscriber(name: string, options: SubscriberOptions = {}): PartitionedSubscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
-    return new PartitionedSubscriber(
-      this.#partitions,
-      checkName('name', name),
-      (page) => this.#readEntries(page),
-      options,
-    )
+    const feed = {
+      partitions: this.#partitions,
+      known: PARTITIONED_READ_OPTIONS,
+      read: (page: PartitionedReadOptions) => this.read(page),
+      tail: (page: PartitionedTailOptions, begin: () => Promise<string>) =>
+        this.#tail(page, SUBSCRIBER_OPTIONS, begin),
+    }
+    return new PartitionedSubscriber<Body>(feed, checkName('name', name), options)
   }
 
   /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slots. */
   get deadLetters(): PartitionedFeed<Body> {
     const { maxClaims: _, ...options } = this.#options
-    return new PartitionedFeed(this.#runtime, this.name, options, 'dead')
+    return new PartitionedFeed(this.#partitions.runtime, this.name, options, 'dead')
   }
 
   /** A read-only picture, with one of each partition. */
@@ -219,16 +194,17 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     return this.#partitions.clear()
   }
 
-  async #eachPartition<Value>(
-    ids: readonly string[],
-    call: (partition: number, ids: string[]) => Promise<Value>,
-  ): Promise<Value[]> {
-    const owned = new Map<number, string[]>()
-    for (const { partition, id } of placedIds(ids, this.partitions)) {
-      const own = owned.get(partition)
-      if (own === undefined) owned.set(partition, [id])
-      else own.push(id)
-    }
-    return Promise.all([...owned].map(([partition, own]) => call(partition, own)))
+  async #readEntries(options: PartitionedReadOptions): Promise<EntryPage<PartitionedEntry<Body>>> {
+    checkOptions('options', options, PARTITIONED_READ_OPTIONS)
+    return readMergedPage(this.#partitions, options, this.#terms.origin)
+  }
+
+  #tail(
+    options: PartitionedTailOptions,
+    known: readonly string[],
+    begin?: () => Promise<string>,
+  ): AsyncGenerator<TailedPartitionedMessage<Body>> {
+    const read = (page: PartitionedReadOptions) => this.#readEntries(page)
+    return tail({ partitions: this.#partitions, read, begin, known }, options)
   }
 }

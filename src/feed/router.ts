@@ -4,10 +4,11 @@ import { checkOptions } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { errorOfPart, failureOf } from '../runtime/iteration/in-parts.ts'
 import { partitionOf } from '../runtime/partitions/partition-hash.ts'
-import type { Appended } from './appending.ts'
-import { type AppendOptions, checkNewMessage, type NewMessage, toOutgoing } from './outgoing.ts'
-import { toPartitionedId } from './partition-message.ts'
-import type { Partition, PartitionSet } from './partition-set.ts'
+import { type Appended, Appender } from './appender.ts'
+import type { FeedTerms } from './feed-options.ts'
+import { toPartitionedId } from './addresses.ts'
+import { type AppendOptions, checkNewMessage, type OutgoingMessage } from './new-message.ts'
+import type { Partitions } from './partitions.ts'
 
 export interface PartitionedAppendOptions extends AppendOptions {
   /** Messages of one key share a partition, and so keep their order; default: each partition in turn. */
@@ -26,33 +27,35 @@ export interface PartitionedAppended {
 }
 
 /** Messages that go to one partition, and their places in the list they came in. */
-interface Share<Body> {
-  readonly partition: Partition<Body>
-  readonly messages: NewMessage<Body>[]
+interface Share {
+  readonly messages: OutgoingMessage[]
   readonly places: number[]
 }
 
-export class PartitionAppender<Body> {
-  readonly #partitions: PartitionSet<Body>
+export const PARTITIONED_APPEND_OPTIONS = ['key', 'expireAfter', 'delay', 'idempotencyKey'] as const
+const MESSAGE_OPTIONS = ['body', ...PARTITIONED_APPEND_OPTIONS] as const
+
+export class MessageRouter<Body> {
+  readonly #appenders: readonly Appender<Body>[]
   #turn: number
 
-  constructor(partitions: PartitionSet<Body>) {
-    this.#partitions = partitions
-    this.#turn = Math.floor(Math.random() * partitions.count)
+  constructor(partitions: Partitions<Body>, terms: FeedTerms) {
+    this.#appenders = partitions.all.map((source) => new Appender(source, terms))
+    this.#turn = Math.floor(Math.random() * this.#appenders.length)
   }
 
   async append(body: Body, { key, ...options }: PartitionedAppendOptions): Promise<PartitionedAppended> {
-    const partition = this.#partitions.at(this.#route(key, options.idempotencyKey, this.#takeTurn()))
-    const appended = await partition.feed.append(body, options)
-    return toPartitioned(partition, appended)
+    const partition = this.#route(key, options.idempotencyKey, this.#takeTurn())
+    const appender = this.#at(partition)
+    return toPartitioned(partition, await appender.append(appender.prepare(body, options)))
   }
 
   async appendMany(messages: readonly NewPartitionedMessage<Body>[]): Promise<PartitionedAppended[]> {
     const shares = this.#share(messages)
     const results: PartitionedAppended[] = []
     const settled = await Promise.allSettled(
-      shares.map(async ({ partition, messages: own, places }) => {
-        const appended = await partition.feed.appendMany(own)
+      [...shares].map(async ([partition, { messages: own, places }]) => {
+        const appended = await this.#at(partition).appendMany(own)
         places.forEach((place, at) => {
           results[place] = toPartitioned(partition, appended[at] as Appended)
         })
@@ -67,39 +70,39 @@ export class PartitionAppender<Body> {
   }
 
   /** Sorts messages by partition, and checks all of them before any is sent. */
-  #share(messages: readonly NewPartitionedMessage<Body>[]): Share<Body>[] {
+  #share(messages: readonly NewPartitionedMessage<Body>[]): Map<number, Share> {
     if (!Array.isArray(messages)) throw new InvalidArgumentError('messages', 'must be a list')
-    const shares = new Map<number, Share<Body>>()
+    const shares = new Map<number, Share>()
     const turn = this.#takeTurn()
     for (const [place, message] of messages.entries()) {
       checkOptions('message', message, MESSAGE_OPTIONS)
       const { key, ...own } = message
       checkNewMessage(own)
-      const partition = this.#partitions.at(this.#route(key, own.idempotencyKey, turn))
-      toOutgoing(partition.source, own.body, own, { expireMs: 0, origin: '' })
-      const share = shares.get(partition.number) ?? { partition, messages: [], places: [] }
-      shares.set(partition.number, share)
-      share.messages.push(own)
+      const partition = this.#route(key, own.idempotencyKey, turn)
+      const share = shares.get(partition) ?? { messages: [], places: [] }
+      shares.set(partition, share)
+      share.messages.push(this.#at(partition).prepare(own.body, own))
       share.places.push(place)
     }
-    return [...shares.values()]
+    return shares
   }
 
   // A message that is sent again must come to the partition that knows its idempotency key.
   #route(key: string | undefined, idempotencyKey: string | undefined, turn: number): number {
     const decisive = key ?? idempotencyKey
-    return decisive === undefined ? turn : partitionOf(decisive, this.#partitions.count)
+    return decisive === undefined ? turn : partitionOf(decisive, this.#appenders.length)
   }
 
   #takeTurn(): number {
-    this.#turn = (this.#turn + 1) % this.#partitions.count
+    this.#turn = (this.#turn + 1) % this.#appenders.length
     return this.#turn
+  }
+
+  #at(partition: number): Appender<Body> {
+    return this.#appenders[partition] as Appender<Body>
   }
 }
 
-export const APPEND_OPTIONS = ['key', 'expireAfter', 'delay', 'idempotencyKey'] as const
-const MESSAGE_OPTIONS = ['body', ...APPEND_OPTIONS] as const
-
-function toPartitioned<Body>({ number }: Partition<Body>, { id, duplicate }: Appended): PartitionedAppended {
-  return { id: toPartitionedId(number, id), partition: number, duplicate }
+function toPartitioned(partition: number, { id, duplicate }: Appended): PartitionedAppended {
+  return { id: toPartitionedId(partition, id), partition, duplicate }
 }

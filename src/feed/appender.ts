@@ -2,15 +2,22 @@
 // message falls between them; more than one call can carry is sent as several.
 
 import { type AppendAlikeArguments, type AppendAnswer, append, appendAlike } from '../generated/feed.ts'
-import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
 import type { Batcher, BatchTerms, Send } from '../runtime/calls/batcher.ts'
 import type { CallId } from '../runtime/calls/call-ids.ts'
-import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { inGroups } from '../runtime/iteration/in-groups.ts'
 import { errorOfPart } from '../runtime/iteration/in-parts.ts'
 import type { RunInSlot } from '../runtime/connection/unit.ts'
-import { microsText, type Source } from './message.ts'
-import { areAlike, MAX_BODY_BYTES, mayDecline, type Outgoing } from './outgoing.ts'
+import type { FeedTerms } from './feed-options.ts'
+import { microsText } from './addresses.ts'
+import {
+  type AppendOptions,
+  areAlike,
+  MAX_BODY_BYTES,
+  mayDecline,
+  type OutgoingMessage,
+  toOutgoing,
+} from './new-message.ts'
+import type { FeedSource } from './partitions.ts'
 
 export interface Appended {
   readonly id: string
@@ -22,22 +29,6 @@ export interface Appended {
   readonly began: boolean
 }
 
-/** What the feed keeps; a number is a count of messages. Whatever is beyond goes, oldest first. */
-export interface Keep {
-  count?: number
-  age?: Duration
-  /** Of all bodies together. */
-  bytes?: number
-}
-
-/** What is the same for all messages that a handle appends. */
-export interface AppendTerms {
-  readonly keepCount: number
-  readonly keepMs: number
-  readonly keepBytes: number
-  readonly rememberMs: number
-}
-
 const BATCHES: BatchTerms = {
   name: append.script.name,
   items: 1000,
@@ -47,49 +38,37 @@ const BATCHES: BatchTerms = {
 }
 const SLOW_BATCHES = 16
 
-/** Checks the options. Throws InvalidArgumentError. */
-export function toAppendTerms({
-  keep = {},
-  rememberFor = '1h',
-}: {
-  readonly keep?: number | Keep
-  readonly rememberFor?: Duration
-}): AppendTerms {
-  checkOptions('keep', typeof keep === 'number' ? {} : keep, ['count', 'age', 'bytes'])
-  const { count, age, bytes } = typeof keep === 'number' ? { count: keep } : keep
-  return {
-    keepCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
-    keepMs: age === undefined ? 0 : toMs('keep.age', age),
-    keepBytes: bytes === undefined ? 0 : checkInteger('keep.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
-    rememberMs: toMs('rememberFor', rememberFor, { max: '30d' }),
-  }
-}
-
 /** Appends for one handle of a feed; handles of one feed with the same terms share their batches. */
 export class Appender<Body> {
-  readonly #source: Source<Body>
-  readonly #terms: AppendTerms
+  readonly #source: FeedSource<Body>
+  readonly #terms: FeedTerms
   readonly #batch: string
   readonly #keepsAll: boolean
-  readonly #send: Send<Outgoing, Appended>
+  readonly #send: Send<OutgoingMessage, Appended>
   /** Batches for which the quick way is not tried: it would be declined, and cost a call more. */
   #slowly = 1
 
-  constructor(source: Source<Body>, terms: AppendTerms) {
+  constructor(source: FeedSource<Body>, terms: FeedTerms) {
+    const { retention } = terms
     this.#source = source
     this.#terms = terms
-    this.#batch = `${source.unit.channel} ${source.spread} ${source.codec.name} ${Object.values(terms).join(' ')}`
-    this.#keepsAll = terms.keepCount + terms.keepMs + terms.keepBytes === 0
+    this.#batch = `${source.unit.channel} ${source.spread} ${source.codec.name} ${Object.values(retention).join(' ')}`
+    this.#keepsAll = retention.keepCount + retention.keepMs + retention.keepBytes === 0
     this.#send = (messages, by) => this.#sendBatch(messages, by)
   }
 
-  append(message: Outgoing): Promise<Appended> {
+  /** Throws InvalidArgumentError. */
+  prepare(body: Body, options: AppendOptions): OutgoingMessage {
+    return toOutgoing(this.#source, body, options, this.#terms)
+  }
+
+  append(message: OutgoingMessage): Promise<Appended> {
     return this.#batcher().addOne(message, message.bytes)
   }
 
   /** Appends messages in as few script calls as their number and size allow. */
-  async appendMany(messages: readonly Outgoing[]): Promise<Appended[]> {
-    if (messages.length === 1) return [await this.append(messages[0] as Outgoing)]
+  async appendMany(messages: readonly OutgoingMessage[]): Promise<Appended[]> {
+    if (messages.length === 1) return [await this.append(messages[0] as OutgoingMessage)]
     const results: Appended[] = []
     try {
       for (const group of inGroups(messages, BATCHES)) {
@@ -102,11 +81,11 @@ export class Appender<Body> {
     return results
   }
 
-  #batcher(): Batcher<Outgoing, Appended> {
+  #batcher(): Batcher<OutgoingMessage, Appended> {
     return this.#source.unit.runtime.batcher(this.#batch, BATCHES, this.#send)
   }
 
-  #sendBatch(messages: Outgoing[], by: number): Promise<Appended[]> {
+  #sendBatch(messages: OutgoingMessage[], by: number): Promise<Appended[]> {
     if (this.#slowly > 0 || !this.#keepsAll || !areAlike(messages) || mayDecline(messages)) {
       this.#slowly -= 1
       return this.#source.unit.inSlot((run) => this.#appendAny(run, messages, by), { by })
@@ -115,8 +94,8 @@ export class Appender<Body> {
   }
 
   /** The quick way. A feed that declines it has something else to do first; soon it may not. */
-  async #appendAlike(run: RunInSlot, messages: Outgoing[], by: number): Promise<Appended[]> {
-    const [{ expireMs, origin }] = messages as [Outgoing]
+  async #appendAlike(run: RunInSlot, messages: OutgoingMessage[], by: number): Promise<Appended[]> {
+    const [{ expireMs, origin }] = messages as [OutgoingMessage]
     const answer = await run(appendAlike, (id) => ({
       ...this.#common(id),
       expireMs,
@@ -130,8 +109,13 @@ export class Appender<Body> {
     return this.#appendAny(run, messages, by)
   }
 
-  async #appendAny(run: RunInSlot, messages: Outgoing[], by: number, proof = ''): Promise<Appended[]> {
-    const answer = await run(append, (id) => ({ ...this.#terms, ...this.#common(id), proof, messages }))
+  async #appendAny(run: RunInSlot, messages: OutgoingMessage[], by: number, proof = ''): Promise<Appended[]> {
+    const answer = await run(append, (id) => ({
+      ...this.#terms.retention,
+      ...this.#common(id),
+      proof,
+      messages,
+    }))
     if (answer.status === 'appended') return toAppended(answer, messages)
     const { agreement, unit } = this.#source
     if (agreement === null) throw new TypeError('a feed that is not spread has nothing to agree upon')
@@ -155,7 +139,7 @@ type Common = Pick<AppendAlikeArguments, 'codec' | 'partitions' | 'caller' | 'ca
 
 function toAppended(
   answer: Omit<Extract<AppendAnswer, { status: 'appended' }>, 'status'>,
-  messages: readonly Outgoing[],
+  messages: readonly OutgoingMessage[],
 ): Appended[] {
   const { epoch, first, created: began } = answer
   const beginning = `${microsText(epoch)}-`

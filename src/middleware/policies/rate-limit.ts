@@ -19,12 +19,6 @@ export interface RateLimitMiddlewareOptions<Request> {
   cost?: (request: Request) => number
 }
 
-/** Checks the options once, when the middleware is made. Throws InvalidArgumentError. */
-export function checkRateLimitOptions<Request>(options: RateLimitMiddlewareOptions<Request>): void {
-  checkOptions('options', options, ['subject', 'cost'])
-  if (typeof options.subject !== 'function') throw new InvalidArgumentError('subject', 'must be a function')
-}
-
 export type Limiter = Pick<RateLimit, 'take' | 'release'>
 
 export type Passage =
@@ -32,20 +26,30 @@ export type Passage =
   /** Call `done` when the response is; it never rejects, and counts once. */
   | { readonly allowed: true; readonly headers: Headers; done(): void }
 
-/** Takes before the handler. Throws what `take` throws: an outage where the limiter's `onOutage` says so. */
-export async function pass<Request>(
-  limiter: Limiter,
-  { subject, cost }: RateLimitMiddlewareOptions<Request>,
-  request: Request,
-): Promise<Passage> {
-  // A token of a session, or what a proxy passes on, may be of any length.
-  const who = fitName(toldText('subject', subject(request)))
-  const decision = await limiter.take(who, { cost: cost?.(request) ?? 1 })
-  const headers = headersOf(decision)
-  if (!decision.allowed) {
-    return { allowed: false, answer: decision.outage ? unavailable() : limited(decision, headers) }
+export class RateLimitPolicy<Request> {
+  readonly #limiter: Limiter
+  readonly #options: RateLimitMiddlewareOptions<Request>
+
+  /** Throws InvalidArgumentError. */
+  constructor(limiter: Limiter, options: RateLimitMiddlewareOptions<Request>) {
+    checkOptions('options', options, ['subject', 'cost'])
+    if (typeof options.subject !== 'function') throw new InvalidArgumentError('subject', 'must be a function')
+    this.#limiter = limiter
+    this.#options = options
   }
-  return { allowed: true, headers, done: releaser(limiter, who, decision) }
+
+  /** Takes before the handler. Throws what `take` throws: an outage where the limiter's `onOutage` says so. */
+  async pass(request: Request): Promise<Passage> {
+    const { subject, cost } = this.#options
+    // A token of a session, or what a proxy passes on, may be of any length.
+    const who = fitName(toldText('subject', subject(request)))
+    const decision = await this.#limiter.take(who, { cost: cost?.(request) ?? 1 })
+    const headers = headersOf(decision)
+    if (!decision.allowed) {
+      return { allowed: false, answer: decision.outage ? unavailable() : limited(decision, headers) }
+    }
+    return { allowed: true, headers, done: releaser(this.#limiter, who, decision) }
+  }
 }
 
 function headersOf(decision: Decision): Headers {
