@@ -166,26 +166,31 @@ export {
   type Task,
   type TaskContext,
 } from './once/once.ts'
-export type { Advanced, NextJob } from './queue/advancing.ts'
-export type { JobEnd } from './queue/awaiting.ts'
-export type { BackoffFunction, Backoffs } from './queue/backing-off.ts'
+export type { Advanced, NextJob } from './queue/claims/next-job.ts'
+export type { JobEnd } from './queue/jobs/job-end.ts'
+export type { BackoffFunction, Backoffs } from './queue/worker/backoffs.ts'
 export {
   type BatchContext,
   type BatchFunction,
   BatchHandler,
   type BatchOptions,
   batch,
-} from './queue/batching.ts'
-export { type BuryOptions, ClaimedJob, type ReleaseOptions, type RetryOptions } from './queue/claimed-job.ts'
-export type { Enqueued } from './queue/enqueueing.ts'
+} from './queue/worker/batch.ts'
+export {
+  type BuryOptions,
+  ClaimedJob,
+  type ReleaseOptions,
+  type RetryOptions,
+} from './queue/claims/claimed-job.ts'
+export type { Enqueued } from './queue/jobs/enqueuer.ts'
 export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './queue/events.ts'
-export type { LossReason } from './queue/exchange.ts'
-export type { FoundPage } from './queue/finding.ts'
-export type { Handler, Handlers } from './queue/handling.ts'
-export type { Happening, HistoryEntry, JobHistory } from './queue/history.ts'
-export type { QueueHooks } from './queue/hooks.ts'
-export type { FoundJob, Job, JobState, LogLine } from './queue/job.ts'
-export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
+export type { LossReason } from './queue/claims/exchange.ts'
+export type { FoundPage } from './queue/jobs/finding.ts'
+export type { Handler, Handlers } from './queue/worker/attempt.ts'
+export type { Happening, HistoryEntry, JobHistory } from './queue/jobs/history.ts'
+export type { QueueHooks } from './queue/worker/hooks.ts'
+export type { FoundJob, Job, JobState, LogLine } from './queue/jobs/job.ts'
+export type { Backoff, JobOptions, Unique } from './queue/jobs/job-options.ts'
 export type {
   Failures,
   JobListOptions,
@@ -194,15 +199,15 @@ export type {
   RequeueOutcome,
   SearchOptions,
   StateListOptions,
-} from './queue/jobs.ts'
-export type { LentJob, LentJobs } from './queue/lending.ts'
-export type { IfParentFails, Parent, ParentId, ParentState } from './queue/parents.ts'
-export type { ParentsPage, ParentsPageOptions } from './queue/parents-of.ts'
-export type { PartitionedJobs } from './queue/partition-jobs.ts'
-export type { PartitionedRecurring } from './queue/partition-recurring.ts'
+} from './queue/jobs/jobs.ts'
+export type { LentJob, LentJobs } from './queue/detached/lent-jobs.ts'
+export type { IfParentFails, Parent, ParentId, ParentState } from './queue/jobs/parents.ts'
+export type { ParentsPage, ParentsPageOptions } from './queue/jobs/parents-of.ts'
+export type { PartitionedJobs } from './queue/jobs/partition-jobs.ts'
+export type { PartitionedRecurring } from './queue/recurring/partition-recurring.ts'
 export type { PartitionedQueueInspection, PartitionedSettings } from './queue/partition-settings.ts'
-export { PartitionedQueue, type PartitionedQueueOptions } from './queue/partitioned.ts'
-export type { NewJob } from './queue/preparing.ts'
+export { PartitionedQueue, type PartitionedQueueOptions } from './queue/partitioned-queue.ts'
+export type { NewJob } from './queue/preparer.ts'
 // A claim of a feed has options of its own.
 export {
   type ClaimOptions as QueueClaimOptions,
@@ -217,7 +222,7 @@ export type {
   MissedRuns,
   Recurrence,
   RecurrenceRule,
-} from './queue/recurrence.ts'
+} from './queue/recurring/recurrence.ts'
 export {
   Recurring,
   type RecurringBounds,
@@ -225,8 +230,8 @@ export {
   type RecurringJobOptions,
   type RecurringOptions,
   type RecurringPage,
-} from './queue/recurring.ts'
-export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './queue/schemas.ts'
+} from './queue/recurring/recurring.ts'
+export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './queue/source/schemas.ts'
 export type {
   GroupInspection,
   QueueInspection,
@@ -245,12 +250,12 @@ export type {
   Settled,
   SettledAdvance,
   SettlingByToken,
-} from './queue/settling-by-token.ts'
+} from './queue/detached/settling-by-token.ts'
 export type { Spread } from './queue/spread.ts'
 export type { Stats, StatsCounts, StatsOptions, StatsPeriod } from './queue/stats.ts'
-export type { TagCount } from './queue/tagging.ts'
-export type { UndecodablePart } from './queue/undecodable.ts'
-export { Worker, type WorkOptions } from './queue/worker.ts'
+export type { TagCount } from './queue/jobs/tags.ts'
+export type { UndecodablePart } from './queue/source/job-parts.ts'
+export { Worker, type WorkOptions } from './queue/worker/worker.ts'
 export type {
   Allowed,
   Decision,

@@ -31,8 +31,8 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/drivers/rounds.ts',
   'src/drivers/those-that-answer.ts',
   'src/drivers/time-limit.ts',
-  'src/queue/exchanger.ts',
-  'src/queue/listening.ts',
+  'src/queue/worker/exchanger.ts',
+  'src/queue/event-stream.ts',
   'src/runtime/leases/kept-lease.ts',
   'src/runtime/keeper/lease-keeper.ts',
   'src/runtime/subscriptions/mailbox.ts',
@@ -93,7 +93,7 @@ test('what was thrown is put into words by src/runtime/errors/thrown.ts', () => 
     'src/testing/',
     'src/runtime/errors/thrown.ts',
     'src/runtime/calls/server.ts',
-    'src/queue/cron.ts',
+    'src/queue/recurring/cron.ts',
   ]
   holds(
     THROWN,

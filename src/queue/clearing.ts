@@ -1,6 +1,6 @@
 import { clear } from '../generated/queue.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
-import type { Source } from './source.ts'
+import type { Source } from './source/source.ts'
 
 /** Resolves to false when there was nothing. */
 export async function clearSource({ unit }: Source): Promise<boolean> {

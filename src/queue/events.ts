@@ -2,8 +2,8 @@
 
 import { checkOneOf, checkOptions, checkText } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { toId } from './ids.ts'
-import type { Source } from './source.ts'
+import { toId } from './source/ids.ts'
+import type { Source } from './source/source.ts'
 
 const KINDS = [
   'enqueued',

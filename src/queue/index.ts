@@ -4,10 +4,10 @@ import * as operations from '../generated/queue.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
 import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import { openQueue } from './open.ts'
-import type { PartitionedQueue, PartitionedQueueOptions } from './partitioned.ts'
+import type { PartitionedQueue, PartitionedQueueOptions } from './partitioned-queue.ts'
 import type { Queue } from './queue.ts'
 import type { QueueOptions } from './queue-options.ts'
-import type { GivenBy, MadeBy, SchemasByName } from './schemas.ts'
+import type { GivenBy, MadeBy, SchemasByName } from './source/schemas.ts'
 
 export * from './queue.ts'
 

@@ -1,6 +1,6 @@
 import { checkOptions } from '../runtime/values/arguments.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { PartitionedQueue, type PartitionedQueueOptions } from './partitioned.ts'
+import { PartitionedQueue, type PartitionedQueueOptions } from './partitioned-queue.ts'
 import { Queue } from './queue.ts'
 import type { QueueOptions } from './queue-options.ts'
 

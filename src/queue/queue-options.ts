@@ -1,6 +1,6 @@
 import type { Codec } from '../runtime/values/codec.ts'
-import type { QueueHooks } from './hooks.ts'
-import type { SchemasByName } from './schemas.ts'
+import type { QueueHooks } from './worker/hooks.ts'
+import type { SchemasByName } from './source/schemas.ts'
 
 export interface QueueOptions {
   /** How payloads and results become bytes; default JSON. */

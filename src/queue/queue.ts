@@ -1,28 +1,34 @@
 import { checkOptions } from '../runtime/values/arguments.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { CLAIM_OPTIONS, type ClaimOptions, checkAcks, LEND_OPTIONS, toClaimTerms } from './claim-options.ts'
-import type { ClaimedJob } from './claimed-job.ts'
-import { claimJobs } from './claiming.ts'
+import {
+  CLAIM_OPTIONS,
+  type ClaimOptions,
+  checkAcks,
+  LEND_OPTIONS,
+  toClaimTerms,
+} from './claims/claim-options.ts'
+import type { ClaimedJob } from './claims/claimed-job.ts'
+import { claimJobs } from './claims/claim.ts'
 import { clearSource } from './clearing.ts'
-import { type Enqueued, Enqueuer } from './enqueueing.ts'
+import { type Enqueued, Enqueuer } from './jobs/enqueuer.ts'
 import { type EventOptions, type QueueEvent, toFilter } from './events.ts'
-import { leasesOf } from './finding-leases.ts'
-import type { Handlers } from './handling.ts'
-import { checkHooks, type QueueHooks } from './hooks.ts'
-import type { JobOptions } from './job-options.ts'
-import { Jobs as JobList } from './jobs.ts'
-import { type LentJobs, lendJobs } from './lending.ts'
-import { listenTo } from './listening.ts'
-import { openSource } from './open-source.ts'
-import { type NewJob, Preparer } from './preparing.ts'
+import { leasesOf } from './detached/leases.ts'
+import type { Handlers } from './worker/attempt.ts'
+import { checkHooks, type QueueHooks } from './worker/hooks.ts'
+import type { JobOptions } from './jobs/job-options.ts'
+import { Jobs as JobList } from './jobs/jobs.ts'
+import { type LentJobs, lendJobs } from './detached/lent-jobs.ts'
+import { listenTo } from './event-stream.ts'
+import { openSource } from './sources.ts'
+import { type NewJob, Preparer } from './preparer.ts'
 import type { QueueOptions } from './queue-options.ts'
-import { Recurring } from './recurring.ts'
+import { Recurring } from './recurring/recurring.ts'
 import { type QueueInspection, Settings } from './settings.ts'
-import { Settler } from './settling.ts'
-import { SettlingByToken } from './settling-by-token.ts'
-import type { Source } from './source.ts'
+import { Settler } from './claims/settler.ts'
+import { SettlingByToken } from './detached/settling-by-token.ts'
+import type { Source } from './source/source.ts'
 import { readNames, readStats, type Stats, type StatsOptions } from './stats.ts'
-import { Worker, type WorkOptions } from './worker.ts'
+import { Worker, type WorkOptions } from './worker/worker.ts'
 
 /**
  * Jobs that are done once: each is leased to one worker at a time, and comes back when that is lost. It runs at least
@@ -146,20 +152,26 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
   }
 }
 
-export type { Advanced, NextJob } from './advancing.ts'
-export type { JobEnd } from './awaiting.ts'
-export type { BackoffFunction, Backoffs } from './backing-off.ts'
-export { type BatchContext, type BatchFunction, BatchHandler, type BatchOptions, batch } from './batching.ts'
-export type { ClaimOptions } from './claim-options.ts'
-export { type BuryOptions, ClaimedJob, type ReleaseOptions, type RetryOptions } from './claimed-job.ts'
-export type { Enqueued } from './enqueueing.ts'
+export type { Advanced, NextJob } from './claims/next-job.ts'
+export type { JobEnd } from './jobs/job-end.ts'
+export type { BackoffFunction, Backoffs } from './worker/backoffs.ts'
+export {
+  type BatchContext,
+  type BatchFunction,
+  BatchHandler,
+  type BatchOptions,
+  batch,
+} from './worker/batch.ts'
+export type { ClaimOptions } from './claims/claim-options.ts'
+export { type BuryOptions, ClaimedJob, type ReleaseOptions, type RetryOptions } from './claims/claimed-job.ts'
+export type { Enqueued } from './jobs/enqueuer.ts'
 export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './events.ts'
-export type { LossReason } from './exchange.ts'
-export type { Handler, Handlers } from './handling.ts'
-export type { Happening, HistoryEntry, JobHistory } from './history.ts'
-export type { QueueHooks } from './hooks.ts'
-export type { FoundJob, Job, JobState, LogLine } from './job.ts'
-export type { Backoff, JobOptions, Unique } from './job-options.ts'
+export type { LossReason } from './claims/exchange.ts'
+export type { Handler, Handlers } from './worker/attempt.ts'
+export type { Happening, HistoryEntry, JobHistory } from './jobs/history.ts'
+export type { QueueHooks } from './worker/hooks.ts'
+export type { FoundJob, Job, JobState, LogLine } from './jobs/job.ts'
+export type { Backoff, JobOptions, Unique } from './jobs/job-options.ts'
 export type {
   Failures,
   JobListOptions,
@@ -168,14 +180,14 @@ export type {
   ParentsChanged,
   SearchOptions,
   StateListOptions,
-} from './jobs.ts'
-export type { LentJob, LentJobs } from './lending.ts'
-export type { IfParentFails, Parent, ParentId, ParentState } from './parents.ts'
-export type { PartitionedJobs } from './partition-jobs.ts'
-export type { PartitionedRecurring } from './partition-recurring.ts'
+} from './jobs/jobs.ts'
+export type { LentJob, LentJobs } from './detached/lent-jobs.ts'
+export type { IfParentFails, Parent, ParentId, ParentState } from './jobs/parents.ts'
+export type { PartitionedJobs } from './jobs/partition-jobs.ts'
+export type { PartitionedRecurring } from './recurring/partition-recurring.ts'
 export type { PartitionedQueueInspection, PartitionedSettings } from './partition-settings.ts'
-export type { PartitionedQueue, PartitionedQueueOptions } from './partitioned.ts'
-export type { NewJob } from './preparing.ts'
+export type { PartitionedQueue, PartitionedQueueOptions } from './partitioned-queue.ts'
+export type { NewJob } from './preparer.ts'
 export type { QueueOptions } from './queue-options.ts'
 export type {
   CronRecurrence,
@@ -185,7 +197,7 @@ export type {
   MissedRuns,
   Recurrence,
   RecurrenceRule,
-} from './recurrence.ts'
+} from './recurring/recurrence.ts'
 export type {
   Recurring,
   RecurringBounds,
@@ -193,8 +205,8 @@ export type {
   RecurringJobOptions,
   RecurringOptions,
   RecurringPage,
-} from './recurring.ts'
-export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './schemas.ts'
+} from './recurring/recurring.ts'
+export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './source/schemas.ts'
 export type { GroupInspection, QueueInspection, QueueSettings, Rate, Settings, Throttle } from './settings.ts'
 export type {
   AckedJob,
@@ -207,8 +219,8 @@ export type {
   Settled,
   SettledAdvance,
   SettlingByToken,
-} from './settling-by-token.ts'
+} from './detached/settling-by-token.ts'
 export type { Spread } from './spread.ts'
 export type { Stats, StatsCounts, StatsOptions, StatsPeriod } from './stats.ts'
-export type { TagCount } from './tagging.ts'
-export type { Worker, WorkOptions } from './worker.ts'
+export type { TagCount } from './jobs/tags.ts'
+export type { Worker, WorkOptions } from './worker/worker.ts'

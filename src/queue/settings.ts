@@ -6,7 +6,7 @@ import { checkInteger, checkOptions, checkText } from '../runtime/values/argumen
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
-import type { Source } from './source.ts'
+import type { Source } from './source/source.ts'
 
 /**
  * `limit` jobs a window in the long run, and `burst` of them at once if they were saved up. No window has more than both

@@ -2,8 +2,8 @@
 
 import { type StatsAnswer, stats } from '../generated/queue.ts'
 import { checkInteger, checkOneOf, checkOptions } from '../runtime/values/arguments.ts'
-import { checkJobName } from './job-options.ts'
-import type { Source } from './source.ts'
+import { checkJobName } from './jobs/job-options.ts'
+import type { Source } from './source/source.ts'
 import { addSpans, newSpans, type Spans, type Spread, toSpread } from './spread.ts'
 
 export interface StatsOptions {

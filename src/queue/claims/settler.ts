@@ -1,0 +1,206 @@
+// What becomes of claimed jobs: the outcomes of one tick travel in one call of each kind.
+
+import { ackAndClaim, advance, bury, extend, release, retry } from '../../generated/queue.ts'
+import type { BatchTerms } from '../../runtime/calls/batcher.ts'
+import type { CallId } from '../../runtime/calls/call-ids.ts'
+import { LeaseLostError } from '../../runtime/errors/errors.ts'
+import { askingAt, type End, endOf } from '../../runtime/keeper/grant.ts'
+import { learnTold } from '../../runtime/waiting/told.ts'
+import { followAck } from './ack-doubts.ts'
+import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './next-job.ts'
+import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'
+import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
+import type { Leased } from './leased.ts'
+import { type Note, sendNote } from '../jobs/notes.ts'
+import { encodeResult } from '../source/result.ts'
+import type { Source } from '../source/source.ts'
+import { workOf } from '../jobs/call-size.ts'
+
+/** Null: it took effect; else why it did not. */
+export type Outcome = LossReason | null
+
+interface FailedAttempt extends Leased, Failure {
+  readonly delayMs: number
+}
+
+/** A job that is given back. */
+interface Returned extends Leased {
+  readonly delayMs: number
+}
+
+/** What becomes of a job whose attempt failed. */
+export type Retried = 'retried' | 'buried'
+
+const MAX_BYTES = 4 * 1024 * 1024
+const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000, givesBack: true }
+const ACKS: BatchTerms = { name: ackAndClaim.script.name, ...LIMITS }
+const STEPS: BatchTerms = { name: advance.script.name, ...LIMITS }
+const RETRIES: BatchTerms = { name: retry.script.name, ...LIMITS }
+const RELEASES: BatchTerms = { name: release.script.name, ...LIMITS }
+const BURIALS: BatchTerms = { name: bury.script.name, ...LIMITS }
+
+export class Settler implements Settling {
+  readonly keepsLeases: boolean = false
+  readonly #source: Source
+
+  constructor(source: Source) {
+    this.#source = source
+  }
+
+  ack(job: ClaimedJob, result: Ack['result']): void {
+    const ending = this.sendAck({ number: job.number, token: job.token, result })
+    void followAck(job, ending, (why) => this.#lost(job, why))
+  }
+
+  async advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced> {
+    const step = toStep(next, encodeResult(result, this.#source), this.#source)
+    const outcome = await this.sendStep({ ...step, number: job.number, token: job.token })
+    if (typeof outcome === 'string') throw this.#lost(job, outcome)
+    return outcome
+  }
+
+  async retry(job: ClaimedJob, delayMs: number, failure: Failure, inDoubt = false): Promise<Retried> {
+    const outcome = await this.sendRetry({ number: job.number, token: job.token, delayMs, ...failure })
+    if (outcome === 'retried' || outcome === 'buried') return outcome
+    // Another attempt has begun, after this one was taken to have failed.
+    if (inDoubt && isOwn(job, outcome)) return 'retried'
+    throw this.#lost(job, outcome)
+  }
+
+  async bury(job: ClaimedJob, failure: Failure, inDoubt = false): Promise<void> {
+    const why = await this.sendBurial({ number: job.number, token: job.token, ...failure })
+    // An attempt that has buried its job before what it asks for has done it.
+    this.#check(job, why === 'buried' || (inDoubt && isOwn(job, why)) ? null : why)
+  }
+
+  /** As `ack`; that the job was lost is a value. */
+  sendAck(ack: Ack): Promise<Outcome> {
+    const send = (acks: Ack[]): Promise<Outcome[]> => this.#sendAcks(acks)
+    return this.#batcher('acks', ACKS, send).addOne(ack, Buffer.byteLength(ack.result))
+  }
+
+  /** As `advance`; that the job was lost is a value. */
+  sendStep(step: Step): Promise<Advanced | LossReason> {
+    const send = (steps: Step[]): Promise<(Advanced | LossReason)[]> => sendSteps(this.#source, steps)
+    const bytes = Buffer.byteLength(step.payload) + Buffer.byteLength(step.result) + workOf(step)
+    return this.#batcher('steps', STEPS, send).addOne(asCalledBy(this.#source, step), bytes)
+  }
+
+  /** As `retry`; that the job was lost is a value. */
+  sendRetry(failed: FailedAttempt): Promise<Retried | LossReason> {
+    const send = (all: FailedAttempt[]): Promise<(Retried | LossReason)[]> => this.#sendRetries(all)
+    return this.#batcher('retries', RETRIES, send).addOne(failed, failed.message.length)
+  }
+
+  /** As `bury`; that the job was lost is a value. */
+  sendBurial(failed: Leased & Failure): Promise<Outcome> {
+    const send = (all: (Leased & Failure)[]): Promise<Outcome[]> => this.#sendBurials(all)
+    return this.#batcher('burials', BURIALS, send).addOne(failed, failed.message.length)
+  }
+
+  /** As `release`; that the job was lost is a value. */
+  sendRelease(job: Returned): Promise<Outcome> {
+    const send = (claims: Returned[]): Promise<Outcome[]> => this.#sendReleases(claims)
+    return this.#batcher('releases', RELEASES, send).addOne(job, job.number.length)
+  }
+
+  async release(job: ClaimedJob, delayMs: number, inDoubt = false): Promise<void> {
+    const why = await this.sendRelease({ number: job.number, token: job.token, delayMs })
+    const wasReleased = inDoubt && (why === 'retried' || isOwn(job, why))
+    this.#check(job, wasReleased ? null : why)
+  }
+
+  async extend(job: ClaimedJob, leaseMs: number): Promise<void> {
+    const [outcome = null] = await this.extendAll([job], leaseMs)
+    this.#check(job, outcome)
+  }
+
+  note(note: Note): Promise<LossReason | null> {
+    return sendNote(this.#source, note)
+  }
+
+  /** Extends the leases of jobs in one call. Those that are lost are told so, and why in the answer. */
+  async extendAll(jobs: readonly ClaimedJob[], leaseMs: number): Promise<Outcome[]> {
+    const { end, endsAtMs, outcomes } = await this.sendExtensions(jobs, leaseMs)
+    for (const [at, job] of jobs.entries()) {
+      const why = outcomes[at] ?? null
+      if (why === null) job.noteExtended(end, endsAtMs)
+      else job.lose(why)
+    }
+    return outcomes
+  }
+
+  /** Until when the leases last then, by the server's clock and by `performance.now()`, and which were lost. */
+  async sendExtensions(
+    jobs: readonly Leased[],
+    leaseMs: number,
+  ): Promise<{ endsAtMs: number; end: End; outcomes: Outcome[] }> {
+    const { unit, codec } = this.#source
+    const claims = jobs.map(({ number, token }) => ({ number, token }))
+    const askedAt = askingAt()
+    const { refused, endsAtMs, nowMs } = await unit.run(extend, { codec: codec.name, leaseMs, claims })
+    const end = endOf(askedAt, endsAtMs - nowMs)
+    return { endsAtMs, end, outcomes: outcomesOf(jobs, reasonsOf(refused)) }
+  }
+
+  #batcher<Item, Result>(what: string, terms: BatchTerms, send: (items: Item[]) => Promise<Result[]>) {
+    const { unit, codec } = this.#source
+    return unit.runtime.batcher<Item, Result>(`${unit.channel} ${codec.name} ${what}`, terms, send)
+  }
+
+  async #sendAcks(acks: readonly Ack[]): Promise<Outcome[]> {
+    const { refused } = await exchange(this.#source, { acks, limit: 0, leaseMs: 0, worker: '' })
+    return outcomesOf(acks, refused)
+  }
+
+  async #sendRetries(failures: readonly FailedAttempt[]): Promise<(Retried | LossReason)[]> {
+    const { unit, codec } = this.#source
+    const told = await learnTold(unit)
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const answer = await unit.runOnce(retry, args, { atClose: 'gives back' })
+    void this.#source.chores.see(answer.chores)
+    const refused = reasonsOf(answer.refused)
+    const buried = new Set(answer.buried)
+    return failures.map((_, at) => refused.get(at) ?? (buried.has(at) ? 'buried' : 'retried'))
+  }
+
+  async #sendBurials(failures: readonly (Leased & Failure)[]): Promise<Outcome[]> {
+    const { unit, codec } = this.#source
+    const told = await learnTold(unit)
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const answer = await unit.runOnce(bury, args, { atClose: 'gives back' })
+    void this.#source.chores.see(answer.chores)
+    return outcomesOf(failures, reasonsOf(answer.refused))
+  }
+
+  async #sendReleases(claims: readonly Returned[]): Promise<Outcome[]> {
+    const { unit, codec } = this.#source
+    const told = await learnTold(unit)
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, claims })
+    const answer = await unit.runOnce(release, args, { atClose: 'gives back' })
+    void this.#source.chores.see(answer.chores)
+    return outcomesOf(claims, reasonsOf(answer.refused))
+  }
+
+  #check(job: Leased, outcome: Outcome): void {
+    if (outcome !== null) throw this.#lost(job, outcome)
+  }
+
+  #lost(job: Leased, why: LossReason): LeaseLostError {
+    return new LeaseLostError(`job ${job.number} of queue '${this.#source.name}' (${why})`, job.token)
+  }
+}
+
+/** As long as its lease lasts nobody else ends it: another attempt that has begun since, or was done, follows this one. */
+function isOwn(job: ClaimedJob, why: Outcome): boolean {
+  return (why === 'lost' || why === 'absent') && job.endsAt > performance.now()
+}
+
+function outcomesOf(jobs: readonly unknown[], refused: ReadonlyMap<number, LossReason>): Outcome[] {
+  return jobs.map((_, at) => refused.get(at) ?? null)
+}
+
+/** Throws as `encodeResult`. */
+export function toAck({ number, token }: Leased, result: unknown, source: Source): Ack {
+  return { number, token, result: encodeResult(result, source) }
+}

@@ -1,0 +1,81 @@
+// Where the leases are that somebody names by the ids and tokens of jobs.
+
+import { find } from '../../generated/queue.ts'
+import { placeId } from '../partitions/calls.ts'
+import type { Leased } from '../claims/leased.ts'
+import { Settler } from '../claims/settler.ts'
+import type { Source } from '../source/source.ts'
+
+/** One attempt at one job, as a claim told it. */
+export interface JobLease {
+  /** The job's own id, or the one the queue gave it. */
+  id: string
+  token: number
+}
+
+/** A lease as the scripts call it, and who speaks to them. */
+export interface Held {
+  readonly leased: Leased
+  readonly settler: Settler
+}
+
+/** Null for a job that is not known. `asNamed`: a job's own id does for its number. */
+export type FindLeases = (jobs: readonly JobLease[], asNamed: boolean) => Promise<(Held | null)[]>
+
+interface Found {
+  readonly number: string
+  readonly token: number
+}
+
+const GIVEN_BY_QUEUE = /^\d+$/
+
+export function leasesOf(source: Source): FindLeases {
+  const settler = new Settler(source)
+  return async (jobs, asNamed) => {
+    const isKnown = ({ id }: JobLease): boolean => asNamed || GIVEN_BY_QUEUE.test(id)
+    const found = await findOwn(
+      source,
+      jobs.filter((job) => !isKnown(job)).map(({ id }) => id),
+    )
+    return jobs.map((job) => {
+      const number = isKnown(job) ? job.id : found.get(job.id)?.number
+      return number === undefined ? null : { leased: { number, token: job.token }, settler }
+    })
+  }
+}
+
+/** The ids that the queue gave tell the partition; jobs' own ids are asked after in all. Throws InvalidArgumentError. */
+export function leasesIn(sources: readonly Source[], check: () => Promise<void>): FindLeases {
+  const settlers = sources.map((source) => new Settler(source))
+  return async (jobs) => {
+    const places = jobs.map(({ id }) => placeId(id, sources.length, 'id'))
+    const own = jobs.filter((_, at) => places[at] === null).map(({ id }) => id)
+    const found = await Promise.all(sources.map((source) => findOwn(source, own)))
+    if (own.some((id) => !found.some((each) => each.has(id)))) await check()
+    return jobs.map(({ id, token }, at) => {
+      const { partition, number } = places[at] ?? whereIs(found, id, token)
+      const settler = settlers[partition]
+      return settler === undefined ? null : { leased: { number, token }, settler }
+    })
+  }
+}
+
+/** Of several jobs with one id, the one that has the token. */
+function whereIs(
+  found: readonly ReadonlyMap<string, Found>[],
+  id: string,
+  token: number,
+): { partition: number; number: string } {
+  const held = found.findIndex((each) => each.get(id)?.token === token)
+  const partition = held >= 0 ? held : found.findIndex((each) => each.has(id))
+  return { partition, number: found[partition]?.get(id)?.number ?? '' }
+}
+
+async function findOwn(
+  { unit, codec }: Source,
+  wanted: readonly string[],
+): Promise<ReadonlyMap<string, Found>> {
+  if (wanted.length === 0) return new Map()
+  const { jobs } = await unit.run(find, { codec: codec.name, wanted })
+  return new Map(jobs.map(({ id, number, token }) => [id, { number: String(number), token }]))
+}

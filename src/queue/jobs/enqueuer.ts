@@ -1,0 +1,214 @@
+// Jobs of one tick become one script call. Those of one `enqueueMany` stay together, as far as one call carries
+// them.
+
+import { CHORES } from '../../generated/bits.ts'
+import { enqueue, enqueueAlike } from '../../generated/queue.ts'
+import type { Batcher, BatchTerms, Send } from '../../runtime/calls/batcher.ts'
+import type { Codec } from '../../runtime/values/codec.ts'
+import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
+import { inGroups } from '../../runtime/iteration/in-groups.ts'
+import { errorOfPart } from '../../runtime/iteration/in-parts.ts'
+import { within } from '../../runtime/time/in-time.ts'
+import { INLINE_BYTES } from '../../runtime/values/inline-bytes.ts'
+import type { RunInSlot } from '../../runtime/connection/unit.ts'
+import { untilAnswered } from '../outbox/questions.ts'
+import { toId, toIds } from '../source/ids.ts'
+import { type JobSpec, PLAIN, type SpecOptions } from './job-options.ts'
+import type { Source } from '../source/source.ts'
+import { CALL, workOf } from './call-size.ts'
+
+export interface Enqueued {
+  /** What to call the job: its own id, or the one the queue gave it. */
+  readonly id: string
+  /** True when the id, the unique or the idempotency key was taken: nothing was enqueued, `id` is that of the other job. */
+  readonly duplicate: boolean
+}
+
+const MAX_PAYLOAD_BYTES: number = 4 * 1024 * 1024
+const BATCHES: BatchTerms = {
+  name: enqueue.script.name,
+  ...CALL,
+  underWay: 2,
+  waiting: 100_000,
+}
+const MAX_PLAIN_NAME_BYTES = 254
+
+/** A job on its way. */
+export interface Outgoing {
+  readonly name: string
+  readonly payload: string | Uint8Array
+  readonly options: SpecOptions
+  /** What it takes of a call, with its options. */
+  readonly bytes: number
+}
+
+/** `name` is checked already. Throws InvalidArgumentError. */
+export function encodeJob(
+  codec: Codec<unknown>,
+  name: string,
+  payload: unknown,
+  options: SpecOptions,
+): Outgoing {
+  const encoded = codec.encode(payload)
+  if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
+    throw new InvalidArgumentError('payload', 'must become text or bytes: the codec gave something else')
+  }
+  // One call carries both.
+  const bytes = name.length + Buffer.byteLength(encoded)
+  if (bytes > MAX_PAYLOAD_BYTES) {
+    throw new InvalidArgumentError(
+      'payload',
+      `must be at most ${MAX_PAYLOAD_BYTES - name.length} bytes when encoded`,
+    )
+  }
+  return { name, payload: encoded, options, bytes: bytes + workOf(options) }
+}
+
+/** As the script takes it. */
+export function toSpec({ name, payload, options }: Outgoing): JobSpec {
+  return { ...options, name, payload }
+}
+
+/** Of jobs whose parents are in other queues: resolves when these have been asked, well or not. Others of the call do not wait for that, nor for theirs. */
+const asking = new WeakMap<Enqueued, Promise<void>>()
+
+export class Enqueuer {
+  readonly #source: Source
+  readonly #batch: string
+  readonly #send: Send<Outgoing, Enqueued>
+
+  constructor(source: Source) {
+    this.#source = source
+    this.#batch = `${source.unit.channel} ${source.spread} ${source.codec.name} enqueues`
+    this.#send = (jobs, by) => source.unit.inSlot((run) => this.#enqueue(run, jobs, by), { by })
+  }
+
+  enqueue(job: Outgoing): Promise<Enqueued> {
+    const enqueuing = this.#batcher().addOne(job, job.bytes)
+    if (!hasParentElsewhere(job.options)) return enqueuing
+    return enqueuing.then(async (enqueued) => {
+      await this.#untilAsked([enqueued])
+      return enqueued
+    })
+  }
+
+  async enqueueMany(jobs: readonly Outgoing[]): Promise<Enqueued[]> {
+    const enqueued = await this.#enqueueAll(jobs)
+    if (jobs.some(({ options }) => hasParentElsewhere(options))) await this.#untilAsked(enqueued)
+    return enqueued
+  }
+
+  /** Until the queues of their parents tell of the ends of these. One that does not answer is asked again later. */
+  async #untilAsked(jobs: readonly Enqueued[]): Promise<void> {
+    const all = new Set(jobs.flatMap((job) => asking.get(job) ?? []))
+    const { deadlineMs } = this.#source.unit.runtime.runner
+    await within(Promise.all(all), deadlineMs).catch(() => undefined)
+  }
+
+  async #enqueueAll(jobs: readonly Outgoing[]): Promise<Enqueued[]> {
+    // One behind the other: a call that is sent again must not come behind the next one.
+    const enqueued: Enqueued[] = []
+    try {
+      for (const chunk of inGroups(jobs, BATCHES)) enqueued.push(...(await this.#enqueueChunk(chunk)))
+    } catch (error) {
+      throw errorOfPart('jobs', enqueued.length, jobs.length, error)
+    }
+    return enqueued
+  }
+
+  #enqueueChunk(chunk: readonly Outgoing[]): Promise<Enqueued[]> {
+    const bytes = chunk.reduce((sum, { bytes: each }) => sum + each, 0)
+    return this.#batcher().add(chunk, bytes)
+  }
+
+  #batcher(): Batcher<Outgoing, Enqueued> {
+    return this.#source.unit.runtime.batcher(this.#batch, BATCHES, this.#send)
+  }
+
+  async #enqueue(run: RunInSlot, jobs: readonly Outgoing[], by: number, proof = ''): Promise<Enqueued[]> {
+    const name = nameOfAll(jobs)
+    const enqueued = await (name === null
+      ? this.#enqueueAny(run, jobs, proof)
+      : this.#enqueueAlike(run, jobs, name, proof))
+    if (enqueued !== null) return enqueued
+    const { agreement, unit } = this.#source
+    if (agreement === null) throw new TypeError('a queue that is not spread has nothing to agree upon')
+    return this.#enqueue(run, jobs, by, await agreement.prove(unit, by))
+  }
+
+  /** Null where the partition is not agreed upon. */
+  async #enqueueAlike(
+    run: RunInSlot,
+    jobs: readonly Outgoing[],
+    name: string,
+    proof: string,
+  ): Promise<Enqueued[] | null> {
+    const { unit, codec, spread: partitions } = this.#source
+    const { channel, sharded, counted } = unit.told
+    const payloads = jobs.map(({ payload }) => payload)
+    // Written out: spreading several objects into one costs more than sending it.
+    const answer = await run(enqueueAlike, ({ caller, call }) => {
+      return { codec: codec.name, partitions, proof, caller, call, channel, sharded, counted, name, payloads }
+    })
+    if (answer.status === 'unagreed') return null
+    return toIds(this.#source, answer.first, jobs.length).map((id) => ({ id, duplicate: false }))
+  }
+
+  /** Null where the partition is not agreed upon. */
+  async #enqueueAny(run: RunInSlot, jobs: readonly Outgoing[], proof: string): Promise<Enqueued[] | null> {
+    const { unit, codec, spread: partitions } = this.#source
+    const specs = jobs.map(toSpec)
+    const common = { codec: codec.name, partitions, proof, ...unit.told }
+    const answer = await run(enqueue, (id) => ({ ...common, ...id, specs }))
+    if (answer.status === 'unagreed') return null
+    const asked = this.#source.chores.see(answer.chores & CHORES.askAfter)
+    void this.#source.chores.see(answer.chores & ~CHORES.askAfter)
+    const enqueued = toEnqueued(this.#source, answer.first, specs, answer.duplicates)
+    for (const [at, spec] of specs.entries()) {
+      const queues = queuesOfParents(spec)
+      if (queues.length === 0) continue
+      asking.set(
+        enqueued[at] as Enqueued,
+        asked.then(() => untilAnswered(this.#source, queues)),
+      )
+    }
+    return enqueued
+  }
+}
+
+function toEnqueued(
+  source: Source,
+  first: number,
+  specs: readonly JobSpec[],
+  duplicates: readonly { readonly at: number; readonly number: number }[],
+): Enqueued[] {
+  const enqueued = specs.map(({ id }, at) => ({
+    id: id === '' ? toId(source, first + at) : id,
+    duplicate: false,
+  }))
+  for (const { at, number } of duplicates) {
+    const id = specs[at]?.id ?? ''
+    enqueued[at] = { id: id === '' ? toId(source, number) : id, duplicate: true }
+  }
+  return enqueued
+}
+
+/** The name of all, where they are plain, have the same, and none is stored apart; else null. */
+function nameOfAll(jobs: readonly Outgoing[]): string | null {
+  const name = jobs[0]?.name ?? ''
+  const areAlike = jobs.every(
+    (job) => job.options === PLAIN && job.name === name && job.bytes <= INLINE_BYTES,
+  )
+  return areAlike && Buffer.byteLength(name) <= MAX_PLAIN_NAME_BYTES ? name : null
+}
+
+function hasParentElsewhere(spec: Pick<JobSpec, 'parents'>): boolean {
+  return queuesOfParents(spec).length > 0
+}
+
+/** The other queues that have parents of it. */
+function queuesOfParents({ parents }: Pick<JobSpec, 'parents'>): string[] {
+  if (parents === '') return []
+  const elsewhere = parents.split('\0').filter((parent) => parent.startsWith('q'))
+  return [...new Set(elsewhere.map((parent) => parent.slice(1, parent.indexOf('\x01'))))]
+}

@@ -1,0 +1,374 @@
+// Single jobs of a queue: what is known of them, and what can be done to them.
+
+import {
+  cancel,
+  failures,
+  list,
+  listFailed,
+  reprioritize,
+  requeue,
+  requeueFailed,
+  search,
+} from '../../generated/queue.ts'
+import { checkInteger, checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
+import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
+import { learnTold } from '../../runtime/waiting/told.ts'
+import type { Waiting } from '../../runtime/waiting/wait.ts'
+import { type JobEnd, waitForEnd } from './job-end.ts'
+import { changeParentsOf, type ParentsChanged } from './changing-parents.ts'
+import { type FoundPage, type FoundSome, findSome } from './finding.ts'
+import { type JobHistory, readHistory } from './history.ts'
+import { toId } from '../source/ids.ts'
+import { type FoundJob, type Job, type JobState, toJob } from './job.ts'
+import { logLine } from './notes.ts'
+import { type ParentId, toParents } from './parents.ts'
+import {
+  type Parent,
+  type ParentsPage,
+  type ParentsPageOptions,
+  parentsOf,
+  parentsPage,
+} from './parents-of.ts'
+import type { Source } from '../source/source.ts'
+import { changeTags, countTags, searchTagged, type TagCount, track } from './tags.ts'
+
+export type { ParentsChanged } from './changing-parents.ts'
+
+export interface JobPage {
+  readonly jobs: Job[]
+  /** Where the next page begins; null at the end. */
+  readonly next: string | null
+}
+
+export interface JobListOptions {
+  /** `next` of the page before. */
+  after?: string
+  /** How many to look at, at most; default 50. */
+  limit?: number
+}
+
+export interface StateListOptions extends JobListOptions {
+  /** Of `dead` jobs: only those that are dead of this kind of failure, the oldest first. */
+  kind?: string
+}
+
+export interface SearchOptions extends JobListOptions {
+  name?: string
+  tag?: string
+  state?: JobState
+}
+
+/** Jobs that are dead of the same kind of failure. */
+export interface Failures {
+  readonly kind: string
+  readonly count: number
+  readonly firstAtMs: number
+  readonly lastAtMs: number
+  /** The id that the queue gave to the newest of them, and its message. */
+  readonly sample: { readonly id: string; readonly message: string }
+}
+
+const LISTS = ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claimed', 'dead', 'done'] as const
+const STATES = ['ready', 'scheduled', 'blocked', 'claimed', 'stopping', 'dead', 'done'] as const
+const MAX_IDS = 1000
+/** Few, for others wait meanwhile; more at once are hardly done sooner. */
+/** What became of a job that was to be requeued: its state, where it stays as it is. `duplicate`: another job has its unique key. */
+export type RequeueOutcome = 'requeued' | JobState | 'absent' | 'duplicate'
+
+const STEP = 25
+
+export class Jobs {
+  readonly #source: Source
+
+  constructor(source: Source) {
+    this.#source = source
+  }
+
+  /** The job with this id, its own or the one the queue gave it; null when it is not known (any more). */
+  async find(id: string): Promise<FoundJob | null> {
+    const [job = null] = await this.findMany([id])
+    return job
+  }
+
+  /** Those of up to 1,000 jobs that are known; others are left out. Throws InvalidArgumentError. */
+  async findMany(ids: readonly string[]): Promise<FoundJob[]> {
+    const found = await this.findEach(ids)
+    return found.filter((job) => job !== null)
+  }
+
+  /** As `findMany`, with null in the places of those that are not known. */
+  async findEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
+    const found: (FoundJob | null)[] = []
+    // Of large jobs an answer tells some.
+    for (checkIds(ids); found.length < ids.length; ) {
+      found.push(...(await findSome(this.#source, ids.slice(found.length))).jobs)
+    }
+    return found
+  }
+
+  /**
+   * As `findMany`, as far as what is found has 4 MiB together: `left` are the ids that were not looked at, never all. Throws
+   * InvalidArgumentError.
+   */
+  async findPage(ids: readonly string[]): Promise<FoundPage> {
+    const { jobs } = await this.findSome(ids)
+    return { jobs: jobs.filter((job) => job !== null), left: ids.slice(jobs.length) }
+  }
+
+  /** @internal As `findEach`, of those of which one answer tells. */
+  async findSome(ids: readonly string[]): Promise<FoundSome> {
+    return findSome(this.#source, checkIds(ids))
+  }
+
+  /** What happened to the job, from the time it was enqueued until now; null when it is not known (any more). */
+  history(id: string): Promise<JobHistory | null> {
+    return readHistory(this.#source, id)
+  }
+
+  /**
+   * Resolves when the job has ended, wherever it is done: `done` with its result, `dead` with its last failure, or
+   * `cancelled`; to null when it had not after `wait`. One that ended before is found where it has `keepResult`, and else
+   * `absent`. Throws the signal's reason, InvalidArgumentError.
+   */
+  async waitForResult(id: string, options: Waiting = {}): Promise<JobEnd | null> {
+    checkOptions('options', options, ['wait', 'signal'])
+    return waitForEnd(this.#source, id, options)
+  }
+
+  /** Adds a line to the log of a job, whatever its state. Resolves to false when it is not known (any more). */
+  log(id: string, line: string): Promise<boolean> {
+    return logLine(this.#source, id, line)
+  }
+
+  /**
+   * Jobs of one state, by their order or time. `prioritized` are ready jobs with a priority, `grouped` those of groups.
+   * Jobs that come and go while you read shift the pages, but for those of dead jobs of one `kind`: one that is there all the
+   * time is on one of them. Throws InvalidArgumentError.
+   */
+  async list(state: (typeof LISTS)[number], options: StateListOptions = {}): Promise<JobPage> {
+    checkOneOf('state', state, LISTS)
+    checkOptions('options', options, ['after', 'limit', 'kind'])
+    const { unit, codec } = this.#source
+    const after = options.after === undefined ? 0 : Number(checkMarker(options.after))
+    if (options.kind !== undefined) return this.#listFailed(state, options.kind, after, options.limit)
+    const answer = await unit.run(list, { codec: codec.name, state, after, limit: checkLimit(options.limit) })
+    return {
+      jobs: answer.jobs.map((job) => toJob(job, this.#source)),
+      next: answer.next < 0 ? null : String(answer.next),
+    }
+  }
+
+  async #listFailed(state: string, kind: string, after: number, limit: number | undefined): Promise<JobPage> {
+    if (state !== 'dead') throw new InvalidArgumentError('kind', 'is one of dead jobs only')
+    const { unit, codec } = this.#source
+    const terms = { kind: checkText('kind', kind, 200), after, limit: checkLimit(limit) }
+    const { jobs, next } = await unit.run(listFailed, { codec: codec.name, ...terms })
+    return { jobs: jobs.map((job) => toJob(job, this.#source)), next: next < 0 ? null : String(next) }
+  }
+
+  /**
+   * Jobs of a name, a tag or a state. Those with a tag are found by it, the oldest first; else all jobs are looked through, in
+   * no order, and a job that is there all the time is found, perhaps on two pages. A page may be empty before the end.
+   */
+  async search(options: SearchOptions = {}): Promise<JobPage> {
+    checkOptions('options', options, ['after', 'limit', 'name', 'tag', 'state'])
+    const { after = '0', limit, name = '', tag, state = '' } = options
+    if (state !== '') checkOneOf('state', state, STATES)
+    const place = tag === undefined ? checkPlace(after) : checkMarker(after)
+    const terms = { after: place, limit: checkLimit(limit), name, state }
+    if (tag !== undefined) return searchTagged(this.#source, checkText('tag', tag, 100), terms)
+    const { unit, codec } = this.#source
+    const answer = await unit.run(search, { codec: codec.name, ...terms, looked: terms.limit })
+    return {
+      jobs: answer.jobs.map((job) => toJob(job, this.#source)),
+      next: answer.next === '0' ? null : answer.next,
+    }
+  }
+
+  /** The most common tags, with how many jobs have each; `limit` of them, by default 50. All tags are looked at. */
+  async tags(options: { limit?: number } = {}): Promise<TagCount[]> {
+    checkOptions('options', options, ['limit'])
+    return countTags([this.#source], checkLimit(options.limit))
+  }
+
+  /**
+   * Gives a job more tags, behind those that it has. Resolves to all that it has then, null when the job is not known (any
+   * more). Throws InvalidArgumentError, also where there would be more than twenty.
+   */
+  async tag(id: string, tags: readonly string[]): Promise<string[] | null> {
+    return changeTags(this.#source, id, tags, true)
+  }
+
+  /**
+   * Takes tags from a job. Resolves to all that it has then, null when the job is not known (any more). Throws
+   * InvalidArgumentError.
+   */
+  async untag(id: string, tags: readonly string[]): Promise<string[] | null> {
+    return changeTags(this.#source, id, tags, false)
+  }
+
+  /** Follows a job: `isTracked` says so, and its events. Resolves to false when it is not known (any more). Throws InvalidArgumentError. */
+  async track(id: string): Promise<boolean> {
+    return track(this.#source, id, true)
+  }
+
+  /** Follows a job no more. Resolves to false when it is not known (any more). Throws InvalidArgumentError. */
+  async untrack(id: string): Promise<boolean> {
+    return track(this.#source, id, false)
+  }
+
+  /** The jobs that are followed, the oldest first. */
+  async tracked(options: JobListOptions = {}): Promise<JobPage> {
+    checkOptions('options', options, ['after', 'limit'])
+    const { after = '0', limit } = options
+    const terms = { after: checkMarker(after), limit: checkLimit(limit), name: '', state: '' }
+    return searchTagged(this.#source, '', terms)
+  }
+
+  /**
+   * Cancels jobs: `cancelled` are gone; `stopping` are at work, and their workers will be told; `absent` are not known.
+   */
+  async cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
+    const { unit, chores } = this.#source
+    const told = await learnTold(unit)
+    return inSteps(checkIds(ids), async (wanted) => {
+      const answer = await unit.run(cancel, { ...told, wanted })
+      void chores.see(answer.chores)
+      return answer.outcomes as ('cancelled' | 'stopping' | 'absent')[]
+    })
+  }
+
+  /** The jobs that a job waits for, or waited for; none where it has none, or is not known (any more). */
+  parents(id: string): Promise<Parent[]> {
+    return parentsOf(this.#source, checkText('id', id, 512))
+  }
+
+  /** As `parents`, as far as their results have 4 MiB together. Throws InvalidArgumentError. */
+  parentsPage(id: string, options: ParentsPageOptions = {}): Promise<ParentsPage> {
+    checkOptions('options', options, ['after'])
+    return parentsPage(this.#source, checkText('id', id, 512), options)
+  }
+
+  /**
+   * Lets a blocked job wait for more jobs of this queue, older than itself, so that jobs never wait in a circle. Resolves
+   * to `changed`, or to the state of a job that is not blocked, `absent`, or `newer`: then nothing is changed. Throws
+   * InvalidArgumentError.
+   */
+  addParents(id: string, parents: readonly string[]): Promise<ParentsChanged> {
+    return this.#changeParents(id, parents, true)
+  }
+
+  /** Lets a blocked job wait for fewer jobs; without any it becomes ready. As `addParents`. */
+  removeParents(id: string, parents: readonly ParentId[]): Promise<ParentsChanged> {
+    return this.#changeParents(id, parents, false)
+  }
+
+  async #changeParents(id: string, parents: readonly ParentId[], adds: boolean): Promise<ParentsChanged> {
+    return changeParentsOf(this.#source, checkText('id', id, 512), toParents(parents), adds)
+  }
+
+  /**
+   * Makes scheduled, blocked, dead and kept jobs ready now; their attempts count from the start. Resolves, in the order of
+   * the ids, to `requeued`, to the state of a job that stays as it is, to `absent`, or to `duplicate`: another job has its unique
+   * key, which it would need again. Throws InvalidArgumentError.
+   */
+  async requeue(ids: readonly string[]): Promise<RequeueOutcome[]> {
+    const told = await learnTold(this.#source.unit)
+    return inSteps(checkIds(ids), async (wanted) => {
+      const { outcomes } = await this.#source.unit.run(requeue, { ...told, wanted })
+      return outcomes as RequeueOutcome[]
+    })
+  }
+
+  /**
+   * Gives jobs that are not claimed another priority. Among those of one priority they keep their age. Resolves, in the order
+   * of the ids, to `changed`, `claimed` or `absent`. Throws InvalidArgumentError.
+   */
+  async reprioritize(
+    ids: readonly string[],
+    priority: number,
+  ): Promise<('changed' | 'claimed' | 'absent')[]> {
+    checkInteger('priority', priority, -1_000_000, 1_000_000)
+    return inSteps(checkIds(ids), async (wanted) => {
+      const { outcomes } = await this.#source.unit.run(reprioritize, { priority, wanted })
+      return outcomes as ('changed' | 'claimed' | 'absent')[]
+    })
+  }
+
+  /** What jobs are dead of, a thousand kinds at most. */
+  async failures(): Promise<Failures[]> {
+    const { kinds } = await this.#source.unit.run(failures, {})
+    return kinds.map(({ kind, count, firstMs, lastMs, number, message }) => ({
+      kind,
+      count,
+      firstAtMs: firstMs,
+      lastAtMs: lastMs,
+      sample: { id: toId(this.#source, number), message },
+    }))
+  }
+
+  /** Makes all jobs ready again that are dead of this kind of failure, but for those whose unique key another job has. Resolves to their number. */
+  requeueFailed(kind: string): Promise<number> {
+    return this.#eachFailed(kind, false)
+  }
+
+  /** Removes all jobs that are dead of this kind of failure. Resolves to their number. */
+  dropFailed(kind: string): Promise<number> {
+    return this.#eachFailed(kind, true)
+  }
+
+  /** In steps, so that no call keeps others waiting; not more than there were at the start. */
+  async #eachFailed(kind: string, drops: boolean): Promise<number> {
+    checkText('kind', kind, 200)
+    const told = await learnTold(this.#source.unit)
+    // Those that die again meanwhile are behind; those of jobs that are newer than the first call may come without end.
+    let [total, after, end] = [0, 0, Infinity]
+    while (after >= 0 && after <= end) {
+      const terms = { kind, limit: STEP, drops, after }
+      const { count, chores, next, newest } = await this.#source.unit.run(requeueFailed, {
+        ...told,
+        ...terms,
+      })
+      void this.#source.chores.see(chores)
+      total += count
+      after = next
+      end = Math.min(end, newest)
+    }
+    return total
+  }
+}
+
+/** A call tells of as many as it has come to, at least of one: jobs with many parents, or large ones, take longer. */
+async function inSteps<Outcome>(
+  ids: readonly string[],
+  step: (wanted: readonly string[]) => Promise<readonly Outcome[]>,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  while (outcomes.length < ids.length) outcomes.push(...(await step(ids.slice(outcomes.length))))
+  return outcomes
+}
+
+function checkIds(ids: unknown): string[] {
+  if (!Array.isArray(ids) || ids.length === 0 || ids.length > MAX_IDS) {
+    throw new InvalidArgumentError('ids', `must be a list of 1 to ${MAX_IDS} ids`)
+  }
+  return ids.map((id) => checkText('ids', id, 512))
+}
+
+export function checkLimit(limit: number | undefined): number {
+  return limit === undefined ? 50 : checkInteger('limit', limit, 1, 1000)
+}
+
+/** Of a scan: behind the cursor stands whose it is. */
+function checkPlace(after: unknown): string {
+  const [, cursor, process = ''] = /^(\d+)(\.[0-9a-f]{8})?$/.exec(String(after)) ?? []
+  return checkMarker(cursor) + process
+}
+
+function checkMarker(after: unknown): string {
+  // A cursor of Redis has 64 bits.
+  if (typeof after !== 'string' || !/^\d{1,20}$/.test(after) || BigInt(after) >= 1n << 64n) {
+    throw new InvalidArgumentError('after', 'must be the next of a page')
+  }
+  return after
+}

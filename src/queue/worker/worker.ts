@@ -1,0 +1,358 @@
+// Works on the jobs of a queue.
+//
+//   RUNNING ──close, the signal aborts, or the instance closes──► CLOSING: no new jobs; those at work go on
+//   CLOSING ──all settled, or the time is over──► what is left is given back, and its signals abort
+//           ──the server knows, or a second is over──► CLOSED: what it may not know goes to `onError`
+//
+// How long CLOSING lasts at most: see patience.ts.
+
+import { onAbort } from '../../runtime/time/aborts.ts'
+import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../../runtime/values/duration.ts'
+import { AmbiguousError, InvalidArgumentError } from '../../runtime/errors/errors.ts'
+import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
+import { notifying } from '../../runtime/errors/notifying.ts'
+import { LAST_WORK_MS } from '../../runtime/connection/runtime.ts'
+import { type AnswerTime, timeOfWorker } from '../source/answer-time.ts'
+import { type BackoffFunction, type Backoffs, checkBackoffs } from './backoffs.ts'
+import { Batch, BatchHandler, Gatherings } from './batch.ts'
+import type { ClaimedJob } from '../claims/claimed-job.ts'
+import { Exchangers } from './exchangers.ts'
+import { Extender } from './extender.ts'
+import {
+  attempt,
+  type Handler,
+  type Handlers,
+  type HandlingTerms,
+  handle,
+  judge,
+  type Outcome,
+} from './attempt.ts'
+import { isHeld } from '../claims/held.ts'
+import type { QueueHooks } from './hooks.ts'
+import { openLane } from './lane.ts'
+import { Patience } from './patience.ts'
+import type { PayloadChecks } from '../source/schemas.ts'
+import type { Settler } from '../claims/settler.ts'
+import type { Source } from '../source/source.ts'
+
+export interface WorkOptions<Jobs extends object = Record<string, unknown>> {
+  /** Jobs at work at once; default 10. */
+  concurrency?: number
+  /** Jobs claimed ahead of those at work; default 0. */
+  prefetch?: number
+  /** How long a job is claimed; it is extended while it is at work. Default 30 seconds. */
+  lease?: Duration
+  /**
+   * How long a job whose handler threw waits for its next attempt, instead of by its own backoff: one for every job, or
+   * one for each name. Not asked after the last attempt.
+   */
+  backoff?: Backoffs<Jobs>
+  /** Closes the worker when it aborts, as `close()` does; where it has aborted before, no job is claimed. */
+  signal?: AbortSignal
+  /** Called when the server knows what became of an attempt: see `job.outcome`. */
+  onSettled?: (job: ClaimedJob) => void
+  /** Called with what a handler or a backoff threw, and (then without a job) with what went wrong on the way to the server. */
+  onError?: (error: unknown, job: ClaimedJob | null) => void
+}
+
+const OPTIONS = ['concurrency', 'prefetch', 'lease', 'backoff', 'signal', 'onSettled', 'onError'] as const
+
+/** Claims jobs, hands them to handlers and extends them meanwhile, until it is closed. Its errors go to `onError`. */
+export class Worker<Jobs extends object> implements AsyncDisposable {
+  readonly #checks: PayloadChecks | null
+  readonly #time: AnswerTime
+  readonly #handlers: Handlers<Jobs>
+  readonly #backoffs: Backoffs<Jobs>
+  readonly #hooks: QueueHooks
+  readonly #concurrency: number
+  readonly #room: number
+  readonly #onSettled: (job: ClaimedJob) => void
+  readonly #onError: (error: unknown, job: ClaimedJob | null) => void
+  readonly #exchangers: Exchangers
+  readonly #extender: Extender
+  #forgetSignal: () => void = () => undefined
+  readonly #forgetInstance: () => void
+  readonly #forgetClearings: readonly (() => void)[]
+  readonly #waiting: ClaimedJob[] = []
+  readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
+  #atWork = 0
+  /** Of those at work: they have yet to join others, for their schemas take their time. */
+  #judged = 0
+  /** Their outcomes are on their way. */
+  readonly #settling = new Set<ClaimedJob>()
+  /** Given back, and the server has not confirmed that yet. */
+  readonly #returning = new Set<ClaimedJob>()
+  #state: 'running' | 'closing' | 'closed' = 'running'
+  #closing: Promise<void> | null = null
+  /** Resolves when jobs that were not wanted are given back. */
+  #returned: Promise<unknown> = Promise.resolve()
+  readonly #patience = new Patience(() => this.#lastTry())
+  #onQuiet: (() => void) | null = null
+
+  /** Throws InvalidArgumentError. */
+  constructor(
+    sources: readonly Source[],
+    handlers: Handlers<Jobs>,
+    options: WorkOptions<Jobs>,
+    hooks: QueueHooks,
+  ) {
+    checkOptions('options', options, OPTIONS)
+    checkHandlers(handlers)
+    const { concurrency = 10, prefetch = 0, lease = '30s', backoff = {} } = options
+    this.#checks = sources[0]?.checks ?? null
+    this.#handlers = handlers
+    this.#backoffs = checkBackoffs(backoff)
+    this.#hooks = hooks
+    this.#concurrency = checkInteger('concurrency', concurrency, 1, 10_000)
+    this.#room = this.#concurrency + checkInteger('prefetch', prefetch, 0, 10_000)
+    this.#onSettled = notifying(options.onSettled ?? (() => undefined))
+    this.#onError = notifying(options.onError ?? (() => undefined))
+    const leaseMs = toLeaseMs(lease)
+    const onError = (error: unknown): void => this.#onError(error, null)
+    this.#extender = new Extender(leaseMs, onError)
+    const terms = {
+      leaseMs,
+      hasOthers: sources.length > 1,
+      take: (jobs: ClaimedJob[], settler: Settler) => this.#take(jobs, settler),
+      onExtended: (job: ClaimedJob) => this.#extender.watch(job),
+      onError,
+    }
+    this.#exchangers = new Exchangers(
+      () => this.#room - this.#atWork - this.#waiting.length,
+      (plan, hasRoom) => sources.map((source) => openLane(source, { ...terms, plan, hasRoom })),
+    )
+    this.#forgetSignal = onAbort(options.signal, () => void this.close())
+    const { runtime } = (sources[0] as Source).unit
+    this.#time = timeOfWorker(runtime.runner)
+    this.#forgetInstance = runtime.atClose(() => this.#closeWithInstance())
+    const look = (): void => this.#extender.look()
+    this.#forgetClearings = sources.map(({ unit }) => runtime.clearings.watch(unit.beginning, look))
+  }
+
+  /** Jobs at work now. */
+  get atWork(): number {
+    return this.#atWork
+  }
+
+  /**
+   * Claims no more jobs, and resolves when those at work are done, or after `within` (default 30 seconds): the
+   * signals of those that are left abort then, and they are ready for others at once. The server has one second more for
+   * that: jobs whose outcome it has not confirmed by then go to `onError`, and come back when their leases end, unless it
+   * knows the outcome after all. A second call may make the time shorter. Throws InvalidArgumentError.
+   */
+  async close(options: { within?: Duration } = {}): Promise<void> {
+    checkOptions('options', options, ['within'])
+    const { within = '30s' } = options
+    const withinMs = toMs('within', within, { min: '0ms', max: '1h' })
+    return this.#closeWithin(withinMs)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** What could not be told is tried once more. */
+  #closeWithInstance(): Promise<void> {
+    this.#exchangers.hurry()
+    return this.#closeWithin(LAST_WORK_MS)
+  }
+
+  #closeWithin(ms: number): Promise<void> {
+    this.#closing ??= this.#close()
+    this.#patience.atMost(ms)
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#state = 'closing'
+    this.#forgetSignal()
+    this.#exchangers.stopAsking()
+    const gathered = this.#gatherings.takeAll()
+    this.#atWork -= gathered.length
+    const given = this.#giveBack([...this.#waiting.splice(0), ...gathered])
+    await this.#quiet()
+    // Of others the outcome is on its way.
+    const left = [...this.#extender.jobs].filter(({ isClaimed }) => isClaimed)
+    await Promise.race([this.#end(Promise.all([given, this.#giveBack(left)])), this.#patience.over])
+    this.#state = 'closed'
+    this.#patience.end()
+    this.#extender.close()
+    this.#forgetInstance()
+    for (const forget of this.#forgetClearings) forget()
+    this.#giveUp()
+  }
+
+  /** Resolves when nothing is at work any more, or the time for that is over. */
+  async #quiet(): Promise<void> {
+    if (this.#atWork + this.#settling.size === 0) return
+    await new Promise<void>((resolve) => (this.#onQuiet = resolve))
+  }
+
+  /** Resolves when the server knows all outcomes, and no job can come any more. */
+  async #end(given: Promise<unknown>): Promise<void> {
+    await given
+    this.#extender.close()
+    await this.#exchangers.end()
+    await this.#returned
+  }
+
+  /** The time is over: what the server could not be told is told once more, and then no more. */
+  #lastTry(): void {
+    this.#exchangers.hurry()
+    this.#onQuiet?.()
+  }
+
+  /** Outcomes that are not confirmed now are waited for no longer. */
+  #giveUp(): void {
+    for (const job of this.#settling) {
+      this.#settled(job, new AmbiguousError(`the end of job '${job.id}'`))
+    }
+    const returning = [...this.#returning]
+    this.#returning.clear()
+    for (const job of returning) this.#onError(new AmbiguousError(`the release of job '${job.id}'`), job)
+  }
+
+  /** Whoever works on them is told to stop, and others may begin. */
+  async #giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
+    const given = jobs.map(async (job) => {
+      this.#extender.drop(job)
+      this.#returning.add(job)
+      const back = job.release()
+      job.stop(new Error('the worker is closed'))
+      await back.catch((error: unknown) => {
+        if (this.#returning.has(job)) this.#onError(error, job)
+      })
+      this.#returning.delete(job)
+    })
+    await Promise.all(given)
+  }
+
+  #take(jobs: readonly ClaimedJob[], settler: Settler): void {
+    if (this.#state !== 'running') return this.#return(jobs)
+    this.#extender.keep(jobs, settler)
+    this.#waiting.push(...jobs)
+    this.#start()
+    // A job may come by letter while others were asked for.
+    const over = this.#atWork + this.#waiting.length - this.#room
+    if (over > 0) this.#return(this.#waiting.splice(-over))
+  }
+
+  #return(jobs: readonly ClaimedJob[]): void {
+    this.#returned = Promise.all([this.#returned, this.#giveBack(jobs)])
+  }
+
+  #start(): void {
+    while (this.#atWork < this.#concurrency && this.#waiting.length > 0) {
+      const job = this.#waiting.shift() as ClaimedJob
+      if (!isHeld(job)) {
+        this.#extender.drop(job)
+        continue
+      }
+      this.#atWork += 1
+      const handler = this.#handlerOf(job.name)
+      if (handler instanceof BatchHandler) this.#judge(job, handler)
+      else void this.#work(job, handle(job, handler, this.#terms(job)))
+    }
+    this.#beginIfFull()
+  }
+
+  /** Gathered jobs take all the room there is: no others will join them. */
+  #beginIfFull(): void {
+    if (this.#atWork === this.#concurrency && this.#judged === 0) this.#gatherings.beginAll()
+  }
+
+  /** Before it joins others: one that does not fit, or of which its schema says nothing, keeps them from nothing. */
+  #judge(job: ClaimedJob, handler: BatchHandler<never>): void {
+    const judged = judge(job, this.#terms(job))
+    if (judged === null) return this.#gatherings.add(handler, job)
+    if (typeof judged === 'function') return void this.#work(job, Promise.resolve(judged))
+    void this.#joinLate(job, handler, judged)
+  }
+
+  async #joinLate(
+    job: ClaimedJob,
+    handler: BatchHandler<never>,
+    judging: Promise<Outcome | null>,
+  ): Promise<void> {
+    this.#judged += 1
+    const misfit = await judging
+    this.#judged -= 1
+    if (misfit !== null) void this.#work(job, Promise.resolve(misfit))
+    else if (this.#state === 'running') this.#gatherings.add(handler, job)
+    else this.#beginBatch(handler, [job])
+    this.#beginIfFull()
+  }
+
+  /** Those that were lost while they waited for others are left out. */
+  #beginBatch(handler: BatchHandler<never>, gathered: readonly ClaimedJob[]): void {
+    const jobs = gathered.filter(isHeld)
+    const batch = new Batch(handler, jobs.length, this.#time.deadlineMs)
+    for (const job of gathered) {
+      if (job.isClaimed) void this.#work(job, this.#join(batch, job))
+      else this.#forget(job)
+    }
+  }
+
+  async #join(batch: Batch, job: ClaimedJob): Promise<Outcome> {
+    try {
+      return await attempt(job, () => batch.join(job), this.#terms(job))
+    } finally {
+      batch.leave(job)
+    }
+  }
+
+  #forget(job: ClaimedJob): void {
+    this.#extender.drop(job)
+    this.#atWork -= 1
+    this.#exchangers.plan()
+  }
+
+  #terms({ name }: ClaimedJob): HandlingTerms {
+    const [checks, time, onError] = [this.#checks, this.#time, this.#onError]
+    return { checks, time, around: this.#hooks.around, backoff: this.#backoffOf(name), onError }
+  }
+
+  async #work(job: ClaimedJob, handling: Promise<Outcome>): Promise<void> {
+    const settle = await handling
+    this.#atWork -= 1
+    this.#settling.add(job)
+    settle((error) => this.#settled(job, error))
+    // The next job need not wait until the server knows; it comes with the answer.
+    this.#start()
+    this.#exchangers.plan()
+  }
+
+  #settled(job: ClaimedJob, error: unknown): void {
+    // A worker that is closed has given up before.
+    if (!this.#settling.delete(job)) return
+    this.#extender.drop(job)
+    if (error !== null) this.#onError(error, job)
+    if (job.outcome !== null) this.#onSettled(job)
+    if (this.#atWork + this.#settling.size === 0) this.#onQuiet?.()
+  }
+
+  #handlerOf(name: string): Handler<never> | BatchHandler<never> | null {
+    const handlers = this.#handlers
+    if (typeof handlers === 'function') return handlers
+    return Object.hasOwn(handlers, name) ? (handlers[name as keyof Jobs] as Handler<never>) : null
+  }
+
+  #backoffOf(name: string): BackoffFunction<never> | null {
+    const backoffs = this.#backoffs
+    if (typeof backoffs === 'function') return backoffs
+    return Object.hasOwn(backoffs, name) ? (backoffs[name as keyof Jobs] as BackoffFunction<never>) : null
+  }
+}
+
+function checkHandlers(handlers: unknown): void {
+  if (typeof handlers === 'function') return
+  const isObject = typeof handlers === 'object' && handlers !== null
+  if (!isObject || !Object.values(handlers).every(isHandler)) {
+    throw new InvalidArgumentError('handlers', 'must be a function, or an object of one for each name')
+  }
+}
+
+function isHandler(handler: unknown): boolean {
+  return typeof handler === 'function' || handler instanceof BatchHandler
+}
