@@ -3,10 +3,11 @@
 import * as operations from '../generated/queue.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
 import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
-import { openQueue } from './open.ts'
-import type { PartitionedQueue, PartitionedQueueOptions } from './partitioned-queue.ts'
-import type { Queue } from './queue.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
+import { PartitionedQueue, type PartitionedQueueOptions } from './partitioned-queue.ts'
 import type { QueueOptions } from './queue-options.ts'
+import { Queue } from './queue.ts'
 import type { GivenBy, MadeBy, SchemasByName } from './source/schemas.ts'
 
 export * from './queue.ts'
@@ -44,4 +45,15 @@ export function queue(
   options: QueueOptions | PartitionedQueueOptions = {},
 ): Queue | PartitionedQueue {
   return openQueue(runtimeOf(connection), name, options)
+}
+
+/** A queue, in partitions or not. Throws InvalidArgumentError. */
+export function openQueue(
+  runtime: Runtime,
+  name: string,
+  options: QueueOptions | PartitionedQueueOptions,
+): Queue | PartitionedQueue {
+  checkOptions('options', options, ['codec', 'schemas', 'partitions', 'hooks'])
+  if ('partitions' in options) return new PartitionedQueue(runtime, name, options)
+  return new Queue(runtime, name, options)
 }

@@ -1,14 +1,15 @@
-import { agree, disband, propose } from '../generated/queue.ts'
+import { agree, clear, disband, propose } from '../generated/queue.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { type Place, Unit } from '../runtime/connection/unit.ts'
 import { Agreement } from '../runtime/partitions/agreement.ts'
 import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
 import { checkName } from '../runtime/values/keys.ts'
-import type { Runtime } from '../runtime/connection/runtime.ts'
-import { type Place, Unit } from '../runtime/connection/unit.ts'
-import { askAfter } from './outbox/questions.ts'
-import { type Partition, readAddress, toAddress } from './source/address.ts'
-import { Chores } from './source/chores.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import { deliver } from './outbox/outbox.ts'
+import { askAfter } from './outbox/questions.ts'
 import { refillAll } from './recurring/refill.ts'
+import { Chores } from './source/chores.ts'
+import { type Partition, readAddress, toAddress } from './source/ids.ts'
 import { PayloadChecks, type SchemasByName } from './source/schemas.ts'
 import type { Source } from './source/source.ts'
 
@@ -64,4 +65,11 @@ export function agreementOf(runtime: Runtime, name: string, count: number): Agre
 
 function placeOf(name: string): Place {
   return { structure: 'queue', name: checkName('name', name), since: SINCE }
+}
+
+/** Resolves to false when there was nothing. */
+export async function clearSource({ unit }: Source): Promise<boolean> {
+  const told = await learnTold(unit)
+  const { existed } = await unit.runtime.clearings.run(unit.beginning, () => unit.run(clear, told))
+  return existed
 }

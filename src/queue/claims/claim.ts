@@ -11,8 +11,14 @@ import { noteAckFailed, tellAcked } from './ack-doubts.ts'
 import { hear } from '../jobs/job-end.ts'
 import type { ClaimedJob, Settling } from './claimed-job.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'
-import { type Ack, type Exchange, type Exchanged, exchange, isBehindOthers } from './exchange.ts'
-import { leaveInTheEnd } from './departure.ts'
+import {
+  type Ack,
+  exchange,
+  type Exchange,
+  type Exchanged,
+  isBehindOthers,
+  leaveInTheEnd,
+} from './exchange.ts'
 import { onlyFitting } from './misfits.ts'
 import { Settler, toAck } from './settler.ts'
 import type { Source } from '../source/source.ts'

@@ -28,8 +28,8 @@ import {
   releaseMsOf,
   retryOf,
 } from './outcome-options.ts'
-import { type Parent, parentsOf } from '../jobs/parents-of.ts'
-import { encodeResult } from '../source/result.ts'
+import { type Parent, parentsOf } from '../jobs/parents.ts'
+import { encodeResult } from '../source/job-parts.ts'
 import type { Source } from '../source/source.ts'
 
 export type { BuryOptions, Failure, ReleaseOptions, RetryOptions } from './outcome-options.ts'

@@ -6,10 +6,9 @@ import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { unlessAborted } from '../../runtime/time/in-time.ts'
 import { closed } from '../../runtime/calls/runner.ts'
 import { summaryOf } from '../../runtime/errors/thrown.ts'
-import { type AnswerTime, timeOfClaim } from '../source/answer-time.ts'
+import { type AnswerTime, type PayloadChecks, timeOfClaim } from '../source/schemas.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { Insisting } from './insistence.ts'
-import type { PayloadChecks } from '../source/schemas.ts'
 import type { Source } from '../source/source.ts'
 
 /** Why nobody can work on a job. */

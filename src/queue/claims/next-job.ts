@@ -5,10 +5,9 @@ import { checkOptions } from '../../runtime/values/arguments.ts'
 import type { CallId } from '../../runtime/calls/call-ids.ts'
 import { checkName } from '../../runtime/values/keys.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
-import { toAddress } from '../source/address.ts'
+import { toAddress, toId } from '../source/ids.ts'
 import { encodeJob, toSpec } from '../jobs/enqueuer.ts'
 import { type LossReason, reasonsOf } from './exchange.ts'
-import { toId } from '../source/ids.ts'
 import {
   checkJobName,
   JOB_OPTIONS,

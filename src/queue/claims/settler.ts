@@ -12,9 +12,9 @@ import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'
 import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
 import type { Leased } from './leased.ts'
 import { type Note, sendNote } from '../jobs/notes.ts'
-import { encodeResult } from '../source/result.ts'
+import { encodeResult } from '../source/job-parts.ts'
 import type { Source } from '../source/source.ts'
-import { workOf } from '../jobs/call-size.ts'
+import { workOf } from '../jobs/job-options.ts'
 
 /** Null: it took effect; else why it did not. */
 export type Outcome = LossReason | null

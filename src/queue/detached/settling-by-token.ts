@@ -17,7 +17,7 @@ import {
 import type { LossReason } from '../claims/exchange.ts'
 import type { FindLeases, Held, JobLease } from './leases.ts'
 import { encodeProgress, type Note, toLine } from '../jobs/notes.ts'
-import { encodeResult } from '../source/result.ts'
+import { encodeResult } from '../source/job-parts.ts'
 import { type Outcome, type Retried, Settler } from '../claims/settler.ts'
 import type { Source } from '../source/source.ts'
 

@@ -13,9 +13,8 @@ import { INLINE_BYTES } from '../../runtime/values/inline-bytes.ts'
 import type { RunInSlot } from '../../runtime/connection/unit.ts'
 import { untilAnswered } from '../outbox/questions.ts'
 import { toId, toIds } from '../source/ids.ts'
-import { type JobSpec, PLAIN, type SpecOptions } from './job-options.ts'
+import { CALL, type JobSpec, PLAIN, type SpecOptions, workOf } from './job-options.ts'
 import type { Source } from '../source/source.ts'
-import { CALL, workOf } from './call-size.ts'
 
 export interface Enqueued {
   /** What to call the job: its own id, or the one the queue gave it. */

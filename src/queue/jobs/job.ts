@@ -1,9 +1,10 @@
 // A job, as it was when somebody looked.
 
-import type { FindAnswer } from '../../generated/queue.ts'
+import { find, type FindAnswer, history } from '../../generated/queue.ts'
+import { checkText } from '../../runtime/values/arguments.ts'
 import { toId } from '../source/ids.ts'
-import type { Source } from '../source/source.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
+import type { Source } from '../source/source.ts'
 
 export type JobState = 'ready' | 'scheduled' | 'blocked' | 'claimed' | 'stopping' | 'dead' | 'done'
 
@@ -77,4 +78,83 @@ export function toJob(told: FindAnswer['jobs'][number], source: Source): Job {
     isTracked: told.tracked,
     undecodable: reader.undecodable,
   }
+}
+
+// Looking jobs up by their ids.
+
+export interface FoundPage {
+  readonly jobs: readonly FoundJob[]
+  /** Of the ids those that were not looked at. */
+  readonly left: readonly string[]
+}
+
+/** Of the first of the ids: null in the places of those that are not known. */
+export interface FoundSome {
+  readonly jobs: readonly (FoundJob | null)[]
+  /** Of all of these. */
+  readonly bytes: number
+}
+
+/** Those of which one answer tells: one at least. */
+export async function findSome(source: Source, wanted: readonly string[]): Promise<FoundSome> {
+  const { unit, codec } = source
+  const { looked, jobs, log } = await unit.run(find, { codec: codec.name, wanted: [...wanted] })
+  const lines = jobs.map((): LogLine[] => [])
+  const found = new Map<string, FoundJob>()
+  let bytes = 0
+  for (const { at, atMs, line } of log) {
+    lines[at]?.push({ atMs, line })
+    bytes += line.length
+  }
+  for (const [at, told] of jobs.entries()) {
+    const job = { ...toJob(told, source), log: lines[at] ?? [] }
+    found.set(job.id, job).set(String(told.number), job)
+    bytes += told.bytes + told.progress.length + (told.result?.length ?? 0)
+  }
+  return { jobs: wanted.slice(0, looked).map((id) => found.get(id) ?? null), bytes }
+}
+
+// What happened to one job, from the time it was enqueued until now.
+
+export type Happening =
+  | 'enqueued'
+  | 'claimed'
+  | 'acked'
+  | 'retried'
+  | 'reclaimed'
+  | 'released'
+  | 'buried'
+  | 'requeued'
+  | 'stopping'
+
+export interface HistoryEntry {
+  /** `reclaimed`: its lease ended; `stopping`: cancelled at work. */
+  readonly what: Happening
+  readonly atMs: number
+  /** Null: before the first, or of none. */
+  readonly attempt: number | null
+  readonly token: number | null
+  /** Of the failure; empty: none. */
+  readonly kind: string
+}
+
+export interface JobHistory {
+  /** The oldest first. */
+  readonly entries: readonly HistoryEntry[]
+  /** How many are missing, behind the first that is not of the job's enqueueing and claim: only the newest are kept. */
+  readonly omitted: number
+}
+
+/** Null where there is no such job (any more). */
+export async function readHistory({ unit }: Source, id: string): Promise<JobHistory | null> {
+  const answer = await unit.run(history, { id: checkText('id', id, 512) })
+  if (answer.status === 'absent') return null
+  const entries = answer.entries.map(({ what, atMs, attempt, token, kind }) => ({
+    what: what as Happening,
+    atMs,
+    attempt: token === 0 ? null : attempt,
+    token: token === 0 ? null : token,
+    kind,
+  }))
+  return { entries, omitted: answer.omitted }
 }

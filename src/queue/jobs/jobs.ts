@@ -15,24 +15,34 @@ import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import type { Waiting } from '../../runtime/waiting/wait.ts'
 import { type JobEnd, waitForEnd } from './job-end.ts'
-import { changeParentsOf, type ParentsChanged } from './changing-parents.ts'
-import { type FoundPage, type FoundSome, findSome } from './finding.ts'
-import { type JobHistory, readHistory } from './history.ts'
-import { toId } from '../source/ids.ts'
-import { type FoundJob, type Job, type JobState, toJob } from './job.ts'
-import { logLine } from './notes.ts'
-import { type ParentId, toParents } from './parents.ts'
 import {
+  changeParentsOf,
   type Parent,
-  type ParentsPage,
-  type ParentsPageOptions,
+  type ParentId,
+  type ParentsChanged,
   parentsOf,
   parentsPage,
-} from './parents-of.ts'
+  type ParentsPage,
+  type ParentsPageOptions,
+  toParents,
+} from './parents.ts'
+import {
+  findSome,
+  type FoundJob,
+  type FoundPage,
+  type FoundSome,
+  type Job,
+  type JobHistory,
+  type JobState,
+  readHistory,
+  toJob,
+} from './job.ts'
+import { toId } from '../source/ids.ts'
+import { logLine } from './notes.ts'
 import type { Source } from '../source/source.ts'
 import { changeTags, countTags, searchTagged, type TagCount, track } from './tags.ts'
 
-export type { ParentsChanged } from './changing-parents.ts'
+export type { ParentsChanged } from './parents.ts'
 
 export interface JobPage {
   readonly jobs: Job[]

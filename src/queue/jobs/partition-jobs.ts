@@ -7,10 +7,16 @@ import { unlessAborted } from '../../runtime/time/in-time.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
 import { type Ask, askEach, pageThrough, placeId } from '../partitions/calls.ts'
 import { ABSENT, type JobEnd } from './job-end.ts'
-import { changeParentsOf, type ParentsChanged } from './changing-parents.ts'
-import type { FoundPage } from './finding.ts'
-import type { JobHistory } from './history.ts'
-import type { FoundJob } from './job.ts'
+import {
+  changeParentsOf,
+  type Parent,
+  type ParentId,
+  type ParentsChanged,
+  type ParentsPage,
+  type ParentsPageOptions,
+  toParents,
+} from './parents.ts'
+import type { FoundJob, FoundPage, JobHistory } from './job.ts'
 import {
   checkLimit,
   type Failures,
@@ -21,8 +27,6 @@ import {
   type SearchOptions,
   type StateListOptions,
 } from './jobs.ts'
-import { type ParentId, toParents } from './parents.ts'
-import type { Parent, ParentsPage, ParentsPageOptions } from './parents-of.ts'
 import { asCalledAt, everyName, idsOfQueue } from '../partitions/parent-addresses.ts'
 import type { Source } from '../source/source.ts'
 import { countTags, type TagCount } from './tags.ts'

@@ -4,16 +4,14 @@
 // A queue that refuses, or does not answer soon, keeps nobody from what goes to others: what goes there is left to an errand
 // (see left.ts).
 
-import { delivered, type OutboxAnswer, outbox, receive, watch } from '../../generated/queue.ts'
+import { delivered, outbox, type OutboxAnswer, receive, watch } from '../../generated/queue.ts'
+import type { Trace } from '../../runtime/calls/runner.ts'
+import { isOutage } from '../../runtime/errors/outage.ts'
 import { inUse } from '../../runtime/partitions/agreement.ts'
 import { isSoon } from '../../runtime/time/in-turn.ts'
-import { isOutage } from '../../runtime/errors/outage.ts'
-import type { Trace } from '../../runtime/calls/runner.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
-import { byQueue } from './by-queue.ts'
-import { type Left, leftOf } from './left.ts'
-import type { LeftOnNode } from './left-on-node.ts'
 import type { Source } from '../source/source.ts'
+import { type Left, leftOf, type LeftOnNode } from './left.ts'
 
 type Entry = OutboxAnswer['entries'][number]
 
@@ -191,4 +189,15 @@ export async function hand(
   // One call takes fewer where these are jobs with many parents.
   for (let at = first.taken; at < entries.length; ) at += (await take(entries.slice(at))).taken
   return first.newest
+}
+
+/** What goes to each queue, or is of it, in its order. */
+export function byQueue<Item>(items: readonly Item[], queueOf: (item: Item) => string): Map<string, Item[]> {
+  const found = new Map<string, Item[]>()
+  for (const item of items) {
+    const those = found.get(queueOf(item))
+    if (those === undefined) found.set(queueOf(item), [item])
+    else those.push(item)
+  }
+  return found
 }

@@ -5,9 +5,8 @@ import { CHORES } from '../../generated/bits.ts'
 import { ask, watch } from '../../generated/queue.ts'
 import type { Runtime } from '../../runtime/connection/runtime.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
-import { byQueue } from './by-queue.ts'
+import { bringTo, byQueue, hand } from './outbox.ts'
 import { Errand } from '../source/errand.ts'
-import { bringTo, hand } from './outbox.ts'
 import type { Source } from '../source/source.ts'
 
 const PAGE = 100

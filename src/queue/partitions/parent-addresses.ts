@@ -2,7 +2,7 @@
 // told by the outbox, under the address of its partition.
 
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { toAddress } from '../source/address.ts'
+import { toAddress } from '../source/ids.ts'
 import { placeId } from './calls.ts'
 import type { Source } from '../source/source.ts'
 

@@ -4,8 +4,7 @@
 import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { checkCron, cronTimes } from './cron.ts'
-import { WallClock } from './wall-clock.ts'
+import { checkCron, cronTimes, WallClock } from './cron.ts'
 
 /**
  * What becomes of runs that came due while nobody asked for jobs, or the queue was paused. A run is missed when a later

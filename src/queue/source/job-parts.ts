@@ -1,6 +1,8 @@
 // What of a job the codec cannot read: it spoils nothing else that is told with it.
 
+import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import type { Codec, Undecodable } from '../../runtime/values/codec.ts'
+import type { Source } from './source.ts'
 
 /** A part of a job that the codec could not read. */
 export interface UndecodablePart extends Undecodable {
@@ -37,4 +39,21 @@ export class PartReader {
   readAny(part: UndecodablePart['part'], bytes: Buffer | null): unknown {
     return bytes === null || bytes.length === 0 ? null : this.read(part, bytes)
   }
+}
+
+// What a job has come to, as it is stored.
+
+const MAX_RESULT_BYTES: number = 4 * 1024 * 1024
+
+/** Empty: none. Throws what the codec throws when it cannot hold the result, InvalidArgumentError. */
+export function encodeResult(result: unknown, { results }: Pick<Source, 'results'>): string | Uint8Array {
+  if (result === undefined) return ''
+  const encoded = results.encode(result)
+  if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
+    throw new InvalidArgumentError('result', 'must become text or bytes: the codec gave something else')
+  }
+  if (Buffer.byteLength(encoded) > MAX_RESULT_BYTES) {
+    throw new InvalidArgumentError('result', `must be at most ${MAX_RESULT_BYTES} bytes when encoded`)
+  }
+  return encoded
 }

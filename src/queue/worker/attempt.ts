@@ -2,7 +2,7 @@
 
 import { LeaseLostError, MaxRunError } from '../../runtime/errors/errors.ts'
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
-import type { AnswerTime } from '../source/answer-time.ts'
+import type { AnswerTime, PayloadChecks } from '../source/schemas.ts'
 import { type BackoffFunction, delayAfter } from './backoffs.ts'
 import type { BatchHandler } from './batch.ts'
 import type { ClaimedJob, Told } from '../claims/claimed-job.ts'
@@ -10,7 +10,6 @@ import { isHeld } from '../claims/held.ts'
 import type { QueueHooks } from './hooks.ts'
 import { type Misfit, misfitOf, settleMisfit } from '../claims/misfits.ts'
 import { failureOf } from '../claims/outcome-options.ts'
-import type { PayloadChecks } from '../source/schemas.ts'
 
 /** Works on one job; what it gives is the job's result. A job whose handler throws is tried again. */
 export type Handler<Payload> = (job: ClaimedJob<Payload>) => unknown

@@ -2,7 +2,7 @@
 
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { type AnswerTime, answeredIn } from '../source/answer-time.ts'
+import { answeredIn, type AnswerTime } from '../source/schemas.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 
 /**

@@ -24,11 +24,10 @@ import { startTimer } from '../../runtime/time/timer.ts'
 import { judgeAck, noteAckFailed } from '../claims/ack-doubts.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 import { exchangeOrGiveBack } from '../claims/claim.ts'
-import { type Ack, type Exchanged, type LossReason, NOTHING_ELSE } from '../claims/exchange.ts'
-import { leave } from '../claims/departure.ts'
+import { type Ack, type Exchanged, leave, type LossReason, NOTHING_ELSE } from '../claims/exchange.ts'
 import { type HandedJob, Letters } from './letters.ts'
 import type { Source } from '../source/source.ts'
-import { CALL } from '../jobs/call-size.ts'
+import { CALL } from '../jobs/job-options.ts'
 
 export interface ExchangeTerms {
   readonly leaseMs: number
