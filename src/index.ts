@@ -176,20 +176,23 @@ export {
   type BatchOptions,
   batch,
 } from './queue/worker/batch.ts'
-export {
-  type BuryOptions,
-  ClaimedJob,
-  type ReleaseOptions,
-  type RetryOptions,
-} from './queue/claims/claimed-job.ts'
+export { ClaimedJob } from './queue/claims/claimed-job.ts'
+export type { BuryOptions, ReleaseOptions, RetryOptions } from './queue/claims/outcomes.ts'
 export type { Enqueued } from './queue/jobs/enqueuer.ts'
 export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './queue/events.ts'
-export type { LossReason } from './queue/claims/exchange.ts'
-export type { FoundPage } from './queue/jobs/job.ts'
-export type { Handler, Handlers } from './queue/worker/attempt.ts'
-export type { Happening, HistoryEntry, JobHistory } from './queue/jobs/job.ts'
+export type { LossReason } from './queue/jobs/lease.ts'
+export type { Handler, Handlers } from './queue/worker/attempts.ts'
 export type { QueueHooks } from './queue/worker/hooks.ts'
-export type { FoundJob, Job, JobState, LogLine } from './queue/jobs/job.ts'
+export type {
+  FoundJob,
+  FoundPage,
+  Happening,
+  HistoryEntry,
+  Job,
+  JobHistory,
+  JobState,
+  LogLine,
+} from './queue/jobs/job.ts'
 export type { Backoff, JobOptions, Unique } from './queue/jobs/job-options.ts'
 export type {
   Failures,
@@ -201,8 +204,14 @@ export type {
   StateListOptions,
 } from './queue/jobs/jobs.ts'
 export type { LentJob, LentJobs } from './queue/detached/lent-jobs.ts'
-export type { IfParentFails, Parent, ParentId, ParentState } from './queue/jobs/parents.ts'
-export type { ParentsPage, ParentsPageOptions } from './queue/jobs/parents.ts'
+export type {
+  IfParentFails,
+  Parent,
+  ParentId,
+  ParentState,
+  ParentsPage,
+  ParentsPageOptions,
+} from './queue/jobs/parents.ts'
 export type { PartitionedJobs } from './queue/jobs/partition-jobs.ts'
 export type { PartitionedRecurring } from './queue/recurring/partition-recurring.ts'
 export type { PartitionedQueueInspection, PartitionedSettings } from './queue/partition-settings.ts'
@@ -251,8 +260,7 @@ export type {
   SettledAdvance,
   SettlingByToken,
 } from './queue/detached/settling-by-token.ts'
-export type { Spread } from './queue/stats.ts'
-export type { Stats, StatsCounts, StatsOptions, StatsPeriod } from './queue/stats.ts'
+export type { Spread, Stats, StatsCounts, StatsOptions, StatsPeriod } from './queue/stats.ts'
 export type { TagCount } from './queue/jobs/tags.ts'
 export type { UndecodablePart } from './queue/source/job-parts.ts'
 export { Worker, type WorkOptions } from './queue/worker/worker.ts'

@@ -31,7 +31,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/drivers/rounds.ts',
   'src/drivers/those-that-answer.ts',
   'src/drivers/time-limit.ts',
-  'src/queue/worker/exchanger.ts',
+  'src/queue/worker/lane.ts',
   'src/queue/event-stream.ts',
   'src/runtime/leases/kept-lease.ts',
   'src/runtime/keeper/lease-keeper.ts',

@@ -7,20 +7,13 @@ import { lastWord } from '../../runtime/calls/last-word.ts'
 import type { Post } from '../../runtime/subscriptions/mailbox.ts'
 import { closed } from '../../runtime/calls/runner.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
-import { noteAckFailed, tellAcked } from './ack-doubts.ts'
 import { hear } from '../jobs/job-end.ts'
-import type { ClaimedJob, Settling } from './claimed-job.ts'
-import { toClaimedJobs } from './claimed-jobs.ts'
-import {
-  type Ack,
-  exchange,
-  type Exchange,
-  type Exchanged,
-  isBehindOthers,
-  leaveInTheEnd,
-} from './exchange.ts'
+import { ClaimedJob } from './claimed-job.ts'
+import type { Settling } from './outcomes.ts'
+import { type Ack, type Exchanged, isBehindOthers, leaveInTheEnd } from './exchange.ts'
 import { onlyFitting } from './misfits.ts'
 import { Settler, toAck } from './settler.ts'
+import type { LossReason } from '../jobs/lease.ts'
 import type { Source } from '../source/source.ts'
 
 export interface ClaimTerms {
@@ -49,7 +42,7 @@ export async function claimJobs<Payload>(
   try {
     return (await claimFitting<Payload>(source, settling, waiting, claim)).jobs
   } catch (error) {
-    for (const job of acking) noteAckFailed(job, error)
+    for (const job of acking) job.noteAckFailed(error)
     throw error
   }
 }
@@ -100,18 +93,15 @@ export async function exchangeAndWait(
   signal?.throwIfAborted()
   if (source.unit.runtime.runner.closed) throw closed()
   const { limit, leaseMs } = terms
-  let first = await unlessAborted(
-    exchangeOrGiveBack(source, { acks, limit, leaseMs, worker: '' }),
-    signal,
-    (late) => {
-      onAcked(late)
-      return giveBack(source, late)
-    },
-  )
+  const settler = new Settler(source)
+  let first = await unlessAborted(settler.exchange({ acks, limit, leaseMs, worker: '' }), signal, (late) => {
+    onAcked(late)
+    return settler.giveBack(late)
+  })
   onAcked(first)
   while (isBehindOthers(first)) {
-    const again = exchangeOrGiveBack(source, { acks: [], limit, leaseMs, worker: '' })
-    first = await unlessAborted(again, signal, (late) => giveBack(source, late))
+    const again = settler.exchange({ acks: [], limit, leaseMs, worker: '' })
+    first = await unlessAborted(again, signal, (late) => settler.giveBack(late))
   }
   if (first.jobs.length > 0 || waitMs === 0) return first
   const endsAt = performance.now() + waitMs
@@ -143,11 +133,12 @@ async function claimOrSleep(
   { id, opening, endsAt, signal }: Stand,
 ): Promise<Exchanged> {
   const { deadlines } = source.unit.runtime.runner
+  const settler = new Settler(source)
   for (;;) {
     // Before it asks: what is told from here on is heard.
     const post = opening.now
-    const exchanging = exchangeOrGiveBack(source, { ...terms, acks: [], worker: id })
-    const exchanged = await unlessAborted(exchanging, signal, (late) => giveBack(source, late))
+    const exchanging = settler.exchange({ ...terms, acks: [], worker: id })
+    const exchanged = await unlessAborted(exchanging, signal, (late) => settler.giveBack(late))
     const leftMs = Math.ceil(endsAt - performance.now())
     if (exchanged.jobs.length > 0 || leftMs <= 0) return exchanged
     const longest = longestSleepMs(post, RECHECKS)
@@ -156,13 +147,19 @@ async function claimOrSleep(
   }
 }
 
-/** Jobs that were claimed for a caller who had gone are for others. */
-async function giveBack(source: Source, { jobs }: Exchanged): Promise<void> {
-  const settler = new Settler(source)
-  await Promise.all(jobs.map(({ number, token }) => settler.sendRelease({ number, token, delayMs: 0 })))
+/** The jobs of an exchange; none where their leases were over before its answer came: they are others' to claim. */
+export function toClaimedJobs<Payload>(
+  source: Source,
+  settling: Settling,
+  exchanged: Exchanged,
+): ClaimedJob<Payload>[] {
+  if (exchanged.end.latest <= performance.now()) return []
+  const { jobs, options } = exchanged
+  const byPlace = options.length === 0 ? null : new Map(options.map((each) => [each.at, each]))
+  return jobs.map((_, at) => new ClaimedJob<Payload>(source, settling, exchanged, at, byPlace?.get(at)))
 }
 
-/** An exchange whose jobs are given back where its answer comes too late, or never: nobody knows of them. */
-export function exchangeOrGiveBack(source: Source, wanted: Exchange, by?: number): Promise<Exchanged> {
-  return exchange(source, wanted, (unknown) => giveBack(source, unknown), by)
+/** The jobs are told what became of the acks that went along with a claim: why they were refused, by their places. */
+export function tellAcked(jobs: readonly ClaimedJob[], refused: ReadonlyMap<number, LossReason>): void {
+  for (const [at, job] of jobs.entries()) job.noteAcked(refused.get(at) ?? null)
 }

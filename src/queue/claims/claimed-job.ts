@@ -7,59 +7,40 @@
 
 import { Countdown } from '../../runtime/leases/countdown.ts'
 import type { Duration } from '../../runtime/values/duration.ts'
-import { LeaseLostError } from '../../runtime/errors/errors.ts'
+import { AmbiguousError, LeaseLostError } from '../../runtime/errors/errors.ts'
 import type { End } from '../../runtime/keeper/grant.ts'
 import { nowOrInTheEnd } from '../../runtime/time/in-the-end.ts'
 import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
 import { closed } from '../../runtime/calls/runner.ts'
 import { type Advanced, checkNext, type NextJob } from './next-job.ts'
-import type { Exchanged, LossReason, ToldJob } from './exchange.ts'
+import type { LossReason } from '../jobs/lease.ts'
+import type { Exchanged, ToldJob } from './exchange.ts'
 import { toId } from '../source/ids.ts'
 import { PLAIN } from '../jobs/job-options.ts'
 import { LeaseWatch } from './lease-watch.ts'
-import type { Leased } from './leased.ts'
 import { encodeProgress, type Note, toLine } from '../jobs/notes.ts'
-import {
-  type BuryOptions,
-  burialOf,
-  type Failure,
-  type ReleaseOptions,
-  type RetryOptions,
-  releaseMsOf,
-  retryOf,
-} from './outcome-options.ts'
+import type {
+  Attempt,
+  AttemptOutcome,
+  BuryOptions,
+  ReleaseOptions,
+  RetryOptions,
+  Settling,
+} from './outcomes.ts'
+import { burialOf, releaseMsOf, retryOf } from './outcomes.ts'
 import { type Parent, parentsOf } from '../jobs/parents.ts'
 import { encodeResult } from '../source/job-parts.ts'
 import type { Source } from '../source/source.ts'
 
-export type { BuryOptions, Failure, ReleaseOptions, RetryOptions } from './outcome-options.ts'
-
 /** Called with null, or with what went wrong. */
-export type Told = (error: unknown) => void
+type AckListener = (error: unknown) => void
 
-/** How the outcome of an attempt reaches the server. Each rejects with LeaseLostError when the job was lost. */
-export interface Settling {
-  /** True where somebody keeps the leases of the jobs, and calls `lose` when they end. */
-  readonly keepsLeases: boolean
-  /** The job is told by `noteAckEnded`. `result`: encoded. */
-  ack(job: ClaimedJob, result: string | Uint8Array): void
-  advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced>
-  retry(job: ClaimedJob, delayMs: number, failure: Failure): Promise<'retried' | 'buried'>
-  bury(job: ClaimedJob, failure: Failure): Promise<void>
-  release(job: ClaimedJob, delayMs: number): Promise<void>
-  extend(job: ClaimedJob, leaseMs: number): Promise<void>
-  /** Resolves to null, or why the job was lost before. */
-  note(note: Note): Promise<LossReason | null>
-}
-
-/** What may become of an attempt. */
-export type Outcome = 'acked' | 'retried' | 'buried' | 'released'
 const NO_TAGS: readonly string[] = Object.freeze([])
 
 /**
  * A job under a lease: what to do, and the right to say what becomes of it, once. Who has lost it is told by LeaseLostError.
  */
-export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
+export class ClaimedJob<Payload = unknown> implements Attempt, AsyncDisposable {
   /** @internal What the scripts call it. */
   readonly number: string
   readonly token: number
@@ -91,12 +72,14 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   #expiresAtMs: number
   readonly #leaseMs: number
   /** Those who want to know of the ack that is under way. */
-  #acking: Told[] | null = null
+  #acking: AckListener[] | null = null
   #state: 'claimed' | 'settled' | 'lost' = 'claimed'
   #lostBecause: LossReason = 'lost'
   #isGivenUp = false
   #stopped: Error | null = null
-  #outcome: Outcome | null = null
+  #outcome: AttemptOutcome | null = null
+  /** An ack of it may have taken effect. */
+  #isAckInDoubt = false
 
   constructor(
     source: Source,
@@ -171,7 +154,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /** What became of this attempt, once the server knows; null before, and when it was lost. */
-  get outcome(): Outcome | null {
+  get outcome(): AttemptOutcome | null {
     return this.#outcome
   }
 
@@ -201,7 +184,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /** @internal As `ack` of an encoded result, without a promise: they are a good part of what a job costs a worker. */
-  ackThen(result: string | Uint8Array, told: Told): void {
+  ackThen(result: string | Uint8Array, told: AckListener): void {
     if (this.#outcome === 'acked') return told(null)
     if (this.#acking !== null) return void this.#acking.push(told)
     if (!this.isClaimed) return void this.giveUp().then(told)
@@ -210,7 +193,18 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.#settling.ack(this, result)
   }
 
-  /** @internal For whoever sent the ack: null, or why the server did not take it. */
+  /** @internal For whoever sends the ack: it may be sent again. */
+  noteAckFailed(error: unknown): void {
+    this.#isAckInDoubt ||= error instanceof AmbiguousError
+  }
+
+  /** @internal For whoever sent the ack: null, or why the server refused it. */
+  noteAckAnswered(refused: LossReason | null): void {
+    const why = this.#judgeAck(refused)
+    this.noteAckEnded(why === null ? null : this.#lostError(why))
+  }
+
+  /** @internal For whoever sent the ack: null, or what went wrong. */
   noteAckEnded(error: unknown): void {
     const acking = this.#acking ?? []
     this.#acking = null
@@ -320,7 +314,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /** @internal For whoever acked it along with others: null, or why the job was lost before. */
-  noteAcked(why: LossReason | null): void {
+  noteAcked(refused: LossReason | null): void {
+    const why = this.#judgeAck(refused)
     if (why !== null) return this.lose(why)
     this.#beginSettling()
     this.#outcome = 'acked'
@@ -339,6 +334,15 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   stop(reason: Error): void {
     this.#stopped ??= reason
     this.#aborter?.abort(reason)
+  }
+
+  /**
+   * Why the job was lost, or null: it is done. As long as its lease lasts nobody else ends it, so one that is not there any
+   * more was acked by the call before.
+   */
+  #judgeAck(refused: LossReason | null): LossReason | null {
+    const wasAcked = refused === 'absent' && this.#isAckInDoubt && this.endsAt > performance.now()
+    return wasAcked ? null : refused
   }
 
   async #note(what: Note['what'], value: Note['value']): Promise<void> {
@@ -381,7 +385,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.#watch = new LeaseWatch(this.#countdown, {
       unit: this.#source.unit,
       onEnd: () => aborter.abort(this.#lostError()),
-      onClosed: () => this.stop(this.#lostError({ cause: closed() })),
+      onClosed: () => this.stop(this.#lostError(null, { cause: closed() })),
     })
     this.#lookAtLease()
   }
@@ -391,9 +395,9 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     if (this.#state === 'claimed') this.#watch?.look()
   }
 
-  #lostError(options?: ErrorOptions): LeaseLostError {
-    const why = this.#state === 'settled' ? (this.#outcome ?? 'settled') : this.#lostBecause
-    const resource = `job '${this.id}' of queue '${this.#source.name}' (${why})`
+  #lostError(refused: LossReason | null = null, options?: ErrorOptions): LeaseLostError {
+    const own = this.#state === 'settled' ? (this.#outcome ?? 'settled') : this.#lostBecause
+    const resource = `job '${this.id}' of queue '${this.#source.name}' (${refused ?? own})`
     return new LeaseLostError(resource, this.token, options)
   }
 }

@@ -12,16 +12,12 @@ import type { RunInSlot } from '../../runtime/connection/unit.ts'
 import { askingAt, End, endsAtOf } from '../../runtime/keeper/grant.ts'
 import type { Agreement } from '../../runtime/partitions/agreement.ts'
 import { inTheEnd } from '../../runtime/time/in-the-end.ts'
+import { type Leased, type LossReason, reasonsOf } from '../jobs/lease.ts'
 import type { Source } from '../source/source.ts'
 
-export interface Ack {
-  readonly number: string
-  readonly token: number
+export interface Ack extends Leased {
   readonly result: string | Uint8Array
 }
-
-/** Why an attempt has lost its job. */
-export type LossReason = 'lost' | 'retried' | 'buried' | 'cancelled' | 'acked' | 'absent'
 
 export interface Exchange {
   readonly acks: readonly Ack[]
@@ -60,13 +56,6 @@ export interface Exchanged {
   readonly paused: boolean
   /** Why acks were refused, by their places. */
   readonly refused: ReadonlyMap<number, LossReason>
-}
-
-/** Why jobs of a call were refused, by their places. */
-export function reasonsOf(
-  refused: readonly { readonly at: number; readonly why: string }[],
-): ReadonlyMap<number, LossReason> {
-  return new Map(refused.map(({ at, why }) => [at, why as LossReason]))
 }
 
 /** Nothing came, and not because nothing is there: it stands behind places of jobs that are gone, and is asked for again. */

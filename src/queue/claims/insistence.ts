@@ -1,4 +1,4 @@
-// Outcomes of a worker that are told again until the server knows them: as its acks (see exchanger.ts), but each by itself. All
+// Outcomes of a worker that are told again until the server knows them: as its acks (see worker/lane.ts), but each by itself. All
 // that could not be told waits for the same pause, so that they travel together again.
 //
 //   TOLD ──no answer, or refused for now──► PAUSE ──over──► told again
@@ -9,14 +9,14 @@ import { AmbiguousError, LeaseLostError } from '../../runtime/errors/errors.ts'
 import { isFinal } from '../../runtime/errors/outage.ts'
 import { Retries } from '../../runtime/time/retries.ts'
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
-import type { ClaimedJob } from './claimed-job.ts'
+import type { Attempt } from './outcomes.ts'
 
-type Leased = Pick<ClaimedJob, 'endsAt'>
+type Held = Pick<Attempt, 'endsAt'>
 
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
 
-export class Insisting {
+export class Insistence {
   readonly #onError: (error: unknown) => void
   readonly #retries = new Retries(FIRST_RETRY_MS, LAST_RETRY_MS)
   #isHurried = false
@@ -33,7 +33,7 @@ export class Insisting {
    * As `send`, which is tried until the server has decided, or the lease is over. It is told whether a try before may have
    * taken effect.
    */
-  async tell<Told>(job: Leased, send: (inDoubt: boolean) => Promise<Told>): Promise<Told> {
+  async tell<Answer>(job: Held, send: (inDoubt: boolean) => Promise<Answer>): Promise<Answer> {
     for (let inDoubt = false; ; ) {
       try {
         const told = await send(inDoubt)
@@ -54,7 +54,7 @@ export class Insisting {
   }
 
   /** False where the lease is over before it could be told again. */
-  async #pause({ endsAt }: Leased, error: unknown): Promise<boolean> {
+  async #pause({ endsAt }: Held, error: unknown): Promise<boolean> {
     if (endsAt <= performance.now()) return false
     this.#onError(error)
     await new Promise<void>((resume) => {

@@ -8,7 +8,7 @@ import { closed } from '../../runtime/calls/runner.ts'
 import { summaryOf } from '../../runtime/errors/thrown.ts'
 import { type AnswerTime, type PayloadChecks, timeOfClaim } from '../source/schemas.ts'
 import type { ClaimedJob } from './claimed-job.ts'
-import { Insisting } from './insistence.ts'
+import { Insistence } from './insistence.ts'
 import type { Source } from '../source/source.ts'
 
 /** Why nobody can work on a job. */
@@ -70,7 +70,7 @@ export async function onlyFitting<Payload>(
 ): Promise<ClaimedJob<Payload>[]> {
   const misfits = await judgeAll(source, jobs, signal)
   if (misfits.every((misfit) => misfit === null)) return jobs
-  const insisting = new Insisting(() => undefined)
+  const insisting = new Insistence(() => undefined)
   const forget = source.unit.runtime.atClose(() => insisting.hurry())
   const told: Promise<void>[] = []
   const tried = misfits.flatMap((misfit, at) =>
@@ -107,7 +107,7 @@ async function judgeAll(
  * would end as lost, and nobody learn why. Whoever lost one in between has nothing to tell of it.
  */
 function settleSoon(
-  insisting: Insisting,
+  insisting: Insistence,
   job: ClaimedJob,
   misfit: Misfit,
   told: Promise<void>[],

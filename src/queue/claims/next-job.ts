@@ -7,7 +7,7 @@ import { checkName } from '../../runtime/values/keys.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import { toAddress, toId } from '../source/ids.ts'
 import { encodeJob, toSpec } from '../jobs/enqueuer.ts'
-import { type LossReason, reasonsOf } from './exchange.ts'
+import { type Leased, type LossReason, reasonsOf } from '../jobs/lease.ts'
 import {
   checkJobName,
   JOB_OPTIONS,
@@ -15,7 +15,6 @@ import {
   type JobSpec,
   toSpecOptions,
 } from '../jobs/job-options.ts'
-import type { Leased } from './leased.ts'
 import { asCalledAt, refuseOwn, withAddresses } from '../partitions/parent-addresses.ts'
 import { homeOf } from '../jobs/router.ts'
 import type { Source } from '../source/source.ts'

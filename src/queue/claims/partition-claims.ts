@@ -14,10 +14,8 @@ import { lastWord } from '../../runtime/calls/last-word.ts'
 import { closed } from '../../runtime/calls/runner.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
-import { noteAckFailed, tellAcked } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
-import { toClaimedJobs } from './claimed-jobs.ts'
-import { type ClaimTerms, exchangeOrGiveBack, giveBackIfClosed } from './claim.ts'
+import { type ClaimTerms, giveBackIfClosed, tellAcked, toClaimedJobs } from './claim.ts'
 import { isBehindOthers, leaveInTheEnd } from './exchange.ts'
 import { type LentJobs, toLentJob } from '../detached/lent-jobs.ts'
 import { onlyFitting } from './misfits.ts'
@@ -224,6 +222,7 @@ async function ask(
 ): Promise<Asked> {
   let acking = done.filter(({ isClaimed }) => isClaimed)
   const looksUntil = performance.now() + source.unit.runtime.runner.deadlineMs
+  const settler = new Settler(source)
   let first: number | undefined = by
   for (;;) {
     const wanted = {
@@ -231,14 +230,14 @@ async function ask(
       acks: acking.map((job) => toAck(job, undefined, source)),
       worker: terms.limit > 0 ? worker : '',
     }
-    const exchanged = await exchangeOrGiveBack(source, wanted, first).catch((error: unknown) => {
-      for (const job of acking) noteAckFailed(job, error)
+    const exchanged = await settler.exchange(wanted, first).catch((error: unknown) => {
+      for (const job of acking) job.noteAckFailed(error)
       throw error
     })
     tellAcked(acking, exchanged.refused)
     acking = []
     first = undefined
-    const claimed = toClaimedJobs(source, new Settler(source), exchanged)
+    const claimed = toClaimedJobs(source, settler, exchanged)
     await giveBackIfClosed(source, claimed)
     const jobs = await onlyFitting(source, claimed, signal)
     const { endsAtMs, recheckMs } = exchanged

@@ -6,18 +6,14 @@ import type { CallId } from '../../runtime/calls/call-ids.ts'
 import { LeaseLostError } from '../../runtime/errors/errors.ts'
 import { askingAt, type End, endOf } from '../../runtime/keeper/grant.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
-import { followAck } from './ack-doubts.ts'
 import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './next-job.ts'
-import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'
-import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
-import type { Leased } from './leased.ts'
+import { type Leased, type LossReason, reasonsOf } from '../jobs/lease.ts'
+import { type Ack, type Exchange, type Exchanged, exchange } from './exchange.ts'
+import type { Attempt, Failure, Settling } from './outcomes.ts'
 import { type Note, sendNote } from '../jobs/notes.ts'
 import { encodeResult } from '../source/job-parts.ts'
 import type { Source } from '../source/source.ts'
 import { workOf } from '../jobs/job-options.ts'
-
-/** Null: it took effect; else why it did not. */
-export type Outcome = LossReason | null
 
 interface FailedAttempt extends Leased, Failure {
   readonly delayMs: number
@@ -47,9 +43,14 @@ export class Settler implements Settling {
     this.#source = source
   }
 
-  ack(job: ClaimedJob, result: Ack['result']): void {
-    const ending = this.sendAck({ number: job.number, token: job.token, result })
-    void followAck(job, ending, (why) => this.#lost(job, why))
+  ack(job: Attempt, result: Ack['result']): void {
+    this.sendAck({ number: job.number, token: job.token, result }).then(
+      (refused) => job.noteAckAnswered(refused),
+      (error: unknown) => {
+        job.noteAckFailed(error)
+        job.noteAckEnded(error)
+      },
+    )
   }
 
   async advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced> {
@@ -59,7 +60,7 @@ export class Settler implements Settling {
     return outcome
   }
 
-  async retry(job: ClaimedJob, delayMs: number, failure: Failure, inDoubt = false): Promise<Retried> {
+  async retry(job: Attempt, delayMs: number, failure: Failure, inDoubt = false): Promise<Retried> {
     const outcome = await this.sendRetry({ number: job.number, token: job.token, delayMs, ...failure })
     if (outcome === 'retried' || outcome === 'buried') return outcome
     // Another attempt has begun, after this one was taken to have failed.
@@ -67,15 +68,15 @@ export class Settler implements Settling {
     throw this.#lost(job, outcome)
   }
 
-  async bury(job: ClaimedJob, failure: Failure, inDoubt = false): Promise<void> {
+  async bury(job: Attempt, failure: Failure, inDoubt = false): Promise<void> {
     const why = await this.sendBurial({ number: job.number, token: job.token, ...failure })
     // An attempt that has buried its job before what it asks for has done it.
     this.#check(job, why === 'buried' || (inDoubt && isOwn(job, why)) ? null : why)
   }
 
   /** As `ack`; that the job was lost is a value. */
-  sendAck(ack: Ack): Promise<Outcome> {
-    const send = (acks: Ack[]): Promise<Outcome[]> => this.#sendAcks(acks)
+  sendAck(ack: Ack): Promise<LossReason | null> {
+    const send = (acks: Ack[]): Promise<(LossReason | null)[]> => this.#sendAcks(acks)
     return this.#batcher('acks', ACKS, send).addOne(ack, Buffer.byteLength(ack.result))
   }
 
@@ -93,24 +94,24 @@ export class Settler implements Settling {
   }
 
   /** As `bury`; that the job was lost is a value. */
-  sendBurial(failed: Leased & Failure): Promise<Outcome> {
-    const send = (all: (Leased & Failure)[]): Promise<Outcome[]> => this.#sendBurials(all)
+  sendBurial(failed: Leased & Failure): Promise<LossReason | null> {
+    const send = (all: (Leased & Failure)[]): Promise<(LossReason | null)[]> => this.#sendBurials(all)
     return this.#batcher('burials', BURIALS, send).addOne(failed, failed.message.length)
   }
 
   /** As `release`; that the job was lost is a value. */
-  sendRelease(job: Returned): Promise<Outcome> {
-    const send = (claims: Returned[]): Promise<Outcome[]> => this.#sendReleases(claims)
+  sendRelease(job: Returned): Promise<LossReason | null> {
+    const send = (claims: Returned[]): Promise<(LossReason | null)[]> => this.#sendReleases(claims)
     return this.#batcher('releases', RELEASES, send).addOne(job, job.number.length)
   }
 
-  async release(job: ClaimedJob, delayMs: number, inDoubt = false): Promise<void> {
+  async release(job: Attempt, delayMs: number, inDoubt = false): Promise<void> {
     const why = await this.sendRelease({ number: job.number, token: job.token, delayMs })
     const wasReleased = inDoubt && (why === 'retried' || isOwn(job, why))
     this.#check(job, wasReleased ? null : why)
   }
 
-  async extend(job: ClaimedJob, leaseMs: number): Promise<void> {
+  async extend(job: Attempt, leaseMs: number): Promise<void> {
     const [outcome = null] = await this.extendAll([job], leaseMs)
     this.#check(job, outcome)
   }
@@ -119,8 +120,18 @@ export class Settler implements Settling {
     return sendNote(this.#source, note)
   }
 
+  /** An exchange whose jobs are given back where its answer comes too late, or never: nobody knows of them. */
+  exchange(wanted: Exchange, by?: number): Promise<Exchanged> {
+    return exchange(this.#source, wanted, (unknown) => this.giveBack(unknown), by)
+  }
+
+  /** Jobs that were claimed for a caller who had gone are for others. */
+  async giveBack({ jobs }: Exchanged): Promise<void> {
+    await Promise.all(jobs.map(({ number, token }) => this.sendRelease({ number, token, delayMs: 0 })))
+  }
+
   /** Extends the leases of jobs in one call. Those that are lost are told so, and why in the answer. */
-  async extendAll(jobs: readonly ClaimedJob[], leaseMs: number): Promise<Outcome[]> {
+  async extendAll(jobs: readonly Attempt[], leaseMs: number): Promise<(LossReason | null)[]> {
     const { end, endsAtMs, outcomes } = await this.sendExtensions(jobs, leaseMs)
     for (const [at, job] of jobs.entries()) {
       const why = outcomes[at] ?? null
@@ -134,7 +145,7 @@ export class Settler implements Settling {
   async sendExtensions(
     jobs: readonly Leased[],
     leaseMs: number,
-  ): Promise<{ endsAtMs: number; end: End; outcomes: Outcome[] }> {
+  ): Promise<{ endsAtMs: number; end: End; outcomes: (LossReason | null)[] }> {
     const { unit, codec } = this.#source
     const claims = jobs.map(({ number, token }) => ({ number, token }))
     const askedAt = askingAt()
@@ -148,7 +159,7 @@ export class Settler implements Settling {
     return unit.runtime.batcher<Item, Result>(`${unit.channel} ${codec.name} ${what}`, terms, send)
   }
 
-  async #sendAcks(acks: readonly Ack[]): Promise<Outcome[]> {
+  async #sendAcks(acks: readonly Ack[]): Promise<(LossReason | null)[]> {
     const { refused } = await exchange(this.#source, { acks, limit: 0, leaseMs: 0, worker: '' })
     return outcomesOf(acks, refused)
   }
@@ -164,7 +175,7 @@ export class Settler implements Settling {
     return failures.map((_, at) => refused.get(at) ?? (buried.has(at) ? 'buried' : 'retried'))
   }
 
-  async #sendBurials(failures: readonly (Leased & Failure)[]): Promise<Outcome[]> {
+  async #sendBurials(failures: readonly (Leased & Failure)[]): Promise<(LossReason | null)[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
@@ -173,7 +184,7 @@ export class Settler implements Settling {
     return outcomesOf(failures, reasonsOf(answer.refused))
   }
 
-  async #sendReleases(claims: readonly Returned[]): Promise<Outcome[]> {
+  async #sendReleases(claims: readonly Returned[]): Promise<(LossReason | null)[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, claims })
@@ -182,7 +193,7 @@ export class Settler implements Settling {
     return outcomesOf(claims, reasonsOf(answer.refused))
   }
 
-  #check(job: Leased, outcome: Outcome): void {
+  #check(job: Leased, outcome: LossReason | null): void {
     if (outcome !== null) throw this.#lost(job, outcome)
   }
 
@@ -192,11 +203,14 @@ export class Settler implements Settling {
 }
 
 /** As long as its lease lasts nobody else ends it: another attempt that has begun since, or was done, follows this one. */
-function isOwn(job: ClaimedJob, why: Outcome): boolean {
+function isOwn(job: Attempt, why: LossReason | null): boolean {
   return (why === 'lost' || why === 'absent') && job.endsAt > performance.now()
 }
 
-function outcomesOf(jobs: readonly unknown[], refused: ReadonlyMap<number, LossReason>): Outcome[] {
+function outcomesOf(
+  jobs: readonly unknown[],
+  refused: ReadonlyMap<number, LossReason>,
+): (LossReason | null)[] {
   return jobs.map((_, at) => refused.get(at) ?? null)
 }
 

@@ -2,7 +2,7 @@
 
 import { find } from '../../generated/queue.ts'
 import { placeId } from '../partitions/calls.ts'
-import type { Leased } from '../claims/leased.ts'
+import type { Leased } from '../jobs/lease.ts'
 import { Settler } from '../claims/settler.ts'
 import type { Source } from '../source/source.ts'
 

@@ -13,12 +13,12 @@ import {
   toFailure,
   toReleaseMs,
   toRetry,
-} from '../claims/outcome-options.ts'
-import type { LossReason } from '../claims/exchange.ts'
+} from '../claims/outcomes.ts'
+import type { LossReason } from '../jobs/lease.ts'
 import type { FindLeases, Held, JobLease } from './leases.ts'
 import { encodeProgress, type Note, toLine } from '../jobs/notes.ts'
 import { encodeResult } from '../source/job-parts.ts'
-import { type Outcome, type Retried, Settler } from '../claims/settler.ts'
+import { type Retried, Settler } from '../claims/settler.ts'
 import type { Source } from '../source/source.ts'
 
 export type { JobLease } from './leases.ts'
@@ -137,7 +137,7 @@ export class SettlingByToken {
     checkJobs(jobs, [])
     const leaseMs = toLeaseMs(lease)
     const held = await this.#find(jobs, false)
-    const told = new Map<Held, Outcome>()
+    const told = new Map<Held, LossReason | null>()
     const ends: number[] = []
     const extending = bySettler(held, this.#source).map(async ([settler, those]) => {
       const { endsAtMs, outcomes } = await settler.sendExtensions(
@@ -202,7 +202,7 @@ function bySettler(held: readonly (Held | null)[], source: Source): [Settler, He
 }
 
 /** An attempt that has done before what it asks for has done it. */
-function toSettled<Done extends string>(done: Done, why: Outcome): Settled<Done> {
+function toSettled<Done extends string>(done: Done, why: LossReason | null): Settled<Done> {
   return why === null || why === (done as string) ? { outcome: done } : { outcome: 'lost', reason: why }
 }
 

@@ -10,7 +10,6 @@ import type { Post, SharedPost } from '../../runtime/subscriptions/mailbox.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import type { Unit } from '../../runtime/connection/unit.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
-import type { Failure } from '../claims/claimed-job.ts'
 import type { Source } from '../source/source.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
 
@@ -21,7 +20,7 @@ export interface JobEnd {
   /** What its worker gave; null: nothing, or it is not done. */
   readonly result: unknown
   /** Why it is dead; else null. */
-  readonly failure: Failure | null
+  readonly failure: { readonly kind: string; readonly message: string } | null
   /** The result, where the codec could not read it; it is null above. Empty: it could. */
   readonly undecodable: readonly UndecodablePart[]
 }

@@ -5,7 +5,7 @@ import { note } from '../../generated/queue.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
 import type { BatchTerms, Send } from '../../runtime/calls/batcher.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { type LossReason, reasonsOf } from '../claims/exchange.ts'
+import { type LossReason, reasonsOf } from './lease.ts'
 import type { Source } from '../source/source.ts'
 
 export interface Note {

@@ -8,7 +8,7 @@ import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { isError } from '../../runtime/errors/is-error.ts'
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
-import { isHeld } from '../claims/held.ts'
+import { isHeld } from '../claims/outcomes.ts'
 
 export interface BatchOptions {
   /** Jobs in a call at most, 1 to 1000. */

@@ -1,13 +1,14 @@
 // What the server sends to a worker that waits: a call to come and claim, or a job that is claimed for it already
-// (lua/shared/queue/idle).
+// (lua/shared/queue/idle). Such a job is as if an answer had brought it, once an answer has told the server's clock.
 
 import { Backoff } from '../../runtime/time/backoff.ts'
 import { longestSleepMs } from '../../runtime/subscriptions/hearing.ts'
 import { pause } from '../../runtime/time/in-time.ts'
 import type { Letter, Post } from '../../runtime/subscriptions/mailbox.ts'
 import { toListenError } from '../../runtime/calls/script-errors.ts'
+import { End, endsAtOf } from '../../runtime/keeper/grant.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
-import type { ToldJob } from '../claims/exchange.ts'
+import { type Exchanged, NOTHING_ELSE, type ToldJob } from '../claims/exchange.ts'
 import type { Source } from '../source/source.ts'
 
 const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
@@ -16,7 +17,7 @@ const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 10_000
 
 /** A job that came by letter. */
-export interface HandedJob {
+interface HandedJob {
   readonly job: ToldJob
   readonly endsAtMs: number
   /** `performance.now()` when it came. */
@@ -25,12 +26,15 @@ export interface HandedJob {
 
 export interface LetterTerms {
   readonly leaseMs: number
-  /** There may be work. Null: a letter says so, or one may have been missed; else the job that came. */
-  onLetter(handed: HandedJob | null): void
+  /** There may be work: a letter says so, or one may have been missed. Null: no job came with it that may be taken now. */
+  onLetter(handed: Exchanged | null): void
   /** Letters come from now on. */
   onHeard(): void
   onError(error: unknown): void
 }
+
+/** What an answer says about the server's clock. */
+type Clock = Pick<Exchanged, 'nowMs' | 'askedAt'>
 
 export class Letters {
   readonly #source: Source
@@ -39,6 +43,11 @@ export class Letters {
   readonly #over = new AbortController()
   readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   #post: Post | null = null
+  /** By the newest answer. */
+  #clock: Clock | null = null
+  /** Jobs that came before the answer that tells until when they are claimed. */
+  readonly #early: HandedJob[] = []
+  #isLast = false
 
   constructor(source: Source, terms: LetterTerms) {
     this.#source = source
@@ -61,6 +70,17 @@ export class Letters {
     return longestSleepMs(this.#post, RECHECKS)
   }
 
+  /** An answer has come: the jobs that were waiting for it may be taken now. */
+  takeClock(clock: Clock): Exchanged[] {
+    this.#clock = clock
+    return this.#early.splice(0).map((handed) => toExchanged(handed, clock, this.#terms.leaseMs))
+  }
+
+  /** No answer will tell more of the clock. */
+  waitForNoAnswer(): void {
+    this.#isLast = true
+  }
+
   close(): void {
     this.#over.abort()
     this.#post?.close()
@@ -72,7 +92,7 @@ export class Letters {
       try {
         const post = await this.#open()
         const letter = await post.next(RECHECKS.heardMs * 10, signal)
-        if (letter !== null) this.#terms.onLetter(letter === 'missed' ? null : toHandedJob(letter))
+        if (letter !== null) this.#terms.onLetter(letter === 'missed' ? null : this.#read(letter))
       } catch (error) {
         if (signal.aborted) return
         this.#post = null
@@ -80,6 +100,17 @@ export class Letters {
         await pause(this.#backoff.next(), signal).catch(() => undefined)
       }
     }
+  }
+
+  #read(letter: Letter): Exchanged | null {
+    const handed = toHandedJob(letter)
+    if (handed === null) return null
+    const clock = this.#clock
+    // One that seems to be over already may be of a server whose clock has stepped back: the next answer tells.
+    if (clock !== null && (this.#isLast || endOf(handed, clock) > performance.now()))
+      return toExchanged(handed, clock, this.#terms.leaseMs)
+    this.#early.push(handed)
+    return null
   }
 
   async #open(): Promise<Post> {
@@ -93,6 +124,21 @@ export class Letters {
     this.#terms.onHeard()
     return this.#post
   }
+}
+
+/** When the lease ends, by what an answer said about the server's clock. */
+function endOf({ endsAtMs }: HandedJob, { nowMs, askedAt }: Clock): number {
+  return endsAtOf(askedAt, endsAtMs - nowMs)
+}
+
+/** As if it had been claimed by an answer. */
+function toExchanged(handed: HandedJob, clock: Clock, leaseMs: number): Exchanged {
+  const { job, endsAtMs, receivedAt } = handed
+  const { nowMs, askedAt } = clock
+  // Should the server's clock have been set forward since, the lease is not taken for longer than it is.
+  const end = new End(Math.min(endOf(handed, clock), receivedAt + leaseMs))
+  const answer = { nowMs, askedAt, leaseMs, endsAtMs, end, waits: false, recheckMs: 0 }
+  return { ...answer, jobs: [job], ...NOTHING_ELSE }
 }
 
 function toHandedJob({ word, numbers, text, receivedAt }: Letter): HandedJob | null {

@@ -1,4 +1,10 @@
-// Works on the jobs of a queue.
+// Works on the jobs of a queue. A job on its way through a worker:
+//
+//   claimed by an exchange, or handed over by letter (lane.ts) ──► WAITING for room ──► AT WORK: its handler runs (attempts.ts),
+//   alone or with others of its name (batch.ts), and its lease is renewed (extender.ts) ──► SETTLING: its outcome is on its way:
+//   acks go with the next exchange, all that one tick has brought together, and others by themselves ──► settled, or lost
+//
+// and the worker itself:
 //
 //   RUNNING ──close, the signal aborts, or the instance closes──► CLOSING: no new jobs; those at work go on
 //   CLOSING ──all settled, or the time is over──► what is left is given back, and its signals abort
@@ -6,34 +12,26 @@
 //
 // How long CLOSING lasts at most: see patience.ts.
 
+import { LAST_WORK_MS } from '../../runtime/connection/runtime.ts'
+import { AmbiguousError } from '../../runtime/errors/errors.ts'
+import { notifying } from '../../runtime/errors/notifying.ts'
+import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
 import { onAbort } from '../../runtime/time/aborts.ts'
 import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
-import { AmbiguousError, InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
-import { notifying } from '../../runtime/errors/notifying.ts'
-import { LAST_WORK_MS } from '../../runtime/connection/runtime.ts'
-import { type AnswerTime, type PayloadChecks, timeOfWorker } from '../source/schemas.ts'
-import { type BackoffFunction, type Backoffs, checkBackoffs } from './backoffs.ts'
-import { Batch, BatchHandler, Gatherings } from './batch.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
-import { Exchangers } from './exchangers.ts'
-import { Extender } from './extender.ts'
-import {
-  attempt,
-  type Handler,
-  type Handlers,
-  type HandlingTerms,
-  handle,
-  judge,
-  type Outcome,
-} from './attempt.ts'
-import { isHeld } from '../claims/held.ts'
-import type { QueueHooks } from './hooks.ts'
-import { openLane } from './lane.ts'
-import { Patience } from './patience.ts'
+import { type Attempt, isHeld } from '../claims/outcomes.ts'
 import type { Settler } from '../claims/settler.ts'
+import { type AnswerTime, timeOfWorker } from '../source/schemas.ts'
 import type { Source } from '../source/source.ts'
+import { Attempts, checkHandlers, type Handlers, type Verdict } from './attempts.ts'
+import { type Backoffs, checkBackoffs } from './backoffs.ts'
+import { Batch, BatchHandler, Gatherings } from './batch.ts'
+import { Extender } from './extender.ts'
+import type { QueueHooks } from './hooks.ts'
+import { Lane } from './lane.ts'
+import { Patience } from './patience.ts'
+import { Shares } from './shares.ts'
 
 export interface WorkOptions<Jobs extends object = Record<string, unknown>> {
   /** Jobs at work at once; default 10. */
@@ -59,20 +57,19 @@ const OPTIONS = ['concurrency', 'prefetch', 'lease', 'backoff', 'signal', 'onSet
 
 /** Claims jobs, hands them to handlers and extends them meanwhile, until it is closed. Its errors go to `onError`. */
 export class Worker<Jobs extends object> implements AsyncDisposable {
-  readonly #checks: PayloadChecks | null
   readonly #time: AnswerTime
-  readonly #handlers: Handlers<Jobs>
-  readonly #backoffs: Backoffs<Jobs>
-  readonly #hooks: QueueHooks
+  readonly #attempts: Attempts<Jobs>
   readonly #concurrency: number
   readonly #room: number
   readonly #onSettled: (job: ClaimedJob) => void
   readonly #onError: (error: unknown, job: ClaimedJob | null) => void
-  readonly #exchangers: Exchangers
+  readonly #lanes: readonly Lane[]
+  readonly #shares: Shares<Lane>
   readonly #extender: Extender
+  readonly #forgets: readonly (() => void)[]
   #forgetSignal: () => void = () => undefined
-  readonly #forgetInstance: () => void
-  readonly #forgetClearings: readonly (() => void)[]
+  /** Whether this tick has something to send at its end. */
+  #isPlanned = false
   readonly #waiting: ClaimedJob[] = []
   readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
   #atWork = 0
@@ -94,15 +91,14 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     sources: readonly Source[],
     handlers: Handlers<Jobs>,
     options: WorkOptions<Jobs>,
-    hooks: QueueHooks,
+    { around }: QueueHooks,
   ) {
     checkOptions('options', options, OPTIONS)
     checkHandlers(handlers)
     const { concurrency = 10, prefetch = 0, lease = '30s', backoff = {} } = options
-    this.#checks = sources[0]?.checks ?? null
-    this.#handlers = handlers
-    this.#backoffs = checkBackoffs(backoff)
-    this.#hooks = hooks
+    const [first] = sources as [Source]
+    const { runtime } = first.unit
+    const backoffs = checkBackoffs<Jobs>(backoff)
     this.#concurrency = checkInteger('concurrency', concurrency, 1, 10_000)
     this.#room = this.#concurrency + checkInteger('prefetch', prefetch, 0, 10_000)
     this.#onSettled = notifying(options.onSettled ?? (() => undefined))
@@ -110,23 +106,26 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     const leaseMs = toLeaseMs(lease)
     const onError = (error: unknown): void => this.#onError(error, null)
     this.#extender = new Extender(leaseMs, onError)
-    const terms = {
+    this.#time = timeOfWorker(runtime.runner)
+    const terms = { handlers, backoffs, checks: first.checks, time: this.#time, around }
+    this.#attempts = new Attempts<Jobs>({ ...terms, onError: this.#onError })
+    const owner = {
       leaseMs,
-      hasOthers: sources.length > 1,
+      plan: () => this.#plan(),
+      hasRoom: () => this.#free() > 0,
       take: (jobs: ClaimedJob[], settler: Settler) => this.#take(jobs, settler),
-      onExtended: (job: ClaimedJob) => this.#extender.watch(job),
+      noteExtended: (job: Attempt) => this.#extender.watch(job),
       onError,
     }
-    this.#exchangers = new Exchangers(
-      () => this.#room - this.#atWork - this.#waiting.length,
-      (plan, hasRoom) => sources.map((source) => openLane(source, { ...terms, plan, hasRoom })),
-    )
+    this.#lanes = sources.map((source) => new Lane(source, owner, sources.length > 1))
+    this.#shares = new Shares(this.#lanes)
+    this.#plan()
     this.#forgetSignal = onAbort(options.signal, () => void this.close())
-    const { runtime } = (sources[0] as Source).unit
-    this.#time = timeOfWorker(runtime.runner)
-    this.#forgetInstance = runtime.atClose(() => this.#closeWithInstance())
     const look = (): void => this.#extender.look()
-    this.#forgetClearings = sources.map(({ unit }) => runtime.clearings.watch(unit.beginning, look))
+    this.#forgets = [
+      runtime.atClose(() => this.#closeWithInstance()),
+      ...sources.map(({ unit }) => runtime.clearings.watch(unit.beginning, look)),
+    ]
   }
 
   /** Jobs at work now. */
@@ -151,9 +150,133 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     return this.close()
   }
 
+  /** There may be something to send, or room for more jobs: what one tick brings travels together. */
+  #plan(): void {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    setImmediate(() => this.#endTick())
+  }
+
+  /** Each lane acks what is done, and claims its share of what there is room for. */
+  #endTick(): void {
+    this.#isPlanned = false
+    const shares = this.#shares.of(Math.max(0, this.#free()))
+    for (const lane of this.#lanes) lane.exchange(shares.get(lane) ?? 0)
+  }
+
+  /** How many more jobs could be asked for. */
+  #free(): number {
+    const asked = this.#lanes.reduce((sum, lane) => sum + lane.asked, 0)
+    return this.#room - this.#atWork - this.#waiting.length - asked
+  }
+
+  /** Jobs that were claimed, or handed over. */
+  #take(jobs: readonly ClaimedJob[], settler: Settler): void {
+    if (this.#state !== 'running') return this.#return(jobs)
+    this.#extender.keep(jobs, settler)
+    this.#waiting.push(...jobs)
+    this.#start()
+    // A job may come by letter while others were asked for.
+    const over = this.#atWork + this.#waiting.length - this.#room
+    if (over > 0) this.#return(this.#waiting.splice(-over))
+  }
+
+  #start(): void {
+    while (this.#atWork < this.#concurrency && this.#waiting.length > 0) {
+      const job = this.#waiting.shift() as ClaimedJob
+      if (!isHeld(job)) {
+        this.#extender.drop(job)
+        continue
+      }
+      this.#atWork += 1
+      const handler = this.#attempts.handlerOf(job.name)
+      if (handler instanceof BatchHandler) void this.#gather(job, handler)
+      else void this.#work(job, this.#attempts.handle(job, handler))
+    }
+    this.#beginIfFull()
+  }
+
+  async #work(job: ClaimedJob, attempting: Promise<Verdict>): Promise<void> {
+    const verdict = await attempting
+    this.#atWork -= 1
+    this.#settling.add(job)
+    this.#settle(job, verdict)
+    // The next job need not wait until the server knows; it comes with the answer.
+    this.#start()
+    this.#plan()
+  }
+
+  /** An ack goes to the lane of the job, which plans the exchange that takes it along. */
+  #settle(job: ClaimedJob, verdict: Verdict): void {
+    const settled = (error: unknown): void => this.#settled(job, error)
+    if (verdict.is === 'done') job.ackThen(verdict.result, settled)
+    else this.#attempts.tell(job, verdict).then(() => settled(null), settled)
+  }
+
+  /** The server knows, or was told in vain. */
+  #settled(job: ClaimedJob, error: unknown): void {
+    // A worker that is closed has given up before.
+    if (!this.#settling.delete(job)) return
+    this.#extender.drop(job)
+    if (error !== null) this.#onError(error, job)
+    if (job.outcome !== null) this.#onSettled(job)
+    if (this.#atWork + this.#settling.size === 0) this.#onQuiet?.()
+  }
+
+  /** Before it joins others: one that does not fit, or of which its schema says nothing, keeps them from nothing. */
+  #gather(job: ClaimedJob, handler: BatchHandler<never>): void {
+    const judged = this.#attempts.judge(job)
+    if (judged instanceof Promise) void this.#gatherLate(job, handler, judged)
+    else if (judged === null) this.#gatherings.add(handler, job)
+    else void this.#work(job, Promise.resolve(judged))
+  }
+
+  async #gatherLate(
+    job: ClaimedJob,
+    handler: BatchHandler<never>,
+    judging: Promise<Verdict | null>,
+  ): Promise<void> {
+    this.#judged += 1
+    const verdict = await judging
+    this.#judged -= 1
+    if (verdict !== null) void this.#work(job, Promise.resolve(verdict))
+    else if (this.#state === 'running') this.#gatherings.add(handler, job)
+    else this.#beginBatch(handler, [job])
+    this.#beginIfFull()
+  }
+
+  /** Gathered jobs take all the room there is: no others will join them. */
+  #beginIfFull(): void {
+    if (this.#atWork === this.#concurrency && this.#judged === 0) this.#gatherings.beginAll()
+  }
+
+  /** Those that were lost while they waited for others are left out. */
+  #beginBatch(handler: BatchHandler<never>, gathered: readonly ClaimedJob[]): void {
+    const jobs = gathered.filter(isHeld)
+    const batch = new Batch(handler, jobs.length, this.#time.deadlineMs)
+    for (const job of gathered) {
+      if (job.isClaimed) void this.#work(job, this.#join(batch, job))
+      else this.#forget(job)
+    }
+  }
+
+  async #join(batch: Batch, job: ClaimedJob): Promise<Verdict> {
+    try {
+      return await this.#attempts.attempt(job, () => batch.join(job))
+    } finally {
+      batch.leave(job)
+    }
+  }
+
+  #forget(job: ClaimedJob): void {
+    this.#extender.drop(job)
+    this.#atWork -= 1
+    this.#plan()
+  }
+
   /** What could not be told is tried once more. */
   #closeWithInstance(): Promise<void> {
-    this.#exchangers.hurry()
+    this.#hurry()
     return this.#closeWithin(LAST_WORK_MS)
   }
 
@@ -166,7 +289,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#state = 'closing'
     this.#forgetSignal()
-    this.#exchangers.stopAsking()
+    for (const lane of this.#lanes) lane.stopAsking()
     const gathered = this.#gatherings.takeAll()
     this.#atWork -= gathered.length
     const given = this.#giveBack([...this.#waiting.splice(0), ...gathered])
@@ -177,8 +300,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#state = 'closed'
     this.#patience.end()
     this.#extender.close()
-    this.#forgetInstance()
-    for (const forget of this.#forgetClearings) forget()
+    for (const forget of this.#forgets) forget()
     this.#giveUp()
   }
 
@@ -192,14 +314,18 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   async #end(given: Promise<unknown>): Promise<void> {
     await given
     this.#extender.close()
-    await this.#exchangers.end()
+    await Promise.all(this.#lanes.map((lane) => lane.end()))
     await this.#returned
   }
 
   /** The time is over: what the server could not be told is told once more, and then no more. */
   #lastTry(): void {
-    this.#exchangers.hurry()
+    this.#hurry()
     this.#onQuiet?.()
+  }
+
+  #hurry(): void {
+    for (const lane of this.#lanes) lane.hurry()
   }
 
   /** Outcomes that are not confirmed now are waited for no longer. */
@@ -227,131 +353,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     await Promise.all(given)
   }
 
-  #take(jobs: readonly ClaimedJob[], settler: Settler): void {
-    if (this.#state !== 'running') return this.#return(jobs)
-    this.#extender.keep(jobs, settler)
-    this.#waiting.push(...jobs)
-    this.#start()
-    // A job may come by letter while others were asked for.
-    const over = this.#atWork + this.#waiting.length - this.#room
-    if (over > 0) this.#return(this.#waiting.splice(-over))
-  }
-
   #return(jobs: readonly ClaimedJob[]): void {
     this.#returned = Promise.all([this.#returned, this.#giveBack(jobs)])
   }
-
-  #start(): void {
-    while (this.#atWork < this.#concurrency && this.#waiting.length > 0) {
-      const job = this.#waiting.shift() as ClaimedJob
-      if (!isHeld(job)) {
-        this.#extender.drop(job)
-        continue
-      }
-      this.#atWork += 1
-      const handler = this.#handlerOf(job.name)
-      if (handler instanceof BatchHandler) this.#judge(job, handler)
-      else void this.#work(job, handle(job, handler, this.#terms(job)))
-    }
-    this.#beginIfFull()
-  }
-
-  /** Gathered jobs take all the room there is: no others will join them. */
-  #beginIfFull(): void {
-    if (this.#atWork === this.#concurrency && this.#judged === 0) this.#gatherings.beginAll()
-  }
-
-  /** Before it joins others: one that does not fit, or of which its schema says nothing, keeps them from nothing. */
-  #judge(job: ClaimedJob, handler: BatchHandler<never>): void {
-    const judged = judge(job, this.#terms(job))
-    if (judged === null) return this.#gatherings.add(handler, job)
-    if (typeof judged === 'function') return void this.#work(job, Promise.resolve(judged))
-    void this.#joinLate(job, handler, judged)
-  }
-
-  async #joinLate(
-    job: ClaimedJob,
-    handler: BatchHandler<never>,
-    judging: Promise<Outcome | null>,
-  ): Promise<void> {
-    this.#judged += 1
-    const misfit = await judging
-    this.#judged -= 1
-    if (misfit !== null) void this.#work(job, Promise.resolve(misfit))
-    else if (this.#state === 'running') this.#gatherings.add(handler, job)
-    else this.#beginBatch(handler, [job])
-    this.#beginIfFull()
-  }
-
-  /** Those that were lost while they waited for others are left out. */
-  #beginBatch(handler: BatchHandler<never>, gathered: readonly ClaimedJob[]): void {
-    const jobs = gathered.filter(isHeld)
-    const batch = new Batch(handler, jobs.length, this.#time.deadlineMs)
-    for (const job of gathered) {
-      if (job.isClaimed) void this.#work(job, this.#join(batch, job))
-      else this.#forget(job)
-    }
-  }
-
-  async #join(batch: Batch, job: ClaimedJob): Promise<Outcome> {
-    try {
-      return await attempt(job, () => batch.join(job), this.#terms(job))
-    } finally {
-      batch.leave(job)
-    }
-  }
-
-  #forget(job: ClaimedJob): void {
-    this.#extender.drop(job)
-    this.#atWork -= 1
-    this.#exchangers.plan()
-  }
-
-  #terms({ name }: ClaimedJob): HandlingTerms {
-    const [checks, time, onError] = [this.#checks, this.#time, this.#onError]
-    return { checks, time, around: this.#hooks.around, backoff: this.#backoffOf(name), onError }
-  }
-
-  async #work(job: ClaimedJob, handling: Promise<Outcome>): Promise<void> {
-    const settle = await handling
-    this.#atWork -= 1
-    this.#settling.add(job)
-    settle((error) => this.#settled(job, error))
-    // The next job need not wait until the server knows; it comes with the answer.
-    this.#start()
-    this.#exchangers.plan()
-  }
-
-  #settled(job: ClaimedJob, error: unknown): void {
-    // A worker that is closed has given up before.
-    if (!this.#settling.delete(job)) return
-    this.#extender.drop(job)
-    if (error !== null) this.#onError(error, job)
-    if (job.outcome !== null) this.#onSettled(job)
-    if (this.#atWork + this.#settling.size === 0) this.#onQuiet?.()
-  }
-
-  #handlerOf(name: string): Handler<never> | BatchHandler<never> | null {
-    const handlers = this.#handlers
-    if (typeof handlers === 'function') return handlers
-    return Object.hasOwn(handlers, name) ? (handlers[name as keyof Jobs] as Handler<never>) : null
-  }
-
-  #backoffOf(name: string): BackoffFunction<never> | null {
-    const backoffs = this.#backoffs
-    if (typeof backoffs === 'function') return backoffs
-    return Object.hasOwn(backoffs, name) ? (backoffs[name as keyof Jobs] as BackoffFunction<never>) : null
-  }
-}
-
-function checkHandlers(handlers: unknown): void {
-  if (typeof handlers === 'function') return
-  const isObject = typeof handlers === 'object' && handlers !== null
-  if (!isObject || !Object.values(handlers).every(isHandler)) {
-    throw new InvalidArgumentError('handlers', 'must be a function, or an object of one for each name')
-  }
-}
-
-function isHandler(handler: unknown): boolean {
-  return typeof handler === 'function' || handler instanceof BatchHandler
 }
