@@ -194,35 +194,29 @@ export type {
   LogLine,
 } from './queue/jobs/job.ts'
 export type { Backoff, JobOptions, Unique } from './queue/jobs/job-options.ts'
+export type { Jobs as PartitionedJobs } from './queue/jobs/jobs.ts'
 export type {
   Failures,
   JobListOptions,
   JobPage,
-  ParentsChanged,
   RequeueOutcome,
   SearchOptions,
   StateListOptions,
-} from './queue/jobs/jobs.ts'
+} from './queue/jobs/unit-jobs.ts'
 export type { LentJob, LentJobs } from './queue/detached/lent-jobs.ts'
 export type {
   IfParentFails,
   Parent,
   ParentId,
   ParentState,
+  ParentsChanged,
   ParentsPage,
   ParentsPageOptions,
 } from './queue/jobs/parents.ts'
-export type { PartitionedJobs } from './queue/jobs/partition-jobs.ts'
-export type { PartitionedRecurring } from './queue/recurring/partition-recurring.ts'
-export type { PartitionedQueueInspection, PartitionedSettings } from './queue/partition-settings.ts'
-export { PartitionedQueue, type PartitionedQueueOptions } from './queue/partitioned-queue.ts'
 export type { NewJob } from './queue/preparer.ts'
 // A claim of a feed has options of its own.
-export {
-  type ClaimOptions as QueueClaimOptions,
-  Queue,
-  type QueueOptions,
-} from './queue/queue.ts'
+export type { ClaimOptions as QueueClaimOptions } from './queue/claims/claims.ts'
+export { PartitionedQueue, type PartitionedQueueOptions, Queue, type QueueOptions } from './queue/queue.ts'
 export type {
   CronRecurrence,
   CronRule,
@@ -234,6 +228,7 @@ export type {
 } from './queue/recurring/recurrence.ts'
 export {
   Recurring,
+  type Recurring as PartitionedRecurring,
   type RecurringBounds,
   type RecurringJob,
   type RecurringJobOptions,
@@ -243,9 +238,11 @@ export {
 export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './queue/source/schemas.ts'
 export type {
   GroupInspection,
+  PartitionedQueueInspection,
   QueueInspection,
   QueueSettings,
   Rate,
+  Settings as PartitionedSettings,
   Throttle,
 } from './queue/settings.ts'
 export type {

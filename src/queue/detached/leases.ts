@@ -29,26 +29,18 @@ interface Found {
 
 const GIVEN_BY_QUEUE = /^\d+$/
 
-export function leasesOf(source: Source): FindLeases {
-  const settler = new Settler(source)
-  return async (jobs, asNamed) => {
-    const isKnown = ({ id }: JobLease): boolean => asNamed || GIVEN_BY_QUEUE.test(id)
-    const found = await findOwn(
-      source,
-      jobs.filter((job) => !isKnown(job)).map(({ id }) => id),
-    )
-    return jobs.map((job) => {
-      const number = isKnown(job) ? job.id : found.get(job.id)?.number
-      return number === undefined ? null : { leased: { number, token: job.token }, settler }
-    })
-  }
-}
-
-/** The ids that the queue gave tell the partition; jobs' own ids are asked after in all. Throws InvalidArgumentError. */
-export function leasesIn(sources: readonly Source[], check: () => Promise<void>): FindLeases {
+/**
+ * The ids that the queue gave tell the number, and the partition; jobs' own ids are asked after in all. `check`: that the queue has so
+ * many partitions. Throws InvalidArgumentError.
+ */
+export function findLeases(sources: readonly Source[], check: () => Promise<void>): FindLeases {
   const settlers = sources.map((source) => new Settler(source))
-  return async (jobs) => {
-    const places = jobs.map(({ id }) => placeId(id, sources.length, 'id'))
+  const isSpread = sources[0]?.partition !== null
+  return async (jobs, asNamed) => {
+    const places = jobs.map(({ id }) => {
+      if (isSpread) return placeId(id, sources.length, 'id')
+      return asNamed || GIVEN_BY_QUEUE.test(id) ? { partition: 0, number: id } : null
+    })
     const own = jobs.filter((_, at) => places[at] === null).map(({ id }) => id)
     const found = await Promise.all(sources.map((source) => findOwn(source, own)))
     if (own.some((id) => !found.some((each) => each.has(id)))) await check()

@@ -1,11 +1,8 @@
 // Jobs for somebody else: this process claims them and hands them on. It neither extends nor watches their leases,
 // and keeps nothing of them.
 
-import type { Waiting } from '../../runtime/waiting/wait.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
-import { type ClaimTerms, claimFitting, exchangeAndWait } from '../claims/claim.ts'
-import { Settler } from '../claims/settler.ts'
-import type { Source } from '../source/source.ts'
+import type { ClaimAnswer } from '../claims/unit-claim.ts'
 
 /** A job that somebody else works on. */
 export type LentJob<Payload = unknown> = Pick<
@@ -32,19 +29,11 @@ export interface LentJobs<Payload = unknown> {
   readonly expiresAtMs: number
 }
 
-/** Throws the signal's reason. */
-export async function lendJobs<Payload>(
-  source: Source,
-  terms: ClaimTerms,
-  waiting: Waiting,
-): Promise<LentJobs<Payload>> {
-  const { exchanged, jobs } = await claimFitting<Payload>(source, new Settler(source), waiting, (left) =>
-    exchangeAndWait(source, terms, left),
-  )
-  return { jobs: jobs.map(toLentJob), leaseMs: terms.leaseMs, expiresAtMs: exchanged.endsAtMs }
+export function toLentJobs({ jobs, leaseMs, endsAtMs }: ClaimAnswer): LentJobs {
+  return { jobs: jobs.map(toLentJob), leaseMs, expiresAtMs: endsAtMs }
 }
 
-export function toLentJob<Payload>(job: ClaimedJob<Payload>): LentJob<Payload> {
+function toLentJob(job: ClaimedJob): LentJob {
   const { id, token, name, payload, attempt, maxAttempts } = job
   const { priority, group, tags, trace, maxRunMs, enqueuedAtMs } = job
   return {

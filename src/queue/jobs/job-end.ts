@@ -6,7 +6,7 @@ import { longestSleepMs } from '../../runtime/subscriptions/hearing.ts'
 import { type Opening, openWithin, rest, unlessAborted } from '../../runtime/time/in-time.ts'
 import { isSoon } from '../../runtime/time/in-turn.ts'
 import { lastWord } from '../../runtime/calls/last-word.ts'
-import type { Post, SharedPost } from '../../runtime/subscriptions/mailbox.ts'
+import type { SharedPost } from '../../runtime/subscriptions/mailbox.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import type { Unit } from '../../runtime/connection/unit.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
@@ -111,18 +111,10 @@ function toEnd({ codec }: Source, answer: Exclude<AwaitEndAnswer, Waits>): JobEn
   }
 }
 
-/** What comes late where listening takes long, and never where it is forbidden. Rejects with the signal's reason. */
-export async function hear(
-  unit: Unit,
-  id: string,
-  endsAt: number,
-  signal: AbortSignal | undefined,
-): Promise<Opening<Post>> {
-  const { channel } = await learnTold(unit)
-  return openWithin(unit.runtime.mailbox.expect(channel, id), endsAt - performance.now(), signal)
-}
-
-/** As `hear`, by one name with all in this process who wait for the end of that job: the server tells few names. */
+/**
+ * By one name with all in this process who wait for the end of that job: the server tells few names. What comes late where listening
+ * takes long, and never where it is forbidden. Rejects with the signal's reason.
+ */
 async function hearTogether(
   unit: Unit,
   number: number,

@@ -1,97 +1,60 @@
-// Single jobs of a queue: what is known of them, and what can be done to them.
+// Single jobs of a queue: what is known of them, and what can be done to them. Of a queue in partitions the ids that it gives tell the
+// partition; a job's own id is looked for where it is when the job has no group, and then everywhere. One without is asked itself.
 
-import {
-  cancel,
-  failures,
-  list,
-  listFailed,
-  reprioritize,
-  requeue,
-  requeueFailed,
-  search,
-} from '../../generated/queue.ts'
-import { checkInteger, checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
+import { checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { learnTold } from '../../runtime/waiting/told.ts'
-import type { Waiting } from '../../runtime/waiting/wait.ts'
-import { type JobEnd, waitForEnd } from './job-end.ts'
+import { unlessAborted } from '../../runtime/time/in-time.ts'
+import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
+import { type Ask, askEach, pageThrough, placeId } from '../partitions/calls.ts'
+import { ABSENT, type JobEnd } from './job-end.ts'
 import {
   changeParentsOf,
   type Parent,
   type ParentId,
   type ParentsChanged,
-  parentsOf,
-  parentsPage,
   type ParentsPage,
   type ParentsPageOptions,
   toParents,
 } from './parents.ts'
+import type { FoundJob, FoundPage, JobHistory } from './job.ts'
 import {
-  findSome,
-  type FoundJob,
-  type FoundPage,
-  type FoundSome,
-  type Job,
-  type JobHistory,
-  type JobState,
-  readHistory,
-  toJob,
-} from './job.ts'
-import { toId } from '../source/ids.ts'
-import { logLine } from './notes.ts'
+  checkLimit,
+  type Failures,
+  type JobListOptions,
+  type JobPage,
+  type RequeueOutcome,
+  type SearchOptions,
+  type StateListOptions,
+  UnitJobs,
+} from './unit-jobs.ts'
+import { asCalledAt, everyName, idsOfQueue } from '../partitions/parent-addresses.ts'
 import type { Source } from '../source/source.ts'
-import { changeTags, countTags, searchTagged, type TagCount, track } from './tags.ts'
+import { countTags, type TagCount } from './tags.ts'
 
-export type { ParentsChanged } from './parents.ts'
+const PAGE_BYTES = 4 * 1024 * 1024
+const ignore = (): void => undefined
 
-export interface JobPage {
-  readonly jobs: Job[]
-  /** Where the next page begins; null at the end. */
-  readonly next: string | null
+type ListName = Parameters<UnitJobs['list']>[0]
+
+interface JobPlace {
+  readonly partition: number
+  /** What the partition calls the job. */
+  readonly own: string
 }
-
-export interface JobListOptions {
-  /** `next` of the page before. */
-  after?: string
-  /** How many to look at, at most; default 50. */
-  limit?: number
-}
-
-export interface StateListOptions extends JobListOptions {
-  /** Of `dead` jobs: only those that are dead of this kind of failure, the oldest first. */
-  kind?: string
-}
-
-export interface SearchOptions extends JobListOptions {
-  name?: string
-  tag?: string
-  state?: JobState
-}
-
-/** Jobs that are dead of the same kind of failure. */
-export interface Failures {
-  readonly kind: string
-  readonly count: number
-  readonly firstAtMs: number
-  readonly lastAtMs: number
-  /** The id that the queue gave to the newest of them, and its message. */
-  readonly sample: { readonly id: string; readonly message: string }
-}
-
-const LISTS = ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claimed', 'dead', 'done'] as const
-const STATES = ['ready', 'scheduled', 'blocked', 'claimed', 'stopping', 'dead', 'done'] as const
-const MAX_IDS = 1000
-/** Few, for others wait meanwhile; more at once are hardly done sooner. */
-/** What became of a job that was to be requeued: its state, where it stays as it is. `duplicate`: another job has its unique key. */
-export type RequeueOutcome = 'requeued' | JobState | 'absent' | 'duplicate'
-
-const STEP = 25
 
 export class Jobs {
-  readonly #source: Source
+  readonly #sources: readonly Source[]
+  readonly #parts: readonly UnitJobs[]
+  /** Of a queue without partitions. */
+  readonly #plain: UnitJobs | null
+  readonly #check: () => Promise<void>
 
-  constructor(source: Source) {
-    this.#source = source
+  /** `check`: that the queue has so many partitions. */
+  constructor(sources: readonly Source[], check: () => Promise<void>) {
+    this.#sources = sources
+    this.#parts = sources.map((source) => new UnitJobs(source))
+    this.#plain = sources[0]?.partition === null ? (this.#parts[0] ?? null) : null
+    this.#check = check
   }
 
   /** The job with this id, its own or the one the queue gave it; null when it is not known (any more). */
@@ -107,174 +70,169 @@ export class Jobs {
   }
 
   /** As `findMany`, with null in the places of those that are not known. */
-  async findEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
-    const found: (FoundJob | null)[] = []
-    // Of large jobs an answer tells some.
-    for (checkIds(ids); found.length < ids.length; ) {
-      found.push(...(await findSome(this.#source, ids.slice(found.length))).jobs)
-    }
-    return found
+  findEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
+    return this.#ofEach(ids, (jobs, own) => jobs.findEach(own), null)
   }
 
   /**
-   * As `findMany`, as far as what is found has 4 MiB together: `left` are the ids that were not looked at, never all. Throws
-   * InvalidArgumentError.
+   * As `findMany`, as far as what is found has 4 MiB together: `left` are the ids that were not looked at, never all. Partitions are
+   * asked one after the other, so that they may be any. Throws InvalidArgumentError.
    */
   async findPage(ids: readonly string[]): Promise<FoundPage> {
-    const { jobs } = await this.findSome(ids)
-    return { jobs: jobs.filter((job) => job !== null), left: ids.slice(jobs.length) }
-  }
-
-  /** @internal As `findEach`, of those of which one answer tells. */
-  async findSome(ids: readonly string[]): Promise<FoundSome> {
-    return findSome(this.#source, checkIds(ids))
+    let [before, room] = [Promise.resolve(), PAGE_BYTES]
+    const findSome = async (jobs: UnitJobs, own: string[]): Promise<(FoundJob | 'left' | null)[]> => {
+      const { jobs: some, bytes } = room > 0 ? await jobs.findSome(own) : { jobs: [], bytes: 0 }
+      room -= bytes
+      return own.map((_, at) => (at < some.length ? (some[at] ?? null) : 'left'))
+    }
+    const inTurn = (jobs: UnitJobs, own: string[]): ReturnType<typeof findSome> => {
+      const finding = before.then(() => findSome(jobs, own))
+      before = finding.then(ignore, ignore)
+      return finding
+    }
+    const found = await this.#ofEach(ids, inTurn, null)
+    return {
+      jobs: found.filter((job) => job !== null && job !== 'left'),
+      left: ids.filter((_, at) => found[at] === 'left'),
+    }
   }
 
   /** What happened to the job, from the time it was enqueued until now; null when it is not known (any more). */
   history(id: string): Promise<JobHistory | null> {
-    return readHistory(this.#source, id)
+    return this.#ofOne(id, (jobs, own) => jobs.history(own), null)
   }
 
   /**
    * Resolves when the job has ended, wherever it is done: `done` with its result, `dead` with its last failure, or
    * `cancelled`; to null when it had not after `wait`. One that ended before is found where it has `keepResult`, and else
-   * `absent`. Throws the signal's reason, InvalidArgumentError.
+   * `absent`; in partitions a job's own id is one that is known when the call begins: else it is only asked how it ended. Throws
+   * the signal's reason, InvalidArgumentError.
    */
   async waitForResult(id: string, options: Waiting = {}): Promise<JobEnd | null> {
+    if (this.#plain !== null) return this.#plain.waitForResult(id, options)
     checkOptions('options', options, ['wait', 'signal'])
-    return waitForEnd(this.#source, id, options)
+    toWaitMs(options)
+    options.signal?.throwIfAborted()
+    const place = await unlessAborted(this.#placeOf(id), options.signal)
+    if (place !== null) return this.#part(place).waitForResult(place.own, options)
+    const ended = this.#ofOne(
+      id,
+      async (jobs, own) => {
+        const end = await jobs.waitForResult(own)
+        return end?.state === 'absent' ? ABSENT : end
+      },
+      ABSENT,
+    )
+    return unlessAborted(ended, options.signal)
   }
 
   /** Adds a line to the log of a job, whatever its state. Resolves to false when it is not known (any more). */
   log(id: string, line: string): Promise<boolean> {
-    return logLine(this.#source, id, line)
+    return this.#ofOne(id, (jobs, own) => jobs.log(own, line), false)
   }
 
   /**
-   * Jobs of one state, by their order or time. `prioritized` are ready jobs with a priority, `grouped` those of groups.
-   * Jobs that come and go while you read shift the pages, but for those of dead jobs of one `kind`: one that is there all the
-   * time is on one of them. Throws InvalidArgumentError.
+   * Jobs of one state, by their order or time, one partition after the other. `prioritized` are ready jobs with a priority, `grouped`
+   * those of groups. Jobs that come and go while you read shift the pages, but for those of dead jobs of one `kind`: one that is there
+   * all the time is on one of them. Pass `next` on as `after`. Throws InvalidArgumentError.
    */
-  async list(state: (typeof LISTS)[number], options: StateListOptions = {}): Promise<JobPage> {
-    checkOneOf('state', state, LISTS)
-    checkOptions('options', options, ['after', 'limit', 'kind'])
-    const { unit, codec } = this.#source
-    const after = options.after === undefined ? 0 : Number(checkMarker(options.after))
-    if (options.kind !== undefined) return this.#listFailed(state, options.kind, after, options.limit)
-    const answer = await unit.run(list, { codec: codec.name, state, after, limit: checkLimit(options.limit) })
-    return {
-      jobs: answer.jobs.map((job) => toJob(job, this.#source)),
-      next: answer.next < 0 ? null : String(answer.next),
-    }
-  }
-
-  async #listFailed(state: string, kind: string, after: number, limit: number | undefined): Promise<JobPage> {
-    if (state !== 'dead') throw new InvalidArgumentError('kind', 'is one of dead jobs only')
-    const { unit, codec } = this.#source
-    const terms = { kind: checkText('kind', kind, 200), after, limit: checkLimit(limit) }
-    const { jobs, next } = await unit.run(listFailed, { codec: codec.name, ...terms })
-    return { jobs: jobs.map((job) => toJob(job, this.#source)), next: next < 0 ? null : String(next) }
+  async list(state: ListName, options: StateListOptions = {}): Promise<JobPage> {
+    return this.#page(options, (jobs, own) => jobs.list(state, own))
   }
 
   /**
-   * Jobs of a name, a tag or a state. Those with a tag are found by it, the oldest first; else all jobs are looked through, in
-   * no order, and a job that is there all the time is found, perhaps on two pages. A page may be empty before the end.
+   * Jobs of a name, a tag or a state. Those with a tag are found by it, the oldest of each partition first; else all jobs are looked
+   * through, in no order, and a job that is there all the time is found, perhaps on two pages. A page may be empty before the end.
    */
   async search(options: SearchOptions = {}): Promise<JobPage> {
-    checkOptions('options', options, ['after', 'limit', 'name', 'tag', 'state'])
-    const { after = '0', limit, name = '', tag, state = '' } = options
-    if (state !== '') checkOneOf('state', state, STATES)
-    const place = tag === undefined ? checkPlace(after) : checkMarker(after)
-    const terms = { after: place, limit: checkLimit(limit), name, state }
-    if (tag !== undefined) return searchTagged(this.#source, checkText('tag', tag, 100), terms)
-    const { unit, codec } = this.#source
-    const answer = await unit.run(search, { codec: codec.name, ...terms, looked: terms.limit })
-    return {
-      jobs: answer.jobs.map((job) => toJob(job, this.#source)),
-      next: answer.next === '0' ? null : answer.next,
-    }
+    return this.#page(options, (jobs, own) => jobs.search(own))
   }
 
   /** The most common tags, with how many jobs have each; `limit` of them, by default 50. All tags are looked at. */
   async tags(options: { limit?: number } = {}): Promise<TagCount[]> {
     checkOptions('options', options, ['limit'])
-    return countTags([this.#source], checkLimit(options.limit))
+    const checked = checkLimit(options.limit)
+    await this.#check()
+    return countTags(this.#sources, checked)
   }
 
   /**
    * Gives a job more tags, behind those that it has. Resolves to all that it has then, null when the job is not known (any
    * more). Throws InvalidArgumentError, also where there would be more than twenty.
    */
-  async tag(id: string, tags: readonly string[]): Promise<string[] | null> {
-    return changeTags(this.#source, id, tags, true)
+  tag(id: string, tags: readonly string[]): Promise<string[] | null> {
+    return this.#ofOne(id, (jobs, own) => jobs.tag(own, tags), null)
   }
 
   /**
    * Takes tags from a job. Resolves to all that it has then, null when the job is not known (any more). Throws
    * InvalidArgumentError.
    */
-  async untag(id: string, tags: readonly string[]): Promise<string[] | null> {
-    return changeTags(this.#source, id, tags, false)
+  untag(id: string, tags: readonly string[]): Promise<string[] | null> {
+    return this.#ofOne(id, (jobs, own) => jobs.untag(own, tags), null)
   }
 
   /** Follows a job: `isTracked` says so, and its events. Resolves to false when it is not known (any more). Throws InvalidArgumentError. */
-  async track(id: string): Promise<boolean> {
-    return track(this.#source, id, true)
+  track(id: string): Promise<boolean> {
+    return this.#ofOne(id, (jobs, own) => jobs.track(own), false)
   }
 
   /** Follows a job no more. Resolves to false when it is not known (any more). Throws InvalidArgumentError. */
-  async untrack(id: string): Promise<boolean> {
-    return track(this.#source, id, false)
+  untrack(id: string): Promise<boolean> {
+    return this.#ofOne(id, (jobs, own) => jobs.untrack(own), false)
   }
 
-  /** The jobs that are followed, the oldest first. */
+  /** The jobs that are followed, one partition after the other, the oldest of each first. */
   async tracked(options: JobListOptions = {}): Promise<JobPage> {
-    checkOptions('options', options, ['after', 'limit'])
-    const { after = '0', limit } = options
-    const terms = { after: checkMarker(after), limit: checkLimit(limit), name: '', state: '' }
-    return searchTagged(this.#source, '', terms)
+    return this.#page(options, (jobs, own) => jobs.tracked(own))
   }
 
   /**
    * Cancels jobs: `cancelled` are gone; `stopping` are at work, and their workers will be told; `absent` are not known.
    */
-  async cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
-    const { unit, chores } = this.#source
-    const told = await learnTold(unit)
-    return inSteps(checkIds(ids), async (wanted) => {
-      const answer = await unit.run(cancel, { ...told, wanted })
-      void chores.see(answer.chores)
-      return answer.outcomes as ('cancelled' | 'stopping' | 'absent')[]
-    })
+  cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
+    return this.#ofEach(ids, (jobs, own) => jobs.cancel(own), 'absent')
   }
 
   /** The jobs that a job waits for, or waited for; none where it has none, or is not known (any more). */
-  parents(id: string): Promise<Parent[]> {
-    return parentsOf(this.#source, checkText('id', id, 512))
+  async parents(id: string): Promise<Parent[]> {
+    const place = await this.#placeOf(id)
+    return place === null ? [] : this.#part(place).parents(place.own)
   }
 
   /** As `parents`, as far as their results have 4 MiB together. Throws InvalidArgumentError. */
-  parentsPage(id: string, options: ParentsPageOptions = {}): Promise<ParentsPage> {
-    checkOptions('options', options, ['after'])
-    return parentsPage(this.#source, checkText('id', id, 512), options)
+  async parentsPage(id: string, options: ParentsPageOptions = {}): Promise<ParentsPage> {
+    const place = await this.#placeOf(id)
+    return place === null ? { parents: [], next: null } : this.#part(place).parentsPage(place.own, options)
   }
 
   /**
-   * Lets a blocked job wait for more jobs of this queue, older than itself, so that jobs never wait in a circle. Resolves
-   * to `changed`, or to the state of a job that is not blocked, `absent`, or `newer`: then nothing is changed. Throws
-   * InvalidArgumentError.
+   * Lets a blocked job wait for more jobs of this queue, older than itself, so that jobs never wait in a circle; in partitions for those
+   * in its own: elsewhere the older one is not known. Resolves to `changed`, or to the state of a job that is not blocked, `absent`, or
+   * `newer`: then nothing is changed. Throws InvalidArgumentError.
    */
-  addParents(id: string, parents: readonly string[]): Promise<ParentsChanged> {
-    return this.#changeParents(id, parents, true)
+  async addParents(id: string, parents: readonly string[]): Promise<ParentsChanged> {
+    if (this.#plain !== null) return this.#plain.addParents(id, parents)
+    const named = idsOfQueue(toParents(parents), this.#queue)
+    if (named.length < new Set(parents).size)
+      throw new InvalidArgumentError('parents', 'must be ids of this queue')
+    refuseOthers([id, ...named].map((each) => placeId(each, this.#parts.length, 'parents')))
+    const place = await this.#placeOf(id)
+    if (place === null) return 'absent'
+    const places = named.length === 0 ? [] : await Promise.all(named.map((parent) => this.#placeOf(parent)))
+    refuseOthers([place, ...places])
+    const own = places.flatMap((each) => each?.own ?? [])
+    return this.#part(place).addParents(place.own, own)
   }
 
   /** Lets a blocked job wait for fewer jobs; without any it becomes ready. As `addParents`. */
-  removeParents(id: string, parents: readonly ParentId[]): Promise<ParentsChanged> {
-    return this.#changeParents(id, parents, false)
-  }
-
-  async #changeParents(id: string, parents: readonly ParentId[], adds: boolean): Promise<ParentsChanged> {
-    return changeParentsOf(this.#source, checkText('id', id, 512), toParents(parents), adds)
+  async removeParents(id: string, parents: readonly ParentId[]): Promise<ParentsChanged> {
+    if (this.#plain !== null) return this.#plain.removeParents(id, parents)
+    const named = everyName(toParents(parents), this.#queue)
+    const place = await this.#placeOf(id)
+    if (place === null) return 'absent'
+    const source = this.#sources[place.partition] as Source
+    return changeParentsOf(source, place.own, asCalledAt(source.address, named), false)
   }
 
   /**
@@ -282,103 +240,120 @@ export class Jobs {
    * the ids, to `requeued`, to the state of a job that stays as it is, to `absent`, or to `duplicate`: another job has its unique
    * key, which it would need again. Throws InvalidArgumentError.
    */
-  async requeue(ids: readonly string[]): Promise<RequeueOutcome[]> {
-    const told = await learnTold(this.#source.unit)
-    return inSteps(checkIds(ids), async (wanted) => {
-      const { outcomes } = await this.#source.unit.run(requeue, { ...told, wanted })
-      return outcomes as RequeueOutcome[]
-    })
+  requeue(ids: readonly string[]): Promise<RequeueOutcome[]> {
+    return this.#ofEach(ids, (jobs, own) => jobs.requeue(own), 'absent')
   }
 
   /**
    * Gives jobs that are not claimed another priority. Among those of one priority they keep their age. Resolves, in the order
    * of the ids, to `changed`, `claimed` or `absent`. Throws InvalidArgumentError.
    */
-  async reprioritize(
-    ids: readonly string[],
-    priority: number,
-  ): Promise<('changed' | 'claimed' | 'absent')[]> {
-    checkInteger('priority', priority, -1_000_000, 1_000_000)
-    return inSteps(checkIds(ids), async (wanted) => {
-      const { outcomes } = await this.#source.unit.run(reprioritize, { priority, wanted })
-      return outcomes as ('changed' | 'claimed' | 'absent')[]
-    })
+  reprioritize(ids: readonly string[], priority: number): Promise<('changed' | 'claimed' | 'absent')[]> {
+    return this.#ofEach(ids, (jobs, own) => jobs.reprioritize(own, priority), 'absent')
   }
 
-  /** What jobs are dead of, a thousand kinds at most. */
+  /** What jobs are dead of, a thousand kinds in each partition at most. */
   async failures(): Promise<Failures[]> {
-    const { kinds } = await this.#source.unit.run(failures, {})
-    return kinds.map(({ kind, count, firstMs, lastMs, number, message }) => ({
-      kind,
-      count,
-      firstAtMs: firstMs,
-      lastAtMs: lastMs,
-      sample: { id: toId(this.#source, number), message },
-    }))
+    const kinds = new Map<string, Failures>()
+    const all = await this.#ofAll((jobs) => jobs.failures())
+    for (const each of all.flat()) kinds.set(each.kind, together(kinds.get(each.kind) ?? null, each))
+    return [...kinds.values()]
   }
 
   /** Makes all jobs ready again that are dead of this kind of failure, but for those whose unique key another job has. Resolves to their number. */
-  requeueFailed(kind: string): Promise<number> {
-    return this.#eachFailed(kind, false)
+  async requeueFailed(kind: string): Promise<number> {
+    return sum(await this.#ofAll((jobs) => jobs.requeueFailed(kind)))
   }
 
   /** Removes all jobs that are dead of this kind of failure. Resolves to their number. */
-  dropFailed(kind: string): Promise<number> {
-    return this.#eachFailed(kind, true)
+  async dropFailed(kind: string): Promise<number> {
+    return sum(await this.#ofAll((jobs) => jobs.dropFailed(kind)))
   }
 
-  /** In steps, so that no call keeps others waiting; not more than there were at the start. */
-  async #eachFailed(kind: string, drops: boolean): Promise<number> {
-    checkText('kind', kind, 200)
-    const told = await learnTold(this.#source.unit)
-    // Those that die again meanwhile are behind; those of jobs that are newer than the first call may come without end.
-    let [total, after, end] = [0, 0, Infinity]
-    while (after >= 0 && after <= end) {
-      const terms = { kind, limit: STEP, drops, after }
-      const { count, chores, next, newest } = await this.#source.unit.run(requeueFailed, {
-        ...told,
-        ...terms,
-      })
-      void this.#source.chores.see(chores)
-      total += count
-      after = next
-      end = Math.min(end, newest)
+  /** @internal In which partitions they are that have ids of their own; null: in none. */
+  partitionsOf(ids: readonly string[]): Promise<(number | null)[]> {
+    const find = async (jobs: UnitJobs, own: string[]): Promise<(number | null)[]> => {
+      const found = await jobs.findEach(own)
+      return found.map((job) => (job === null ? null : this.#parts.indexOf(jobs)))
     }
-    return total
+    return this.#ofEach(ids, find, null)
+  }
+
+  /** Null where no partition knows it. The ids that the queue gives tell the partition, whatever became of the job. */
+  async #placeOf(id: string): Promise<JobPlace | null> {
+    if (this.#plain !== null) return { partition: 0, own: checkText('id', id, 512) }
+    const given = placeId(checkText('id', id, 512), this.#parts.length, 'id')
+    if (given !== null) {
+      await this.#check()
+      return { partition: given.partition, own: given.number }
+    }
+    const [partition = null] = await this.partitionsOf([id])
+    return partition === null ? null : { partition, own: id }
+  }
+
+  #part({ partition }: JobPlace): UnitJobs {
+    return this.#parts[partition] as UnitJobs
+  }
+
+  get #queue(): Source {
+    return this.#sources[0] as Source
+  }
+
+  async #ofAll<Told>(call: (jobs: UnitJobs) => Promise<Told>): Promise<Told[]> {
+    await this.#check()
+    return Promise.all(this.#parts.map(call))
+  }
+
+  #ofEach<Told>(ids: readonly string[], call: Ask<UnitJobs, Told>, absent: Told): Promise<Told[]> {
+    if (this.#plain !== null) return call(this.#plain, ids as string[])
+    return askEach(this.#parts, this.#check, ids, call, absent)
+  }
+
+  /** What one call says of the job, `absent` where no partition knows it. */
+  async #ofOne<Told>(
+    id: string,
+    call: (jobs: UnitJobs, own: string) => Promise<Told>,
+    absent: Told,
+  ): Promise<Told> {
+    if (this.#plain !== null) return call(this.#plain, id)
+    const asked = await this.#ofEach([id], (jobs, [own]) => alone(call(jobs, own as string)), absent)
+    return asked[0] ?? absent
+  }
+
+  #page<Options extends { after?: string }>(
+    options: Options,
+    look: (jobs: UnitJobs, own: Options) => Promise<JobPage>,
+  ): Promise<JobPage> {
+    if (this.#plain !== null) return look(this.#plain, options)
+    const { after, ...others } = options
+    const lookFrom = (jobs: UnitJobs, own: { after?: string }): Promise<JobPage> =>
+      look(jobs, { ...others, ...own } as Options)
+    return pageThrough(this.#parts, this.#check, after, lookFrom, ({ jobs }) => jobs.length === 0)
   }
 }
 
-/** A call tells of as many as it has come to, at least of one: jobs with many parents, or large ones, take longer. */
-async function inSteps<Outcome>(
-  ids: readonly string[],
-  step: (wanted: readonly string[]) => Promise<readonly Outcome[]>,
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = []
-  while (outcomes.length < ids.length) outcomes.push(...(await step(ids.slice(outcomes.length))))
-  return outcomes
+/** A job and its parents, null where it is not known; throws InvalidArgumentError where they are not in one partition. */
+function refuseOthers(places: readonly ({ readonly partition: number } | null)[]): void {
+  if (new Set(places.flatMap((place) => place?.partition ?? [])).size <= 1) return
+  throw new InvalidArgumentError('parents', 'must be in the partition of the job: give them its group')
 }
 
-function checkIds(ids: unknown): string[] {
-  if (!Array.isArray(ids) || ids.length === 0 || ids.length > MAX_IDS) {
-    throw new InvalidArgumentError('ids', `must be a list of 1 to ${MAX_IDS} ids`)
+async function alone<Told>(telling: Promise<Told>): Promise<Told[]> {
+  return [await telling]
+}
+
+function together(one: Failures | null, other: Failures): Failures {
+  if (one === null) return other
+  const newer = one.lastAtMs > other.lastAtMs ? one : other
+  return {
+    kind: one.kind,
+    count: one.count + other.count,
+    firstAtMs: Math.min(one.firstAtMs, other.firstAtMs),
+    lastAtMs: newer.lastAtMs,
+    sample: newer.sample,
   }
-  return ids.map((id) => checkText('ids', id, 512))
 }
 
-export function checkLimit(limit: number | undefined): number {
-  return limit === undefined ? 50 : checkInteger('limit', limit, 1, 1000)
-}
-
-/** Of a scan: behind the cursor stands whose it is. */
-function checkPlace(after: unknown): string {
-  const [, cursor, process = ''] = /^(\d+)(\.[0-9a-f]{8})?$/.exec(String(after)) ?? []
-  return checkMarker(cursor) + process
-}
-
-function checkMarker(after: unknown): string {
-  // A cursor of Redis has 64 bits.
-  if (typeof after !== 'string' || !/^\d{1,20}$/.test(after) || BigInt(after) >= 1n << 64n) {
-    throw new InvalidArgumentError('after', 'must be the next of a page')
-  }
-  return after
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
 }

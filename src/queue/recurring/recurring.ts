@@ -1,4 +1,9 @@
 // Recurring jobs: kept by the server, which spawns a job at each of their times.
+//
+// Each lives in one partition of its queue: that of the group of its jobs, without one that of its id. Set for
+// another group it moves, and how often it has moved is kept with it. Should several move it at once it may be in several
+// partitions for a moment: each of them looks at all partitions once more, and where it has moved less often it is removed. Of two
+// that have moved equally often the one in the later partition stays.
 
 import { types } from 'node:util'
 import { type RecurrencesAnswer, recur, recurrences, unrecur } from '../../generated/queue.ts'
@@ -15,6 +20,8 @@ import {
   type Unique,
 } from '../jobs/job-options.ts'
 import { type Recurrence, type RecurrenceRule, toRecurrence } from './recurrence.ts'
+import { pageThrough } from '../partitions/calls.ts'
+import { partitionOf } from '../../runtime/partitions/partition-hash.ts'
 import { refillOne } from './refill.ts'
 import type { Source } from '../source/source.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
@@ -82,26 +89,89 @@ const MAX_INSTANT = Date.UTC(9999, 0)
 
 /** The recurring jobs of a queue, each under an id: set, found, listed and removed for all who use it. */
 export class Recurring<Jobs extends object = Record<string, unknown>> {
+  readonly #parts: readonly UnitRecurring<Jobs>[]
+  readonly #isSpread: boolean
+  readonly #check: () => Promise<void>
+
+  /** `check`: that the queue has so many partitions. */
+  constructor(sources: readonly Source[], check: () => Promise<void>) {
+    this.#parts = sources.map((source) => new UnitRecurring<Jobs>(source))
+    this.#isSpread = sources[0]?.partition !== null
+    this.#check = check
+  }
+
+  /**
+   * Sets a recurring job, for all who use the queue. The same again changes nothing, so every process may set it when it
+   * starts; anything else takes its place from now on. With another group it may change its partition: then it begins anew there.
+   * Resolves to its next run; null: there is none any more. Throws InvalidArgumentError.
+   */
+  async set<Name extends keyof Jobs & string>(
+    id: string,
+    options: RecurringOptions<Jobs, Name>,
+  ): Promise<{ nextAtMs: number | null }> {
+    const [first] = this.#parts as [UnitRecurring<Jobs>]
+    await first.check(id, options)
+    if (!this.#isSpread) return first.place(id, options, 0)
+    const { group } = options
+    const argument = group === undefined ? 'id' : 'group'
+    const home = partitionOf(group ?? id, this.#parts.length, argument)
+    await this.#check()
+    const known = await Promise.all(this.#parts.map((part) => part.giveWay(id, 1)))
+    const moves = Math.max(1, ...known.map((each, at) => (at === home || each === 0 ? each : each + 1)))
+    // Before it is set, too: so no run has two jobs.
+    if (known.some((each, at) => each > 0 && at !== home)) await this.#leaveTo(home, id, moves)
+    const set = await (this.#parts[home] as UnitRecurring<Jobs>).place(id, options, moves)
+    const isOutdone = await this.#leaveTo(home, id, moves)
+    if (isOutdone) await (this.#parts[home] as UnitRecurring<Jobs>).giveWay(id, moves + 1)
+    return set
+  }
+
+  /** Removes it from all other partitions. True where another set has moved it on. */
+  async #leaveTo(home: number, id: string, moves: number): Promise<boolean> {
+    const left = await Promise.all(
+      this.#parts.map(async (part, at) => {
+        if (at === home) return 0
+        return part.giveWay(id, at < home ? moves + 1 : moves)
+      }),
+    )
+    return left.some((each) => each > 0)
+  }
+
+  /** No further job is spawned; those that were stay. Resolves to false when there was none with this id. */
+  async remove(id: string): Promise<boolean> {
+    await this.#check()
+    const existed = await Promise.all(this.#parts.map((part) => part.remove(id)))
+    return existed.includes(true)
+  }
+
+  /** Null when there is none with this id. */
+  async find(id: string): Promise<RecurringJob | null> {
+    await this.#check()
+    const found = await Promise.all(this.#parts.map((part) => part.find(id)))
+    return found.find((recurring) => recurring !== null) ?? null
+  }
+
+  /**
+   * By their next run, one partition after the other; those without one come last. Runs that come while you read shift the pages. A
+   * page ends behind the payload with which they reach 4 MiB.
+   */
+  async list(options: { after?: string; limit?: number } = {}): Promise<RecurringPage> {
+    if (!this.#isSpread) return (this.#parts[0] as UnitRecurring<Jobs>).list(options)
+    const { after, ...others } = options
+    const look = (part: UnitRecurring<Jobs>, own: { after?: string }): Promise<RecurringPage> =>
+      part.list({ ...others, ...own })
+    return pageThrough(this.#parts, this.#check, after, look, ({ recurring }) => recurring.length === 0)
+  }
+}
+
+class UnitRecurring<Jobs extends object> {
   readonly #source: Source
 
   constructor(source: Source) {
     this.#source = source
   }
 
-  /**
-   * Sets a recurring job, for all who use the queue. The same again changes nothing, so every process may set it when it
-   * starts; anything else takes its place from now on. Resolves to its next run; null: there is none any more. Throws
-   * InvalidArgumentError.
-   */
-  async set<Name extends keyof Jobs & string>(
-    id: string,
-    options: RecurringOptions<Jobs, Name>,
-  ): Promise<{ nextAtMs: number | null }> {
-    await this.check(id, options)
-    return this.place(id, options, 0)
-  }
-
-  /** @internal As `set` of what is checked, for a queue in partitions: with how often it has moved between them. */
+  /** As `set` of what is checked, for a queue in partitions: with how often it has moved between them. */
   async place<Name extends keyof Jobs & string>(
     id: string,
     options: RecurringOptions<Jobs, Name>,
@@ -119,33 +189,30 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
     return { nextAtMs: orNull(filled.status === 'refilled' ? filled.nextMs : answer.nextMs) }
   }
 
-  /** @internal Throws InvalidArgumentError where `set` would. */
+  /** Throws InvalidArgumentError where `set` would. */
   async check(id: string, options: RecurringOptions<Jobs>): Promise<void> {
     checkText('id', id, MAX_ID_BYTES)
     this.#define(options)
     await this.#source.checks?.check(options.name, options.payload, 'payload')
   }
 
-  /** No further job is spawned; those that were stay. Resolves to false when there was none with this id. */
   async remove(id: string): Promise<boolean> {
     const checked = checkText('id', id, MAX_ID_BYTES)
     const answer = await this.#source.unit.run(unrecur, { id: checked, enough: 0 })
     return answer.status === 'removed' && answer.existed
   }
 
-  /** @internal Removes it unless it has moved often `enough`: resolves to how often then, and to 0 where it is not there any more. */
+  /** Removes it unless it has moved often `enough`: resolves to how often then, and to 0 where it is not there any more. */
   async giveWay(id: string, enough: number): Promise<number> {
     const answer = await this.#source.unit.run(unrecur, { id, enough })
     return answer.status === 'kept' ? answer.moves : 0
   }
 
-  /** Null when there is none with this id. */
   async find(id: string): Promise<RecurringJob | null> {
     const { recurring } = await this.#page(0, 1, [checkText('id', id, MAX_ID_BYTES)])
     return recurring[0] ?? null
   }
 
-  /** By their next run; those without one come last. Runs that come while you read shift the pages. A page ends behind the payload with which they reach 4 MiB. */
   async list(options: { after?: string; limit?: number } = {}): Promise<RecurringPage> {
     checkOptions('options', options, ['after', 'limit'])
     const { after = '0', limit = 50 } = options

@@ -11,7 +11,8 @@ import {
 import { describe, expect, test } from 'vitest'
 import { ODD_THROWS } from '../../../test/odd-throws.ts'
 import { setup, until } from '../../../test/queue-fixture.ts'
-import type { Handlers, WorkOptions } from '../queue.ts'
+import type { Handlers } from './attempts.ts'
+import type { WorkOptions } from './worker.ts'
 
 type Jobs = Record<string, unknown>
 

@@ -1,10 +1,10 @@
-// One who waits for jobs of several partitions is told by any of them.
+// Where one who waits for jobs is told: by any of the partitions that are listened to.
 
 import { Joined } from '../../runtime/time/aborts.ts'
 import type { Mailbox, Post } from '../../runtime/subscriptions/mailbox.ts'
 
 /** Where letters of all partitions come. */
-export interface Listening {
+export interface SharedPosts {
   readonly posts: readonly Post[]
   close(): void
 }
@@ -14,7 +14,7 @@ export async function listenOn(
   channels: readonly string[],
   mailbox: Mailbox,
   id: string,
-): Promise<Listening> {
+): Promise<SharedPosts> {
   const opened = await Promise.allSettled(channels.map((channel) => mailbox.expect(channel, id)))
   const posts = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   const close = (): void => posts.forEach((post) => post.close())
@@ -29,6 +29,8 @@ export async function anyOf(
   ms: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
+  const [only, ...others] = posts as readonly [Post, ...Post[]]
+  if (others.length === 0) return void (await only.next(ms, signal))
   const enough = new Joined(signal === undefined ? [] : [signal])
   const waits = posts.map((post) => post.next(ms, enough.signal))
   for (const wait of waits) wait.catch(() => undefined)
