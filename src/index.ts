@@ -166,9 +166,9 @@ export {
   type Task,
   type TaskContext,
 } from './once/once.ts'
-export type { Advanced, NextJob } from './queue/claims/next-job.ts'
+export type { Advanced, NextJob } from './queue/claims/outcomes.ts'
 export type { JobEnd } from './queue/jobs/job-end.ts'
-export type { BackoffFunction, Backoffs } from './queue/worker/backoffs.ts'
+export type { BackoffFunction, Backoffs } from './queue/worker/attempts.ts'
 export {
   type BatchContext,
   type BatchFunction,
@@ -180,9 +180,9 @@ export { ClaimedJob } from './queue/claims/claimed-job.ts'
 export type { BuryOptions, ReleaseOptions, RetryOptions } from './queue/claims/outcomes.ts'
 export type { Enqueued } from './queue/jobs/enqueuer.ts'
 export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './queue/events.ts'
-export type { LossReason } from './queue/jobs/lease.ts'
+export type { LossReason } from './queue/jobs/attempt.ts'
 export type { Handler, Handlers } from './queue/worker/attempts.ts'
-export type { QueueHooks } from './queue/worker/hooks.ts'
+export type { QueueHooks } from './queue/preparer.ts'
 export type {
   FoundJob,
   FoundPage,
@@ -215,7 +215,7 @@ export type {
 } from './queue/jobs/parents.ts'
 export type { NewJob } from './queue/preparer.ts'
 // A claim of a feed has options of its own.
-export type { ClaimOptions as QueueClaimOptions } from './queue/claims/claims.ts'
+export type { JobClaimOptions as QueueClaimOptions } from './queue/claims/claims.ts'
 export { PartitionedQueue, type PartitionedQueueOptions, Queue, type QueueOptions } from './queue/queue.ts'
 export type {
   CronRecurrence,

@@ -15,7 +15,7 @@ import { closed } from '../runtime/calls/runner.ts'
 import { toListenError } from '../runtime/calls/script-errors.ts'
 import { Sleeper } from '../runtime/time/sleeper.ts'
 import { type EventFilter, type QueueEvent, readMessage } from './events.ts'
-import type { Source } from './source/source.ts'
+import type { QueueSource } from './source/source.ts'
 
 const LISTEN_MS = 60_000
 const FIRST_RETRY_MS = 1000
@@ -28,19 +28,19 @@ const MOST_WAITING = 10_000
  * what the first calls throw.
  */
 export function listenTo(
-  sources: readonly Source[],
+  sources: readonly QueueSource[],
   filter: EventFilter,
   signal: AbortSignal | undefined,
   ready: () => Promise<void> = () => Promise.resolve(),
 ): AsyncGenerator<QueueEvent, void, undefined> {
-  const { runner } = (sources[0] as Source).unit.runtime
+  const { runner } = (sources[0] as QueueSource).unit.runtime
   const isOver = (): boolean => signal?.aborted === true || runner.closed
   const lists = new Leavable((left) => hearLists(sources, filter, left, ready), signal)
   return new OneByOne(lists, isOver)
 }
 
 async function* hearLists(
-  sources: readonly Source[],
+  sources: readonly QueueSource[],
   filter: EventFilter,
   signal: AbortSignal,
   ready: () => Promise<void>,
@@ -48,7 +48,7 @@ async function* hearLists(
   await abortable(ready, signal)
   const sleeper = new Sleeper()
   const ears = sources.map((source) => new Ear(source, filter, sleeper))
-  const { runtime } = (sources[0] as Source).unit
+  const { runtime } = (sources[0] as QueueSource).unit
   const forget = runtime.atClose(() => Promise.all(ears.map((ear) => ear.fail(closed()))))
   try {
     await unlessAborted(openAll(ears), signal)
@@ -78,7 +78,7 @@ async function openAll(ears: readonly Ear[]): Promise<void> {
 }
 
 class Ear {
-  readonly #source: Source
+  readonly #source: QueueSource
   readonly #filter: EventFilter
   readonly #name: string
   readonly #sleeper: Sleeper
@@ -96,7 +96,7 @@ class Ear {
   #closing: Promise<void> | null = null
   #failure: Error | null = null
 
-  constructor(source: Source, filter: EventFilter, sleeper: Sleeper) {
+  constructor(source: QueueSource, filter: EventFilter, sleeper: Sleeper) {
     this.#source = source
     this.#filter = filter
     this.#sleeper = sleeper

@@ -14,9 +14,9 @@ export {
   Queue,
   type QueueOptions,
 } from './queue.ts'
-export type { Advanced, NextJob } from './claims/next-job.ts'
+export type { Advanced, NextJob } from './claims/outcomes.ts'
 export type { JobEnd } from './jobs/job-end.ts'
-export type { BackoffFunction, Backoffs } from './worker/backoffs.ts'
+export type { BackoffFunction, Backoffs } from './worker/attempts.ts'
 export {
   type BatchContext,
   type BatchFunction,
@@ -24,15 +24,15 @@ export {
   type BatchOptions,
   batch,
 } from './worker/batch.ts'
-export type { ClaimOptions } from './claims/claims.ts'
+export type { JobClaimOptions as ClaimOptions } from './claims/claims.ts'
 export { ClaimedJob } from './claims/claimed-job.ts'
 export type { BuryOptions, ReleaseOptions, RetryOptions } from './claims/outcomes.ts'
 export type { Enqueued } from './jobs/enqueuer.ts'
 export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './events.ts'
-export type { LossReason } from './jobs/lease.ts'
+export type { LossReason } from './jobs/attempt.ts'
 export type { Handler, Handlers } from './worker/attempts.ts'
 export type { Happening, HistoryEntry, JobHistory } from './jobs/job.ts'
-export type { QueueHooks } from './worker/hooks.ts'
+export type { QueueHooks } from './preparer.ts'
 export type { FoundJob, Job, JobState, LogLine } from './jobs/job.ts'
 export type { Backoff, JobOptions, Unique } from './jobs/job-options.ts'
 export type { Jobs, Jobs as PartitionedJobs } from './jobs/jobs.ts'

@@ -3,26 +3,23 @@ import type { Runtime } from '../runtime/connection/runtime.ts'
 import type { Agreement } from '../runtime/partitions/agreement.ts'
 import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
 import type { Codec } from '../runtime/values/codec.ts'
-import { CLAIM_OPTIONS, type ClaimOptions, Claims, LEND_OPTIONS } from './claims/claims.ts'
+import { CLAIM_OPTIONS, type JobClaimOptions, Claims, LEND_OPTIONS } from './claims/claims.ts'
 import type { ClaimedJob } from './claims/claimed-job.ts'
-import { findLeases } from './detached/leases.ts'
-import { type LentJobs, toLentJobs } from './detached/lent-jobs.ts'
+import { findLeases, type LentJobs, toLentJobs } from './detached/lent-jobs.ts'
 import { SettlingByToken } from './detached/settling-by-token.ts'
 import { listenTo } from './event-stream.ts'
 import { type EventOptions, type QueueEvent, toFilter } from './events.ts'
-import { type Enqueued, Enqueuer } from './jobs/enqueuer.ts'
+import { type Enqueued, Enqueuer, type Routed, Router } from './jobs/enqueuer.ts'
 import type { JobOptions } from './jobs/job-options.ts'
 import { Jobs as JobList } from './jobs/jobs.ts'
-import { type Routed, Router } from './jobs/router.ts'
-import { type NewJob, Preparer } from './preparer.ts'
+import { checkHooks, type NewJob, Preparer, type QueueHooks } from './preparer.ts'
 import { Recurring } from './recurring/recurring.ts'
 import { type PartitionedQueueInspection, type QueueInspection, Settings } from './settings.ts'
 import type { SchemasByName } from './source/schemas.ts'
-import type { Source } from './source/source.ts'
+import type { QueueSource } from './source/source.ts'
 import { agreementOf, clearSource, openSource } from './sources.ts'
 import { readNames, readStats, type Stats, type StatsOptions } from './stats.ts'
 import type { Handlers } from './worker/attempts.ts'
-import { checkHooks, type QueueHooks } from './worker/hooks.ts'
 import { Worker, type WorkOptions } from './worker/worker.ts'
 
 export interface QueueOptions {
@@ -56,13 +53,13 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
   readonly settle: SettlingByToken
   /** Jobs that are spawned again and again, at times of their own. */
   readonly recurring: Recurring<Jobs>
-  readonly #sources: readonly Source[]
+  readonly #sources: readonly QueueSource[]
   readonly #hooks: QueueHooks
   readonly #claims: Claims
   readonly #check: () => Promise<void>
 
-  constructor(sources: readonly Source[], hooks: QueueHooks, agreement: Agreement | null) {
-    const [first] = sources as [Source]
+  constructor(sources: readonly QueueSource[], hooks: QueueHooks, agreement: Agreement | null) {
+    const [first] = sources as [QueueSource]
     this.name = first.name
     this.#sources = sources
     this.#hooks = hooks
@@ -86,7 +83,7 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
    * Claims jobs for the caller to ack, retry, bury and extend, the partitions taking turns; `work` does all that by itself. Resolves
    * to none when there was none in any for `wait`. Throws the signal's reason, InvalidArgumentError.
    */
-  async claim(options: ClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
+  async claim(options: JobClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
     checkOptions('options', options, CLAIM_OPTIONS)
     const { jobs } = await this.#claims.claim(options)
     return jobs as ClaimedJob<Jobs[keyof Jobs]>[]
@@ -96,7 +93,7 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
    * As `claim`, for somebody else: this process hands the jobs on and keeps nothing of them. Whoever has the id and the
    * token of one names them to `settle`, in any process. The first of the leases ends at `expiresAtMs`.
    */
-  async lend(options: Omit<ClaimOptions, 'acks'> = {}): Promise<LentJobs<Jobs[keyof Jobs]>> {
+  async lend(options: Omit<JobClaimOptions, 'acks'> = {}): Promise<LentJobs<Jobs[keyof Jobs]>> {
     checkOptions('options', options, LEND_OPTIONS)
     return toLentJobs(await this.#claims.claim(options)) as LentJobs<Jobs[keyof Jobs]>
   }
@@ -140,7 +137,7 @@ export class Queue<
   Jobs extends object = Record<string, unknown>,
   Given extends object = Jobs,
 > extends SpreadQueue<Jobs, Given> {
-  readonly #source: Source
+  readonly #source: QueueSource
   readonly #preparer: Preparer
   readonly #enqueuer: Enqueuer
 
@@ -199,7 +196,7 @@ export class PartitionedQueue<
   Jobs extends object = Record<string, unknown>,
   Given extends object = Jobs,
 > extends SpreadQueue<Jobs, Given> {
-  readonly #sources: readonly Source[]
+  readonly #sources: readonly QueueSource[]
   readonly #agreement: Agreement
   readonly #preparer: Preparer
   readonly #router: Router
@@ -216,7 +213,7 @@ export class PartitionedQueue<
     super(sources, hooks, agreement)
     this.#sources = sources
     this.#agreement = agreement
-    this.#preparer = new Preparer(sources[0] as Source, hooks)
+    this.#preparer = new Preparer(sources[0] as QueueSource, hooks)
     this.#router = new Router(sources, (ids) => this.jobs.partitionsOf(ids))
     this.#enqueuers = sources.map((source) => new Enqueuer(source))
   }

@@ -7,7 +7,7 @@ import { checkInteger, checkOptions, checkText } from '../runtime/values/argumen
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
-import type { Source } from './source/source.ts'
+import type { QueueSource } from './source/source.ts'
 
 /**
  * `limit` jobs a window in the long run, and `burst` of them at once if they were saved up. No window has more than both
@@ -122,7 +122,7 @@ export interface PartitionedQueueInspection extends Omit<QueueInspection, 'codec
 export class Settings {
   readonly #units: readonly UnitSettings[]
 
-  constructor(sources: readonly Source[]) {
+  constructor(sources: readonly QueueSource[]) {
     this.#units = sources.map((source) => new UnitSettings(source))
   }
 
@@ -193,9 +193,9 @@ export class Settings {
 }
 
 class UnitSettings {
-  readonly #source: Source
+  readonly #source: QueueSource
 
-  constructor(source: Source) {
+  constructor(source: QueueSource) {
     this.#source = source
   }
 

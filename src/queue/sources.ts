@@ -7,13 +7,13 @@ import { checkName } from '../runtime/values/keys.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
 import { deliver } from './outbox/outbox.ts'
 import { askAfter } from './outbox/questions.ts'
-import { refillAll } from './recurring/refill.ts'
+import { refillAll } from './recurring/recurrence.ts'
 import { Chores } from './source/chores.ts'
-import { type Partition, readAddress, toAddress } from './source/ids.ts'
+import { type QueuePartition, readAddress, toAddress } from './source/ids.ts'
 import { PayloadChecks, type SchemasByName } from './source/schemas.ts'
-import type { Source } from './source/source.ts'
+import type { QueueSource } from './source/source.ts'
 
-export interface SourceOptions {
+export interface QueueSourceOptions {
   codec?: Codec<unknown>
   schemas?: SchemasByName
 }
@@ -24,19 +24,19 @@ const SINCE = '6.2.0'
 export function openSource(
   runtime: Runtime,
   name: string,
-  { codec: given, schemas }: SourceOptions,
-  partition: Partition | null,
+  { codec: given, schemas }: QueueSourceOptions,
+  partition: QueuePartition | null,
   agreement: Agreement | null = partition === null ? null : agreementOf(runtime, name, partition.count),
-): Source {
+): QueueSource {
   const codec = codecOr(given, () => jsonOf<unknown>('payload'))
   const place = placeOf(name)
   const address = toAddress({ name, partition })
-  const siblingAt = (other: string): Source => {
+  const siblingAt = (other: string): QueueSource => {
     const { name: named, partition: part } = readAddress(other)
     return openSource(runtime, named, { codec }, part)
   }
   const unit = new Unit(runtime, partition === null ? place : { ...place, unit: String(partition.number) })
-  const source: Source = {
+  const source: QueueSource = {
     unit,
     codec,
     results: codecOr(given, () => jsonOf<unknown>('result')),
@@ -68,7 +68,7 @@ function placeOf(name: string): Place {
 }
 
 /** Resolves to false when there was nothing. */
-export async function clearSource({ unit }: Source): Promise<boolean> {
+export async function clearSource({ unit }: QueueSource): Promise<boolean> {
   const told = await learnTold(unit)
   const { existed } = await unit.runtime.clearings.run(unit.beginning, () => unit.run(clear, told))
   return existed

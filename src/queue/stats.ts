@@ -3,7 +3,7 @@
 import { stats, type StatsAnswer } from '../generated/queue.ts'
 import { checkInteger, checkOneOf, checkOptions } from '../runtime/values/arguments.ts'
 import { checkJobName } from './jobs/job-options.ts'
-import type { Source } from './source/source.ts'
+import type { QueueSource } from './source/source.ts'
 
 export interface StatsOptions {
   /** Only jobs of this name; default all. The first hundred names of a queue are told apart. */
@@ -49,12 +49,12 @@ const OPTIONS = ['name', 'by', 'last', 'from', 'to'] as const
 const KEPT = { minute: 120, hour: 72, day: 90 } as const
 
 /** Of one source, or of all partitions: then in the periods of the first one's clock. Throws InvalidArgumentError. */
-export async function readStats(sources: readonly Source[], options: StatsOptions): Promise<Stats> {
+export async function readStats(sources: readonly QueueSource[], options: StatsOptions): Promise<Stats> {
   checkOptions('options', options, OPTIONS)
   const { name, last, from, to } = options
   const by = checkOneOf('by', options.by ?? 'minute', ['minute', 'hour', 'day'] as const)
   const common = { name: name === undefined ? '' : checkJobName(name), by }
-  const [first, ...others] = sources as [Source, ...Source[]]
+  const [first, ...others] = sources as [QueueSource, ...QueueSource[]]
   const answer = await first.unit.run(stats, {
     ...common,
     fromMs: from === undefined ? 0 : checkInteger('from', from, 1, Number.MAX_SAFE_INTEGER),
@@ -72,7 +72,7 @@ export async function readStats(sources: readonly Source[], options: StatsOption
 }
 
 /** The names of jobs of which statistics are kept. */
-export async function readNames(sources: readonly Source[]): Promise<string[]> {
+export async function readNames(sources: readonly QueueSource[]): Promise<string[]> {
   const asked = { name: '', by: 'minute', fromMs: 0, toMs: 0, count: 1 }
   const answers = await Promise.all(sources.map(({ unit }) => unit.run(stats, asked)))
   return [...new Set(answers.flatMap(({ names }) => names))]

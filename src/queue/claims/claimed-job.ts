@@ -12,25 +12,17 @@ import type { End } from '../../runtime/keeper/grant.ts'
 import { nowOrInTheEnd } from '../../runtime/time/in-the-end.ts'
 import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
 import { closed } from '../../runtime/calls/runner.ts'
-import { type Advanced, checkNext, type NextJob } from './next-job.ts'
-import type { LossReason } from '../jobs/lease.ts'
+import type { AttemptOutcome, BuryOptions, JobAttempt, ReleaseOptions, RetryOptions } from './outcomes.ts'
+import type { Advanced, NextJob, Settling } from './outcomes.ts'
+import { burialOf, checkNext, releaseMsOf, retryOf } from './outcomes.ts'
+import { encodeProgress, type LossReason, type Note, toLine } from '../jobs/attempt.ts'
 import type { Exchanged, ToldJob } from './exchange.ts'
 import { toId } from '../source/ids.ts'
 import { PLAIN } from '../jobs/job-options.ts'
 import { LeaseWatch } from './lease-watch.ts'
-import { encodeProgress, type Note, toLine } from '../jobs/notes.ts'
-import type {
-  Attempt,
-  AttemptOutcome,
-  BuryOptions,
-  ReleaseOptions,
-  RetryOptions,
-  Settling,
-} from './outcomes.ts'
-import { burialOf, releaseMsOf, retryOf } from './outcomes.ts'
 import { type Parent, parentsOf } from '../jobs/parents.ts'
 import { encodeResult } from '../source/job-parts.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 
 /** Called with null, or with what went wrong. */
 type AckListener = (error: unknown) => void
@@ -40,7 +32,7 @@ const NO_TAGS: readonly string[] = Object.freeze([])
 /**
  * A job under a lease: what to do, and the right to say what becomes of it, once. Who has lost it is told by LeaseLostError.
  */
-export class ClaimedJob<Payload = unknown> implements Attempt, AsyncDisposable {
+export class ClaimedJob<Payload = unknown> implements JobAttempt, AsyncDisposable {
   /** @internal What the scripts call it. */
   readonly number: string
   readonly token: number
@@ -61,7 +53,7 @@ export class ClaimedJob<Payload = unknown> implements Attempt, AsyncDisposable {
   readonly partition: number | null
   /** @internal The beginning of the keys of the unit that it is from. */
   readonly home: string
-  readonly #source: Source
+  readonly #source: QueueSource
   readonly #settling: Settling
   readonly #encoded: Buffer
   #decoded: { payload: Payload } | null = null
@@ -82,7 +74,7 @@ export class ClaimedJob<Payload = unknown> implements Attempt, AsyncDisposable {
   #isAckInDoubt = false
 
   constructor(
-    source: Source,
+    source: QueueSource,
     settling: Settling,
     exchanged: Exchanged,
     at: number,

@@ -7,23 +7,30 @@ import { closed, type Runner } from '../../runtime/calls/runner.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
 import { Ears, longestSleepMs } from '../../runtime/subscriptions/hearing.ts'
+import type { Mailbox, Post } from '../../runtime/subscriptions/mailbox.ts'
+import { Joined } from '../../runtime/time/aborts.ts'
 import { type Opening, openWithin, rest, unlessAborted } from '../../runtime/time/in-time.ts'
 import { InTurn, isSoon, PATIENCE_MS } from '../../runtime/time/in-turn.ts'
 import { checkInteger } from '../../runtime/values/arguments.ts'
 import type { Duration } from '../../runtime/values/duration.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
+import {
+  type ClaimAnswer,
+  claimFrom,
+  giveBack,
+  type JobClaimTerms,
+  ClaimRound,
+  type RoundTerms,
+} from './claim.ts'
 import { ClaimedJob } from './claimed-job.ts'
-import { Round, type RoundTerms } from './claim-round.ts'
 import { leaveInTheEnd } from './exchange.ts'
-import { anyOf, listenOn, type SharedPosts } from './posts.ts'
-import { type ClaimAnswer, claimFrom, giveBack, type JobClaimTerms } from './unit-claim.ts'
 
 // Jobs that another copy of the library has claimed are acked here as well.
 brand(ClaimedJob, 'ClaimedJob')
 
-export interface ClaimOptions extends Waiting {
+export interface JobClaimOptions extends Waiting {
   /** How many at most; default 1. */
   limit?: number
   /** How long they are claimed; nothing here extends them. Default 30 seconds. */
@@ -45,20 +52,20 @@ interface Stand {
 }
 
 export class Claims {
-  readonly #sources: readonly Source[]
+  readonly #sources: readonly QueueSource[]
   /** Of the first, as all of them have it. */
-  readonly #first: Source
-  readonly #inTurn: InTurn<Source>
+  readonly #first: QueueSource
+  readonly #inTurn: InTurn<QueueSource>
 
-  constructor(sources: readonly Source[]) {
-    const [first] = sources as [Source]
+  constructor(sources: readonly QueueSource[]) {
+    const [first] = sources as [QueueSource]
     this.#sources = sources
     this.#first = first
     this.#inTurn = new InTurn(sources, first.unit.runtime.runner.deadlineMs)
   }
 
   /** Answers no jobs when there were none for `wait`; acks those that are done first. Throws the signal's reason. */
-  async claim(options: ClaimOptions): Promise<ClaimAnswer> {
+  async claim(options: JobClaimOptions): Promise<ClaimAnswer> {
     const done = this.#checkAcks(options.acks ?? [])
     const terms = toTerms(options)
     const waitMs = toWaitMs(options)
@@ -113,7 +120,7 @@ export class Claims {
    * others. Acks come first: where one of them fails, that is told, and what was claimed with them is given back.
    */
   async #askAll(terms: JobClaimTerms, turn: RoundTerms): Promise<ClaimAnswer> {
-    const round = new Round(terms, turn)
+    const round = new ClaimRound(terms, turn)
     const parts = this.#inTurn.next()
     const acking = parts.filter((source) => round.acksFor(source).length > 0)
     if (acking.length > 0) await round.throwFailure(await this.#inTurn.askAll(acking, round.asking(true)))
@@ -145,6 +152,46 @@ export class Claims {
   }
 }
 
-function toTerms({ limit = 1, lease = '30s' }: ClaimOptions): JobClaimTerms {
+function toTerms({ limit = 1, lease = '30s' }: JobClaimOptions): JobClaimTerms {
   return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
+}
+
+// Where one who waits for jobs is told: by any of the partitions that are listened to.
+
+/** Where letters of all partitions come. */
+export interface SharedPosts {
+  readonly posts: readonly Post[]
+  close(): void
+}
+
+/** On all of them, or on none. */
+export async function listenOn(
+  channels: readonly string[],
+  mailbox: Mailbox,
+  id: string,
+): Promise<SharedPosts> {
+  const opened = await Promise.allSettled(channels.map((channel) => mailbox.expect(channel, id)))
+  const posts = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const close = (): void => posts.forEach((post) => post.close())
+  if (posts.length === channels.length) return { posts, close }
+  close()
+  throw new Error('not all partitions can be listened to')
+}
+
+/** Resolves when one has a letter, or after `ms`. Rejects with the signal's reason. */
+export async function anyOf(
+  posts: readonly Post[],
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const [only, ...others] = posts as readonly [Post, ...Post[]]
+  if (others.length === 0) return void (await only.next(ms, signal))
+  const enough = new Joined(signal === undefined ? [] : [signal])
+  const waits = posts.map((post) => post.next(ms, enough.signal))
+  for (const wait of waits) wait.catch(() => undefined)
+  try {
+    await Promise.race(waits)
+  } finally {
+    enough.abort(new Error('another one has a letter'))
+  }
 }

@@ -12,8 +12,8 @@ import type { RunInSlot } from '../../runtime/connection/unit.ts'
 import { askingAt, End, endsAtOf } from '../../runtime/keeper/grant.ts'
 import type { Agreement } from '../../runtime/partitions/agreement.ts'
 import { inTheEnd } from '../../runtime/time/in-the-end.ts'
-import { type Leased, type LossReason, reasonsOf } from '../jobs/lease.ts'
-import type { Source } from '../source/source.ts'
+import { type Leased, type LossReason, reasonsOf } from '../jobs/attempt.ts'
+import type { QueueSource } from '../source/source.ts'
 
 export interface Ack extends Leased {
   readonly result: string | Uint8Array
@@ -73,7 +73,7 @@ const NOTHING: Exchange = { acks: [], limit: 0, leaseMs: 0, worker: '' }
 
 /** Rejects as any call does, `by` then at the latest. */
 export async function exchange(
-  source: Source,
+  source: QueueSource,
   wanted: Exchange,
   giveBack?: GiveBack,
   by: number = performance.now() + source.unit.runtime.runner.deadlineMs,
@@ -101,7 +101,7 @@ interface Exchanging extends Exchange {
   readonly giveBack: GiveBack | undefined
 }
 
-async function exchangeInSlot(run: RunInSlot, source: Source, wanted: Exchanging): Promise<Exchanged> {
+async function exchangeInSlot(run: RunInSlot, source: QueueSource, wanted: Exchanging): Promise<Exchanged> {
   let id: CallId | undefined
   const again =
     wanted.giveBack && wanted.limit > 0 ? (given: CallId) => askAgain(source, wanted, id ?? given) : undefined
@@ -118,14 +118,14 @@ async function exchangeInSlot(run: RunInSlot, source: Source, wanted: Exchanging
 }
 
 /** The script answers a call that it knows, whatever is asked, and the quick way is known to it; one that it does not know claims nothing from then on. */
-async function askAgain(source: Source, wanted: Exchanging, id: CallId): Promise<void> {
+async function askAgain(source: QueueSource, wanted: Exchanging, id: CallId): Promise<void> {
   const args = argumentsOf(source, NOTHING, id)
   const answer = await source.unit.run(ackAndClaim, args, { atClose: 'gives back' })
   await wanted.giveBack?.(slowly(source, wanted, answer))
 }
 
 /** Written out, as all that is made for each call: spreading several objects into one costs more than sending it. */
-function argumentsOf({ unit, codec, spread }: Source, wanted: Exchange, { caller, call }: CallId) {
+function argumentsOf({ unit, codec, spread }: QueueSource, wanted: Exchange, { caller, call }: CallId) {
   const { channel, sharded, counted } = unit.told
   const { acks, limit, leaseMs, worker } = wanted
   return {
@@ -152,7 +152,7 @@ export const NOTHING_ELSE: Pick<Exchanged, 'options' | 'paused' | 'refused'> = {
 
 type PlainJobs = Extract<AckAndClaimPlainAnswer, { status: 'claimed' }>
 
-function quickly({ chores }: Source, { leaseMs, askedAt }: Exchanging, answer: PlainJobs): Exchanged {
+function quickly({ chores }: QueueSource, { leaseMs, askedAt }: Exchanging, answer: PlainJobs): Exchanged {
   void chores.see(answer.chores)
   const { nowMs, endsAtMs, waits, recheckMs } = answer
   const end = new End(endsAtOf(askedAt, endsAtMs - nowMs), askedAt)
@@ -170,7 +170,11 @@ function plainJobs({ token, numbers, names, payloads }: PlainJobs): ToldJob[] {
   })
 }
 
-function slowly({ chores }: Source, { leaseMs, askedAt }: Exchanging, answer: AckAndClaimAnswer): Exchanged {
+function slowly(
+  { chores }: QueueSource,
+  { leaseMs, askedAt }: Exchanging,
+  answer: AckAndClaimAnswer,
+): Exchanged {
   void chores.see(answer.chores)
   const { nowMs, endsAtMs, waits, recheckMs, options, paused } = answer
   const end = new End(endsAtOf(askedAt, endsAtMs - nowMs), askedAt)
@@ -190,19 +194,19 @@ const MOST_AT_ONCE = 100
 const staying = new WeakMap<Runtime, Map<string, Set<string>>>()
 
 /** Says it once. Rejects as any call does. */
-export function leave(source: Source, worker: string): Promise<Exchanged> {
+export function leave(source: QueueSource, worker: string): Promise<Exchanged> {
   return exchange(source, { acks: [], limit: 0, leaseMs: 0, worker })
 }
 
 /** Resolves when it was said once; what was in vain is said again. Rejects never. */
-export function leaveInTheEnd(source: Source, worker: string): Promise<void> {
+export function leaveInTheEnd(source: QueueSource, worker: string): Promise<void> {
   return leave(source, worker).then(
     () => undefined,
     (error: unknown) => leaveLater(source, worker, error),
   )
 }
 
-function leaveLater(source: Source, worker: string, failure: unknown): void {
+function leaveLater(source: QueueSource, worker: string, failure: unknown): void {
   const { runtime, prefix } = source.unit
   const queues = staying.get(runtime) ?? new Map<string, Set<string>>()
   staying.set(runtime, queues)
@@ -214,7 +218,7 @@ function leaveLater(source: Source, worker: string, failure: unknown): void {
 }
 
 /** One stands for all: once the server has heard that it leaves, the others say so, too. */
-async function leaveAll(source: Source, names: Set<string>, failure: unknown): Promise<void> {
+async function leaveAll(source: QueueSource, names: Set<string>, failure: unknown): Promise<void> {
   // Those that come meanwhile are among them.
   for (const name of names) {
     await inTheEnd(() => leave(source, name), failure)
@@ -224,7 +228,7 @@ async function leaveAll(source: Source, names: Set<string>, failure: unknown): P
 }
 
 /** Until one has failed. */
-async function leaveTogether(source: Source, names: Set<string>): Promise<void> {
+async function leaveTogether(source: QueueSource, names: Set<string>): Promise<void> {
   const leaving = async (name: string): Promise<void> => {
     await leave(source, name)
     names.delete(name)

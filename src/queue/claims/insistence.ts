@@ -9,9 +9,9 @@ import { AmbiguousError, LeaseLostError } from '../../runtime/errors/errors.ts'
 import { isFinal } from '../../runtime/errors/outage.ts'
 import { Retries } from '../../runtime/time/retries.ts'
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
-import type { Attempt } from './outcomes.ts'
+import type { JobAttempt } from './outcomes.ts'
 
-type Held = Pick<Attempt, 'endsAt'>
+type Held = Pick<JobAttempt, 'endsAt'>
 
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000

@@ -9,7 +9,7 @@ import { summaryOf } from '../../runtime/errors/thrown.ts'
 import { type AnswerTime, type PayloadChecks, timeOfClaim } from '../source/schemas.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { Insistence } from './insistence.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 
 /** Why nobody can work on a job. */
 export interface Misfit {
@@ -64,7 +64,7 @@ export async function settleMisfit(job: ClaimedJob, { kind, error }: Misfit): Pr
  * reason, or DriverError `closed`: then all of them are given back.
  */
 export async function onlyFitting<Payload>(
-  source: Source,
+  source: QueueSource,
   jobs: ClaimedJob<Payload>[],
   signal: AbortSignal | undefined,
 ): Promise<ClaimedJob<Payload>[]> {
@@ -82,7 +82,7 @@ export async function onlyFitting<Payload>(
 }
 
 async function judgeAll(
-  { checks, unit }: Source,
+  { checks, unit }: QueueSource,
   jobs: readonly ClaimedJob[],
   signal: AbortSignal | undefined,
 ): Promise<(Misfit | null)[]> {

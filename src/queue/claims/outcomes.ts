@@ -1,12 +1,25 @@
 // What may become of an attempt at a job, what is said of it, and how the server is told.
 
+import { advance } from '../../generated/queue.ts'
+import type { CallId } from '../../runtime/calls/call-ids.ts'
+import { cut, nameOf, stackOf } from '../../runtime/errors/thrown.ts'
+import type { End } from '../../runtime/keeper/grant.ts'
 import { checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
-import type { End } from '../../runtime/keeper/grant.ts'
-import { cut, nameOf, stackOf } from '../../runtime/errors/thrown.ts'
-import type { Leased, LossReason } from '../jobs/lease.ts'
-import type { Note } from '../jobs/notes.ts'
-import type { Advanced, NextJob } from './next-job.ts'
+import { checkName } from '../../runtime/values/keys.ts'
+import { learnTold } from '../../runtime/waiting/told.ts'
+import { encodeJob, homeOf, toSpec } from '../jobs/enqueuer.ts'
+import {
+  checkJobName,
+  JOB_OPTIONS,
+  type JobOptions,
+  type JobSpec,
+  toSpecOptions,
+} from '../jobs/job-options.ts'
+import { type Leased, type LossReason, type Note, reasonsOf } from '../jobs/attempt.ts'
+import { asCalledAt, refuseOwn, withAddresses } from '../partitions/partitions.ts'
+import { toAddress, toId } from '../source/ids.ts'
+import type { QueueSource } from '../source/source.ts'
 
 export interface RetryOptions {
   /** How long until the next attempt; default: by the job's backoff. */
@@ -39,7 +52,7 @@ export interface Failure {
 export type AttemptOutcome = 'acked' | 'retried' | 'buried' | 'released'
 
 /** An attempt, as it is told to the server. */
-export interface Attempt extends Leased {
+export interface JobAttempt extends Leased {
   /** How long its lease lasts for certain; 0 when it is settled or lost. */
   readonly remainingMs: number
   /** When its lease is over, by `performance.now()`. */
@@ -58,7 +71,7 @@ export interface Attempt extends Leased {
 }
 
 /** Whether somebody may begin to work on it. A process that stood still has not noticed yet that the lease is over. */
-export function isHeld(job: Attempt): boolean {
+export function isHeld(job: JobAttempt): boolean {
   if (job.remainingMs === 0) job.lose('lost')
   return job.isClaimed
 }
@@ -68,12 +81,12 @@ export interface Settling {
   /** True where somebody keeps the leases of the jobs, and calls `lose` when they end. */
   readonly keepsLeases: boolean
   /** The job is told by `noteAckAnswered` or `noteAckEnded`. `result`: encoded. */
-  ack(job: Attempt, result: string | Uint8Array): void
+  ack(job: JobAttempt, result: string | Uint8Array): void
   advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced>
-  retry(job: Attempt, delayMs: number, failure: Failure): Promise<'retried' | 'buried'>
-  bury(job: Attempt, failure: Failure): Promise<void>
-  release(job: Attempt, delayMs: number): Promise<void>
-  extend(job: Attempt, leaseMs: number): Promise<void>
+  retry(job: JobAttempt, delayMs: number, failure: Failure): Promise<'retried' | 'buried'>
+  bury(job: JobAttempt, failure: Failure): Promise<void>
+  release(job: JobAttempt, delayMs: number): Promise<void>
+  extend(job: JobAttempt, leaseMs: number): Promise<void>
   /** Resolves to null, or why the job was lost before. */
   note(note: Note): Promise<LossReason | null>
 }
@@ -122,4 +135,86 @@ export function failureOf(thrown: unknown): Failure {
 
 function short(message: unknown): string {
   return cut(typeof message === 'string' ? message : stackOf(message), MAX_MESSAGE_BYTES)
+}
+
+// Jobs that are done, and what follows them, in the same step.
+
+/** What follows a job. */
+export interface NextJob extends JobOptions {
+  /** Name of another queue, with the same codec; default: the queue of the job itself. */
+  queue?: string
+  name: string
+  payload: unknown
+}
+
+export interface Advanced {
+  /** What to call the new job; null where another queue will give it its id. */
+  readonly id: string | null
+  /** True when its id or unique key was taken: nothing was enqueued, `id` is that of the other job. */
+  readonly duplicate: boolean
+}
+
+/** As the script takes it. */
+export interface AdvanceStep extends Leased, JobSpec {
+  readonly result: string | Uint8Array
+  readonly target: string
+}
+
+/** What a job is acked with and what follows it, whichever job that is. Throws InvalidArgumentError. */
+export function toStep(
+  next: NextJob,
+  result: string | Uint8Array,
+  source: QueueSource,
+): Omit<AdvanceStep, 'number' | 'token'> {
+  checkOptions('next', next, ['queue', 'name', 'payload', ...JOB_OPTIONS])
+  const { queue, name, payload, ...options } = next
+  const target = queue === undefined || queue === source.name ? '' : checkName('queue', queue)
+  const job = encodeJob(source.codec, checkJobName(name), payload, toSpecOptions(options))
+  const spec = { ...toSpec(job), result, target }
+  return source.partition === null ? spec : inPartitions(spec, source)
+}
+
+/** Whether the payload fits the schema that its name has in this queue; a promise where that takes its time. Throws InvalidArgumentError. */
+export function checkNext(next: NextJob, { checks, name }: QueueSource): Promise<void> | undefined {
+  // What is no step at all is refused by `toStep`.
+  if (checks === null || typeof next !== 'object' || next === null) return undefined
+  const isOwn = next.queue === undefined || next.queue === name
+  return isOwn ? checks.check(next.name, next.payload, 'next.payload') : undefined
+}
+
+/** What belongs to no partition follows in that of the job itself. Throws InvalidArgumentError. */
+function inPartitions<Spec extends JobSpec & { target: string }>(spec: Spec, source: QueueSource): Spec {
+  const { name, partitions: count } = source
+  const isOwn = spec.target === ''
+  const parents = withAddresses(spec.parents, source, refuseOwn, isOwn)
+  const home = isOwn ? homeOf(spec, count) : null
+  if (home === null) return { ...spec, parents }
+  return { ...spec, parents, target: toAddress({ name, partition: { number: home, count } }) }
+}
+
+/** The step as the source that takes it calls its target and the parents of what follows. */
+export function asCalledBy(source: QueueSource, step: AdvanceStep): AdvanceStep {
+  if (source.partition === null) return step
+  const target = step.target === source.address ? '' : step.target
+  return { ...step, target, parents: asCalledAt(target === '' ? source.address : target, step.parents) }
+}
+
+/** What became of each, in one call; that a job was lost is a value. */
+export async function sendSteps(
+  source: QueueSource,
+  steps: readonly AdvanceStep[],
+): Promise<(Advanced | LossReason)[]> {
+  const { unit, codec, chores } = source
+  const told = await learnTold(unit)
+  const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, steps })
+  const answer = await unit.runOnce(advance, args, { atClose: 'gives back' })
+  void chores.see(answer.chores)
+  const refused = reasonsOf(answer.refused)
+  const duplicates = new Map(answer.duplicates.map(({ at, number }) => [at, number]))
+  return steps.map(({ id, target }, at) => {
+    const why = refused.get(at)
+    if (why !== undefined) return why
+    const number = target === '' ? toId(source, duplicates.get(at) ?? answer.first + at) : null
+    return { id: id === '' ? number : id, duplicate: duplicates.has(at) }
+  })
 }

@@ -6,13 +6,21 @@ import type { CallId } from '../../runtime/calls/call-ids.ts'
 import { LeaseLostError } from '../../runtime/errors/errors.ts'
 import { askingAt, type End, endOf } from '../../runtime/keeper/grant.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
-import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './next-job.ts'
-import { type Leased, type LossReason, reasonsOf } from '../jobs/lease.ts'
+import {
+  type Advanced,
+  asCalledBy,
+  type JobAttempt,
+  type Failure,
+  type NextJob,
+  sendSteps,
+  type Settling,
+  type AdvanceStep,
+  toStep,
+} from './outcomes.ts'
+import { type Leased, type LossReason, type Note, reasonsOf, sendNote } from '../jobs/attempt.ts'
 import { type Ack, type Exchange, type Exchanged, exchange } from './exchange.ts'
-import type { Attempt, Failure, Settling } from './outcomes.ts'
-import { type Note, sendNote } from '../jobs/notes.ts'
 import { encodeResult } from '../source/job-parts.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 import { workOf } from '../jobs/job-options.ts'
 
 interface FailedAttempt extends Leased, Failure {
@@ -37,13 +45,13 @@ const BURIALS: BatchTerms = { name: bury.script.name, ...LIMITS }
 
 export class Settler implements Settling {
   readonly keepsLeases: boolean = false
-  readonly #source: Source
+  readonly #source: QueueSource
 
-  constructor(source: Source) {
+  constructor(source: QueueSource) {
     this.#source = source
   }
 
-  ack(job: Attempt, result: Ack['result']): void {
+  ack(job: JobAttempt, result: Ack['result']): void {
     this.sendAck({ number: job.number, token: job.token, result }).then(
       (refused) => job.noteAckAnswered(refused),
       (error: unknown) => {
@@ -60,7 +68,7 @@ export class Settler implements Settling {
     return outcome
   }
 
-  async retry(job: Attempt, delayMs: number, failure: Failure, inDoubt = false): Promise<Retried> {
+  async retry(job: JobAttempt, delayMs: number, failure: Failure, inDoubt = false): Promise<Retried> {
     const outcome = await this.sendRetry({ number: job.number, token: job.token, delayMs, ...failure })
     if (outcome === 'retried' || outcome === 'buried') return outcome
     // Another attempt has begun, after this one was taken to have failed.
@@ -68,7 +76,7 @@ export class Settler implements Settling {
     throw this.#lost(job, outcome)
   }
 
-  async bury(job: Attempt, failure: Failure, inDoubt = false): Promise<void> {
+  async bury(job: JobAttempt, failure: Failure, inDoubt = false): Promise<void> {
     const why = await this.sendBurial({ number: job.number, token: job.token, ...failure })
     // An attempt that has buried its job before what it asks for has done it.
     this.#check(job, why === 'buried' || (inDoubt && isOwn(job, why)) ? null : why)
@@ -81,8 +89,8 @@ export class Settler implements Settling {
   }
 
   /** As `advance`; that the job was lost is a value. */
-  sendStep(step: Step): Promise<Advanced | LossReason> {
-    const send = (steps: Step[]): Promise<(Advanced | LossReason)[]> => sendSteps(this.#source, steps)
+  sendStep(step: AdvanceStep): Promise<Advanced | LossReason> {
+    const send = (steps: AdvanceStep[]): Promise<(Advanced | LossReason)[]> => sendSteps(this.#source, steps)
     const bytes = Buffer.byteLength(step.payload) + Buffer.byteLength(step.result) + workOf(step)
     return this.#batcher('steps', STEPS, send).addOne(asCalledBy(this.#source, step), bytes)
   }
@@ -105,13 +113,13 @@ export class Settler implements Settling {
     return this.#batcher('releases', RELEASES, send).addOne(job, job.number.length)
   }
 
-  async release(job: Attempt, delayMs: number, inDoubt = false): Promise<void> {
+  async release(job: JobAttempt, delayMs: number, inDoubt = false): Promise<void> {
     const why = await this.sendRelease({ number: job.number, token: job.token, delayMs })
     const wasReleased = inDoubt && (why === 'retried' || isOwn(job, why))
     this.#check(job, wasReleased ? null : why)
   }
 
-  async extend(job: Attempt, leaseMs: number): Promise<void> {
+  async extend(job: JobAttempt, leaseMs: number): Promise<void> {
     const [outcome = null] = await this.extendAll([job], leaseMs)
     this.#check(job, outcome)
   }
@@ -131,7 +139,7 @@ export class Settler implements Settling {
   }
 
   /** Extends the leases of jobs in one call. Those that are lost are told so, and why in the answer. */
-  async extendAll(jobs: readonly Attempt[], leaseMs: number): Promise<(LossReason | null)[]> {
+  async extendAll(jobs: readonly JobAttempt[], leaseMs: number): Promise<(LossReason | null)[]> {
     const { end, endsAtMs, outcomes } = await this.sendExtensions(jobs, leaseMs)
     for (const [at, job] of jobs.entries()) {
       const why = outcomes[at] ?? null
@@ -203,7 +211,7 @@ export class Settler implements Settling {
 }
 
 /** As long as its lease lasts nobody else ends it: another attempt that has begun since, or was done, follows this one. */
-function isOwn(job: Attempt, why: LossReason | null): boolean {
+function isOwn(job: JobAttempt, why: LossReason | null): boolean {
   return (why === 'lost' || why === 'absent') && job.endsAt > performance.now()
 }
 
@@ -215,6 +223,6 @@ function outcomesOf(
 }
 
 /** Throws as `encodeResult`. */
-export function toAck({ number, token }: Leased, result: unknown, source: Source): Ack {
+export function toAck({ number, token }: Leased, result: unknown, source: QueueSource): Ack {
   return { number, token, result: encodeResult(result, source) }
 }

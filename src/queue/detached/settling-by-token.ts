@@ -5,23 +5,25 @@ import { checkOptions, checkText, checkToken } from '../../runtime/values/argume
 import type { Duration } from '../../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
-import { type Advanced, checkNext, type NextJob, toStep } from '../claims/next-job.ts'
 import {
+  type Advanced,
   type BuryOptions,
+  checkNext,
+  type NextJob,
   type ReleaseOptions,
   type RetryOptions,
   toFailure,
   toReleaseMs,
   toRetry,
+  toStep,
 } from '../claims/outcomes.ts'
-import type { LossReason } from '../jobs/lease.ts'
-import type { FindLeases, Held, JobLease } from './leases.ts'
-import { encodeProgress, type Note, toLine } from '../jobs/notes.ts'
+import { encodeProgress, type LossReason, type Note, toLine } from '../jobs/attempt.ts'
+import type { FindLeases, Held, JobLease } from './lent-jobs.ts'
 import { encodeResult } from '../source/job-parts.ts'
 import { type Retried, Settler } from '../claims/settler.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 
-export type { JobLease } from './leases.ts'
+export type { JobLease } from './lent-jobs.ts'
 
 export interface AckedJob extends JobLease {
   /** Kept with the job where the queue keeps jobs that are done. */
@@ -63,11 +65,11 @@ const MAX_JOBS = 500
 
 /** Settles and extends jobs for whoever has their ids and tokens: up to 500 a call, each judged by itself. */
 export class SettlingByToken {
-  readonly #source: Source
+  readonly #source: QueueSource
   readonly #find: FindLeases
 
   /** `source`: any, where the queue has several. */
-  constructor(source: Source, findLeases: FindLeases) {
+  constructor(source: QueueSource, findLeases: FindLeases) {
     this.#source = source
     this.#find = findLeases
   }
@@ -191,7 +193,7 @@ export class SettlingByToken {
 const ABSENT = { outcome: 'lost', reason: 'absent' } as const
 
 /** Where none is known somebody is asked nevertheless, for the time. */
-function bySettler(held: readonly (Held | null)[], source: Source): [Settler, Held[]][] {
+function bySettler(held: readonly (Held | null)[], source: QueueSource): [Settler, Held[]][] {
   const groups = new Map<Settler, Held[]>()
   for (const each of held.filter((one) => one !== null)) {
     const those = groups.get(each.settler)

@@ -10,7 +10,7 @@ import type { SharedPost } from '../../runtime/subscriptions/mailbox.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import type { Unit } from '../../runtime/connection/unit.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
 
 /** How a job ended. */
@@ -34,7 +34,7 @@ type Asked = Omit<Parameters<typeof awaitEnd.encode>[0], 'codec'>
 type Waits = Extract<AwaitEndAnswer, { status: 'waits' }>
 
 /** Null when the job had not ended after `wait`. Throws the signal's reason, InvalidArgumentError. */
-export async function waitForEnd(source: Source, id: string, waiting: Waiting): Promise<JobEnd | null> {
+export async function waitForEnd(source: QueueSource, id: string, waiting: Waiting): Promise<JobEnd | null> {
   const [waitMs, { signal }] = [toWaitMs(waiting), waiting]
   signal?.throwIfAborted()
   const endsAt = performance.now() + waitMs
@@ -69,7 +69,7 @@ interface Stand {
 }
 
 async function askOrSleep(
-  source: Source,
+  source: QueueSource,
   asked: Asked,
   { opening, names, endsAt, signal }: Stand,
 ): Promise<JobEnd | null> {
@@ -90,16 +90,16 @@ async function askOrSleep(
   }
 }
 
-function leave(source: Source, asked: Asked, signal: AbortSignal | undefined): Promise<void> {
+function leave(source: QueueSource, asked: Asked, signal: AbortSignal | undefined): Promise<void> {
   const leaving = ask(source, { ...asked, leaves: true }, 'gives back').catch(() => undefined)
   return lastWord(isSoon(leaving), source.unit.runtime.runner, signal)
 }
 
-function ask({ unit, codec }: Source, asked: Asked, atClose?: 'gives back'): Promise<AwaitEndAnswer> {
+function ask({ unit, codec }: QueueSource, asked: Asked, atClose?: 'gives back'): Promise<AwaitEndAnswer> {
   return unit.run(awaitEnd, { codec: codec.name, ...asked }, atClose && { atClose })
 }
 
-function toEnd({ codec }: Source, answer: Exclude<AwaitEndAnswer, Waits>): JobEnd {
+function toEnd({ codec }: QueueSource, answer: Exclude<AwaitEndAnswer, Waits>): JobEnd {
   if (answer.status !== 'ended') return ABSENT
   const { state, kind, message, result } = answer
   const reader = new PartReader(codec)

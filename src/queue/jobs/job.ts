@@ -4,7 +4,7 @@ import { find, type FindAnswer, history } from '../../generated/queue.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
 import { toId } from '../source/ids.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 
 export type JobState = 'ready' | 'scheduled' | 'blocked' | 'claimed' | 'stopping' | 'dead' | 'done'
 
@@ -54,7 +54,7 @@ export interface FoundJob extends Job {
 }
 
 /** As an operation tells of it. */
-export function toJob(told: FindAnswer['jobs'][number], source: Source): Job {
+export function toJob(told: FindAnswer['jobs'][number], source: QueueSource): Job {
   const reader = new PartReader(source.codec)
   return {
     id: told.id === String(told.number) ? toId(source, told.number) : told.id,
@@ -96,7 +96,7 @@ export interface FoundSome {
 }
 
 /** Those of which one answer tells: one at least. */
-export async function findSome(source: Source, wanted: readonly string[]): Promise<FoundSome> {
+export async function findSome(source: QueueSource, wanted: readonly string[]): Promise<FoundSome> {
   const { unit, codec } = source
   const { looked, jobs, log } = await unit.run(find, { codec: codec.name, wanted: [...wanted] })
   const lines = jobs.map((): LogLine[] => [])
@@ -146,7 +146,7 @@ export interface JobHistory {
 }
 
 /** Null where there is no such job (any more). */
-export async function readHistory({ unit }: Source, id: string): Promise<JobHistory | null> {
+export async function readHistory({ unit }: QueueSource, id: string): Promise<JobHistory | null> {
   const answer = await unit.run(history, { id: checkText('id', id, 512) })
   if (answer.status === 'absent') return null
   const entries = answer.entries.map(({ what, atMs, attempt, token, kind }) => ({

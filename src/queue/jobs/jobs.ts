@@ -5,7 +5,15 @@ import { checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { unlessAborted } from '../../runtime/time/in-time.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
-import { type Ask, askEach, pageThrough, placeId } from '../partitions/calls.ts'
+import {
+  asCalledAt,
+  type Ask,
+  askEach,
+  everyName,
+  idsOfQueue,
+  pageThrough,
+  placeId,
+} from '../partitions/partitions.ts'
 import { ABSENT, type JobEnd } from './job-end.ts'
 import {
   changeParentsOf,
@@ -27,8 +35,7 @@ import {
   type StateListOptions,
   UnitJobs,
 } from './unit-jobs.ts'
-import { asCalledAt, everyName, idsOfQueue } from '../partitions/parent-addresses.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 import { countTags, type TagCount } from './tags.ts'
 
 const PAGE_BYTES = 4 * 1024 * 1024
@@ -43,14 +50,14 @@ interface JobPlace {
 }
 
 export class Jobs {
-  readonly #sources: readonly Source[]
+  readonly #sources: readonly QueueSource[]
   readonly #parts: readonly UnitJobs[]
   /** Of a queue without partitions. */
   readonly #plain: UnitJobs | null
   readonly #check: () => Promise<void>
 
   /** `check`: that the queue has so many partitions. */
-  constructor(sources: readonly Source[], check: () => Promise<void>) {
+  constructor(sources: readonly QueueSource[], check: () => Promise<void>) {
     this.#sources = sources
     this.#parts = sources.map((source) => new UnitJobs(source))
     this.#plain = sources[0]?.partition === null ? (this.#parts[0] ?? null) : null
@@ -231,7 +238,7 @@ export class Jobs {
     const named = everyName(toParents(parents), this.#queue)
     const place = await this.#placeOf(id)
     if (place === null) return 'absent'
-    const source = this.#sources[place.partition] as Source
+    const source = this.#sources[place.partition] as QueueSource
     return changeParentsOf(source, place.own, asCalledAt(source.address, named), false)
   }
 
@@ -295,8 +302,8 @@ export class Jobs {
     return this.#parts[partition] as UnitJobs
   }
 
-  get #queue(): Source {
-    return this.#sources[0] as Source
+  get #queue(): QueueSource {
+    return this.#sources[0] as QueueSource
   }
 
   async #ofAll<Told>(call: (jobs: UnitJobs) => Promise<Told>): Promise<Told[]> {

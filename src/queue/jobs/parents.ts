@@ -7,7 +7,7 @@ import { checkName } from '../../runtime/values/keys.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import { readAddress, toId } from '../source/ids.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 import type { JobState } from './job.ts'
 
 /** A job of this queue by its id, or one of another queue. */
@@ -73,7 +73,7 @@ export interface ParentsPage {
 }
 
 /** The parents of a job, by its id; none where it is not known. */
-export async function parentsOf(source: Source, id: string): Promise<Parent[]> {
+export async function parentsOf(source: QueueSource, id: string): Promise<Parent[]> {
   const found: Parent[] = []
   for (let isWhole = false; !isWhole; ) {
     const told = await tell(source, id, found.length)
@@ -85,7 +85,7 @@ export async function parentsOf(source: Source, id: string): Promise<Parent[]> {
 
 /** As far as one answer tells them, behind those that the page before ended with. Throws InvalidArgumentError. */
 export async function parentsPage(
-  source: Source,
+  source: QueueSource,
   id: string,
   { after = '0' }: ParentsPageOptions,
 ): Promise<ParentsPage> {
@@ -97,7 +97,7 @@ export async function parentsPage(
   return { parents: told.map((parent) => readParent(source, parent)), next }
 }
 
-async function tell(source: Source, id: string, after: number): Promise<Told[]> {
+async function tell(source: QueueSource, id: string, after: number): Promise<Told[]> {
   const { parents: told } = await source.unit.run(parents, { codec: source.codec.name, id, after })
   return told
 }
@@ -108,7 +108,7 @@ function isLastPage(told: readonly Told[]): boolean {
   return told.reduce((sum, parent) => sum + bytesOf(parent), 0) < PAGE_BYTES
 }
 
-function readParent(source: Source, { queue, id, state, result, kind, message }: Told): Parent {
+function readParent(source: QueueSource, { queue, id, state, result, kind, message }: Told): Parent {
   const reader = new PartReader(source.codec)
   return {
     ...placeOfParent(source, queue, id),
@@ -120,7 +120,7 @@ function readParent(source: Source, { queue, id, state, result, kind, message }:
 }
 
 /** As users call them: its own queue is null, whichever partition it is. */
-function placeOfParent(source: Source, address: string, id: string): Pick<Parent, 'queue' | 'id'> {
+function placeOfParent(source: QueueSource, address: string, id: string): Pick<Parent, 'queue' | 'id'> {
   const { name, partition } = address === '' ? { name: source.name, partition: null } : readAddress(address)
   const number = partition?.number ?? (address === '' ? source.partition : null)
   const isOwn = address === '' || (partition !== null && name === source.name)
@@ -131,7 +131,7 @@ export type ParentsChanged = 'changed' | JobState | 'absent' | 'newer'
 
 /** Lets a job wait for more parents, or for fewer; `parents` as the scripts take them. */
 export async function changeParentsOf(
-  { unit, chores }: Source,
+  { unit, chores }: QueueSource,
   id: string,
   parents: string,
   adds: boolean,

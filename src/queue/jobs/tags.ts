@@ -10,7 +10,7 @@ import { checkText } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { type Job, toJob } from './job.ts'
 import { checkTags } from './job-options.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 
 export interface TagCount {
   readonly tag: string
@@ -30,7 +30,7 @@ const STEP = 500
 
 /** Empty: those that somebody follows. */
 export async function searchTagged(
-  source: Source,
+  source: QueueSource,
   tag: string,
   terms: TaggedTerms,
 ): Promise<{ jobs: Job[]; next: string | null }> {
@@ -43,7 +43,7 @@ export async function searchTagged(
  * The most common first, of one source or of all partitions. What is rare in each may be common in all, so these are read side by
  * side, in the order of tags, and as far as all have been read no more is kept than is asked for.
  */
-export async function countTags(sources: readonly Source[], limit: number): Promise<TagCount[]> {
+export async function countTags(sources: readonly QueueSource[], limit: number): Promise<TagCount[]> {
   const readers = sources.map((source) => new TagReader(source))
   let most: TagCount[] = []
   for (;;) {
@@ -60,12 +60,12 @@ export async function countTags(sources: readonly Source[], limit: number): Prom
 
 /** The tags of one source in the order of their bytes, in steps, so that no call keeps others waiting. */
 class TagReader {
-  readonly #source: Source
+  readonly #source: QueueSource
   #tags: TagCount[] = []
   #after = ''
   #isOver = false
 
-  constructor(source: Source) {
+  constructor(source: QueueSource) {
     this.#source = source
   }
 
@@ -99,7 +99,7 @@ function mostCommon(counts: readonly TagCount[], limit: number): TagCount[] {
 
 /** Null where there is no such job. Throws InvalidArgumentError. */
 export async function changeTags(
-  { unit }: Source,
+  { unit }: QueueSource,
   id: string,
   tags: readonly string[],
   adds: boolean,
@@ -111,7 +111,7 @@ export async function changeTags(
 }
 
 /** False where there is no such job. Throws InvalidArgumentError. */
-export async function track({ unit }: Source, id: string, follows: boolean): Promise<boolean> {
+export async function track({ unit }: QueueSource, id: string, follows: boolean): Promise<boolean> {
   const { outcomes } = await unit.run(trackJobs, { follows, wanted: [checkText('id', id, 512)] })
   return outcomes[0] !== 'absent'
 }

@@ -37,8 +37,8 @@ import {
   toJob,
 } from './job.ts'
 import { toId } from '../source/ids.ts'
-import { logLine } from './notes.ts'
-import type { Source } from '../source/source.ts'
+import { logLine } from './attempt.ts'
+import type { QueueSource } from '../source/source.ts'
 import { changeTags, searchTagged, track } from './tags.ts'
 
 export interface JobPage {
@@ -86,9 +86,9 @@ const STEP = 25
 
 /** What `Jobs` does, with those of one queue, or of one partition. */
 export class UnitJobs {
-  readonly #source: Source
+  readonly #source: QueueSource
 
-  constructor(source: Source) {
+  constructor(source: QueueSource) {
     this.#source = source
   }
 

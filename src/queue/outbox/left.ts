@@ -2,31 +2,32 @@
 // as ever. Of queues that are on one node one errand sees to what is left, so that the outbox is not read for each of them.
 
 import type { Runtime } from '../../runtime/connection/runtime.ts'
-import { Errand } from '../source/errand.ts'
+import { Errand } from '../source/chores.ts'
 import { readAddress } from '../source/ids.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 
 /** Numbers may go back: what is put out may stand before what was seen. */
 const LOOK_AGAIN_MS = 10_000
 
-type BringLeft = (source: Source, left: LeftOnNode) => Promise<void>
+type BringLeft = (source: QueueSource, left: LeftOnNode) => Promise<void>
 
 /** Of each instance those that leave something. */
-const all = new WeakMap<Runtime, Map<string, Left>>()
+const all = new WeakMap<Runtime, Map<string, LeftInOutbox>>()
 
-export function leftOf(source: Source, bringLeft: BringLeft): Left {
+export function leftOf(source: QueueSource, bringLeft: BringLeft): LeftInOutbox {
   const { runtime, prefix } = source.unit
-  const those = all.get(runtime) ?? new Map<string, Left>()
+  const those = all.get(runtime) ?? new Map<string, LeftInOutbox>()
   all.set(runtime, those)
   const key = `${prefix} ${source.codec.name}`
-  const keep = (left: Left, isAny: boolean): void => void (isAny ? those.set(key, left) : those.delete(key))
-  return those.get(key) ?? new Left(source, bringLeft, keep)
+  const keep = (left: LeftInOutbox, isAny: boolean): void =>
+    void (isAny ? those.set(key, left) : those.delete(key))
+  return those.get(key) ?? new LeftInOutbox(source, bringLeft, keep)
 }
 
-export class Left {
-  readonly #source: Source
+export class LeftInOutbox {
+  readonly #source: QueueSource
   readonly #bringLeft: BringLeft
-  readonly #keep: (left: Left, isAny: boolean) => void
+  readonly #keep: (left: LeftInOutbox, isAny: boolean) => void
   readonly #nodes = new Map<string, LeftOnNode>()
   /** Which of them has what goes to a queue. */
   readonly #away = new Map<string, LeftOnNode>()
@@ -34,7 +35,7 @@ export class Left {
   #seen = 0
   #looksAgainAt = 0
 
-  constructor(source: Source, bringLeft: BringLeft, keep: (left: Left, isAny: boolean) => void) {
+  constructor(source: QueueSource, bringLeft: BringLeft, keep: (left: LeftInOutbox, isAny: boolean) => void) {
     this.#source = source
     this.#bringLeft = bringLeft
     this.#keep = keep

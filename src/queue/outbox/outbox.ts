@@ -10,8 +10,8 @@ import { isOutage } from '../../runtime/errors/outage.ts'
 import { inUse } from '../../runtime/partitions/agreement.ts'
 import { isSoon } from '../../runtime/time/in-turn.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
-import type { Source } from '../source/source.ts'
-import { type Left, leftOf, type LeftOnNode } from './left.ts'
+import type { QueueSource } from '../source/source.ts'
+import { type LeftInOutbox, leftOf, type LeftOnNode } from './left.ts'
 
 type Entry = OutboxAnswer['entries'][number]
 
@@ -34,18 +34,18 @@ const PAGE_BYTES = 2 ** 21
 const alsoAtClose = (): Trace => ({ atClose: 'gives back' })
 
 /** Empties the outbox, but for what goes to queues that cannot be reached: that follows. Throws what kept it from the outbox. */
-export async function deliver(source: Source): Promise<void> {
+export async function deliver(source: QueueSource): Promise<void> {
   const left = leftOf(source, bringLeft)
   while (await bringAll(source, left)) left.lookAgain()
 }
 
 /** Brings all that goes to one queue. Throws what kept it from that. */
-export async function bringTo(source: Source, target: string): Promise<void> {
+export async function bringTo(source: QueueSource, target: string): Promise<void> {
   while (await bringAllTo(source, target));
 }
 
 /** Resolves to whether it is to be brought again, from the first on. */
-async function bringAllTo(source: Source, target: string): Promise<boolean> {
+async function bringAllTo(source: QueueSource, target: string): Promise<boolean> {
   for await (const entries of pages(source, 0)) {
     const those = entries.filter((entry) => entry.target === target)
     if (those.length > 0 && (await bring(source, target, those)) === 'behind') return true
@@ -54,7 +54,7 @@ async function bringAllTo(source: Source, target: string): Promise<boolean> {
 }
 
 /** Resolves to whether some is to be brought again, from the first on: none of what comes behind it is brought before. */
-async function bringAll(source: Source, left: Left): Promise<boolean> {
+async function bringAll(source: QueueSource, left: LeftInOutbox): Promise<boolean> {
   const behind = new Set<string>()
   const after = left.beginsAfter
   for await (const entries of pages(source, after)) {
@@ -69,7 +69,7 @@ async function bringAll(source: Source, left: Left): Promise<boolean> {
 }
 
 /** Where bringing fails, or takes its time, the rest is left to an errand. */
-async function bringOrLeave(source: Source, left: Left, queue: ToBring): Promise<Brought> {
+async function bringOrLeave(source: QueueSource, left: LeftInOutbox, queue: ToBring): Promise<Brought> {
   const { target, entries, first } = queue
   if (left.isSilent(target)) {
     left.leave(target, first)
@@ -88,7 +88,7 @@ function failureOf(error: unknown): Brought {
 }
 
 /** Tries what is left on a node until all is brought but what fails. Throws what kept it from the outbox. */
-async function bringLeft(source: Source, left: LeftOnNode): Promise<void> {
+async function bringLeft(source: QueueSource, left: LeftOnNode): Promise<void> {
   for (let from = left.begin(); from !== null; from = left.begin()) {
     try {
       for await (const entries of pages(source, from - 1)) {
@@ -103,7 +103,7 @@ async function bringLeft(source: Source, left: LeftOnNode): Promise<void> {
 }
 
 /** One stands for all: where its node is silent, the others are not tried. */
-async function bringToNode(source: Source, left: LeftOnNode, queues: readonly ToBring[]): Promise<void> {
+async function bringToNode(source: QueueSource, left: LeftOnNode, queues: readonly ToBring[]): Promise<void> {
   const attempt = async ({ target, entries }: ToBring): Promise<unknown> => {
     try {
       if ((await bring(source, target, entries)) === 'behind') left.again(target)
@@ -131,7 +131,10 @@ function queuesOf(all: readonly Entry[]): ToBring[] {
 }
 
 /** From behind that number on. */
-async function* pages(source: Source, number: number): AsyncGenerator<readonly Entry[], void, undefined> {
+async function* pages(
+  source: QueueSource,
+  number: number,
+): AsyncGenerator<readonly Entry[], void, undefined> {
   for (let after = number; ; ) {
     const { entries } = await source.unit.run(outbox, { after: String(after), limit: PAGE }, alsoAtClose())
     const last = entries.at(-1)
@@ -150,14 +153,14 @@ function isLastPage(entries: readonly Entry[]): boolean {
 }
 
 /** News of large ends are put out in steps: what one call has left the next one does. */
-async function putOutMore(source: Source): Promise<void> {
+async function putOutMore(source: QueueSource): Promise<void> {
   const told = await learnTold(source.unit)
   await source.unit.run(watch, { target: source.address, ...told, wanted: [] }, alsoAtClose())
 }
 
 /** Throws what kept it from that. */
 async function bring(
-  source: Source,
+  source: QueueSource,
   target: string,
   entries: readonly Entry[],
 ): Promise<'brought' | 'behind'> {
@@ -171,7 +174,7 @@ async function bring(
 
 /** Resolves to the number of the newest that had come there before. */
 export async function hand(
-  source: Source,
+  source: QueueSource,
   target: string,
   entries: readonly Pick<Entry, 'number' | 'what'>[],
 ): Promise<number> {

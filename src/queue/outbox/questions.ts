@@ -6,8 +6,8 @@ import { ask, watch } from '../../generated/queue.ts'
 import type { Runtime } from '../../runtime/connection/runtime.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import { bringTo, byQueue, hand } from './outbox.ts'
-import { Errand } from '../source/errand.ts'
-import type { Source } from '../source/source.ts'
+import { Errand } from '../source/chores.ts'
+import type { QueueSource } from '../source/source.ts'
 
 const PAGE = 100
 /** A parent that was asked after tells when it ends; that it is asked after again is a safety net. */
@@ -27,7 +27,7 @@ interface Question {
 const asking = new WeakMap<Runtime, Map<string, Questions>>()
 
 /** Has all queues asked whose turn it is. Throws where it is not known which these are. */
-export async function askAfter(source: Source): Promise<void> {
+export async function askAfter(source: QueueSource): Promise<void> {
   for (;;) {
     const { parents, newest } = await source.unit.runOnce(ask, (id) => ({
       ...id,
@@ -43,16 +43,16 @@ export async function askAfter(source: Source): Promise<void> {
 }
 
 /** Resolves when all that these queues are being asked is answered, or in vain. */
-export async function untilAnswered(source: Source, queues: readonly string[]): Promise<void> {
+export async function untilAnswered(source: QueueSource, queues: readonly string[]): Promise<void> {
   const those = asking.get(source.unit.runtime)
   await Promise.all(queues.map((queue) => those?.get(keyOf(source, queue))?.answered ?? NOTHING))
 }
 
-function keyOf({ unit, codec }: Source, queue: string): string {
+function keyOf({ unit, codec }: QueueSource, queue: string): string {
   return `${unit.prefix} ${codec.name} asks ${queue}`
 }
 
-function questionsFor(source: Source, queue: string): Questions {
+function questionsFor(source: QueueSource, queue: string): Questions {
   const { runtime } = source.unit
   const those = asking.get(runtime) ?? new Map<string, Questions>()
   asking.set(runtime, those)
@@ -66,7 +66,7 @@ function questionsFor(source: Source, queue: string): Questions {
 
 /** What one queue is to be asked: tried until it is answered, at once where more is asked. */
 class Questions {
-  readonly #source: Source
+  readonly #source: QueueSource
   readonly #queue: string
   readonly #errand: Errand
   /** The newest job, by the parent. */
@@ -74,7 +74,7 @@ class Questions {
   /** Resolves when it was tried to ask all that there is, well or not. */
   answered: Promise<unknown> = NOTHING
 
-  constructor(source: Source, queue: string, onIdle: () => void) {
+  constructor(source: QueueSource, queue: string, onIdle: () => void) {
     this.#source = source
     this.#queue = queue
     this.#errand = new Errand(source.unit.runtime, { insists: true, task: () => this.#ask(), onIdle })
@@ -103,7 +103,7 @@ class Questions {
   }
 }
 
-async function askOne(source: Source, queue: string, questions: readonly Question[]): Promise<void> {
+async function askOne(source: QueueSource, queue: string, questions: readonly Question[]): Promise<void> {
   const other = source.sibling(queue)
   const told = await learnTold(other.unit)
   const wanted = questions.map(({ id }) => id)

@@ -19,11 +19,10 @@ import {
   toSpecOptions,
   type Unique,
 } from '../jobs/job-options.ts'
-import { type Recurrence, type RecurrenceRule, toRecurrence } from './recurrence.ts'
-import { pageThrough } from '../partitions/calls.ts'
+import { type Recurrence, type RecurrenceRule, refillOne, toRecurrence } from './recurrence.ts'
+import { pageThrough } from '../partitions/partitions.ts'
 import { partitionOf } from '../../runtime/partitions/partition-hash.ts'
-import { refillOne } from './refill.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
 
 /** Of each job that is spawned. Its id is that of the recurring job, `@`, and the time of its run in milliseconds. */
@@ -94,7 +93,7 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
   readonly #check: () => Promise<void>
 
   /** `check`: that the queue has so many partitions. */
-  constructor(sources: readonly Source[], check: () => Promise<void>) {
+  constructor(sources: readonly QueueSource[], check: () => Promise<void>) {
     this.#parts = sources.map((source) => new UnitRecurring<Jobs>(source))
     this.#isSpread = sources[0]?.partition !== null
     this.#check = check
@@ -165,9 +164,9 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
 }
 
 class UnitRecurring<Jobs extends object> {
-  readonly #source: Source
+  readonly #source: QueueSource
 
-  constructor(source: Source) {
+  constructor(source: QueueSource) {
     this.#source = source
   }
 

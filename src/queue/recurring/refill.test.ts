@@ -7,8 +7,7 @@ import { until } from '../../../test/queue-fixture.ts'
 import { ioredis } from '../../drivers/ioredis.ts'
 import { runOperation } from '../../testing/run-operation.ts'
 import { argumentsOf } from '../../testing/vector-file.ts'
-import { type CronRule, nextTimes } from './recurrence.ts'
-import { comingTimes } from './refill.ts'
+import { comingTimes, type CronRule, nextTimes } from './recurrence.ts'
 
 const DAY = 86_400_000
 // The clocks of Berlin are set back four hours after this.

@@ -1,11 +1,11 @@
 // What jobs are called that have no id of their own: by their number, in a queue with partitions after that of theirs,
 // `3-1763791234567890`.
 
-import type { Source } from './source.ts'
+import type { QueueSource } from './source.ts'
 
 const IN_PARTITION = /^(\d{1,2})-(\d+)$/
 
-export function toId({ partition }: Pick<Source, 'partition'>, number: number | string): string {
+export function toId({ partition }: Pick<QueueSource, 'partition'>, number: number | string): string {
   return partition === null ? String(number) : `${partition}-${number}`
 }
 
@@ -15,7 +15,7 @@ const MILLION = 1_000_000
  * Of numbers one after the other, from a million on: they are microseconds since 1970. The engine takes long to write large
  * numbers, and most share all but the last digits.
  */
-export function toIds(source: Pick<Source, 'partition'>, first: number, count: number): string[] {
+export function toIds(source: Pick<QueueSource, 'partition'>, first: number, count: number): string[] {
   const ids: string[] = []
   let millions = Math.floor(first / MILLION)
   let rest = first - millions * MILLION
@@ -46,7 +46,7 @@ export function looksGiven(id: string): boolean {
 // queue, its number and how many there are.
 
 /** Which partition it is of how many. */
-export interface Partition {
+export interface QueuePartition {
   readonly number: number
   readonly count: number
 }
@@ -54,7 +54,7 @@ export interface Partition {
 export interface Address {
   readonly name: string
   /** Null: the queue has none. */
-  readonly partition: Partition | null
+  readonly partition: QueuePartition | null
 }
 
 // No name of a queue has a control character.

@@ -2,7 +2,7 @@
 
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import type { Codec, Undecodable } from '../../runtime/values/codec.ts'
-import type { Source } from './source.ts'
+import type { QueueSource } from './source.ts'
 
 /** A part of a job that the codec could not read. */
 export interface UndecodablePart extends Undecodable {
@@ -46,7 +46,10 @@ export class PartReader {
 const MAX_RESULT_BYTES: number = 4 * 1024 * 1024
 
 /** Empty: none. Throws what the codec throws when it cannot hold the result, InvalidArgumentError. */
-export function encodeResult(result: unknown, { results }: Pick<Source, 'results'>): string | Uint8Array {
+export function encodeResult(
+  result: unknown,
+  { results }: Pick<QueueSource, 'results'>,
+): string | Uint8Array {
   if (result === undefined) return ''
   const encoded = results.encode(result)
   if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {

@@ -5,7 +5,7 @@ import type { Chores } from './chores.ts'
 import type { PayloadChecks } from './schemas.ts'
 
 /** What the parts of one queue share. */
-export interface Source {
+export interface QueueSource {
   readonly unit: Unit
   readonly codec: Codec<unknown>
   /** As `codec`, and says `result` of what it cannot hold. */
@@ -18,7 +18,7 @@ export interface Source {
   /** What other queues call it, and this partition of it. */
   readonly address: string
   /** Another queue by its address, with the same codec. */
-  sibling(address: string): Source
+  sibling(address: string): QueueSource
   /** Null: any payload will do. */
   readonly checks: PayloadChecks | null
   /** Over how many partitions the queue is spread, for scripts; 0: it is not. */

@@ -5,13 +5,12 @@
 
 import { InvalidArgumentError, LeaseLostError, MaxRunError } from '../../runtime/errors/errors.ts'
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
+import { type Duration, toMs } from '../../runtime/values/duration.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 import { type Misfit, misfitOf, settleMisfit } from '../claims/misfits.ts'
 import { failureOf, isHeld } from '../claims/outcomes.ts'
-import type { AnswerTime, PayloadChecks } from '../source/schemas.ts'
-import { type BackoffFunction, type Backoffs, delayAfter } from './backoffs.ts'
+import { answeredIn, type AnswerTime, type PayloadChecks } from '../source/schemas.ts'
 import { BatchHandler } from './batch.ts'
-import type { QueueHooks } from './hooks.ts'
 
 /** Works on one job; what it gives is the job's result. A job whose handler throws is tried again. */
 export type Handler<Payload> = (job: ClaimedJob<Payload>) => unknown
@@ -24,14 +23,22 @@ export type Handlers<Jobs extends object> =
 /** How long a job waits that the worker cannot do; it would come back at once. */
 const WITHOUT_HANDLER = '5s'
 
+export interface AttemptHooks {
+  /**
+   * Called for each attempt instead of its handler, which `run` calls: what it gives is the result of the attempt, and
+   * what it throws its failure.
+   */
+  around?: (job: ClaimedJob, run: () => Promise<unknown>) => Promise<unknown>
+}
+
 /** What is to become of a job. `lost`: nothing, for it is somebody else's to settle. */
-export type Verdict =
+export type AttemptVerdict =
   | { readonly is: 'done'; readonly result: string | Uint8Array }
   | { readonly is: 'failed'; readonly error: unknown }
   | { readonly is: 'misfit'; readonly misfit: Misfit }
   | { readonly is: 'without handler' | 'lost' }
 
-const LOST: Verdict = { is: 'lost' }
+const LOST: AttemptVerdict = { is: 'lost' }
 
 export interface AttemptTerms<Jobs extends object> {
   readonly handlers: Handlers<Jobs>
@@ -39,12 +46,12 @@ export interface AttemptTerms<Jobs extends object> {
   readonly checks: PayloadChecks | null
   /** For what answers later: a schema, a backoff. */
   readonly time: AnswerTime
-  readonly around: QueueHooks['around']
+  readonly around: AttemptHooks['around']
   /** What a handler threw, and that it took too long. */
   onError(error: unknown, job: ClaimedJob): void
 }
 
-export class Attempts<Jobs extends object> {
+export class JobAttempts<Jobs extends object> {
   readonly #terms: AttemptTerms<Jobs>
 
   constructor(terms: AttemptTerms<Jobs>) {
@@ -58,7 +65,7 @@ export class Attempts<Jobs extends object> {
   }
 
   /** Resolves when the handler is over; rejects never. A handler may settle the job itself. */
-  async handle(job: ClaimedJob, handler: Handler<never> | null): Promise<Verdict> {
+  async handle(job: ClaimedJob, handler: Handler<never> | null): Promise<AttemptVerdict> {
     if (handler === null) {
       this.#terms.onError(new Error(`no handler for '${job.name}'`), job)
       return { is: 'without handler' }
@@ -69,14 +76,14 @@ export class Attempts<Jobs extends object> {
   }
 
   /** Null when its payload fits, and it may be worked on. A promise only where there are schemas. */
-  judge(job: ClaimedJob): Promise<Verdict | null> | Verdict | null {
+  judge(job: ClaimedJob): Promise<AttemptVerdict | null> | AttemptVerdict | null {
     const { checks, time } = this.#terms
     const judged = misfitOf(job, checks, time)
     if (judged instanceof Promise) return judged.then((misfit) => this.#verdictOn(job, misfit))
     return this.#verdictOn(job, judged)
   }
 
-  #verdictOn(job: ClaimedJob, misfit: Misfit | null): Verdict | null {
+  #verdictOn(job: ClaimedJob, misfit: Misfit | null): AttemptVerdict | null {
     // A schema may have taken its time.
     if (this.#terms.checks !== null && !isHeld(job)) return LOST
     if (misfit === null) return null
@@ -85,7 +92,7 @@ export class Attempts<Jobs extends object> {
   }
 
   /** As `handle`, of a job whose payload fits. */
-  async attempt(job: ClaimedJob, handler: Handler<never>): Promise<Verdict> {
+  async attempt(job: ClaimedJob, handler: Handler<never>): Promise<AttemptVerdict> {
     try {
       const result = await this.#run(job, handler)
       return job.isClaimed ? { is: 'done', result: job.encoded(result) } : LOST
@@ -96,7 +103,7 @@ export class Attempts<Jobs extends object> {
   }
 
   /** Tells the server what becomes of a job that is not done. Rejects where it was told in vain. */
-  async tell(job: ClaimedJob, verdict: Exclude<Verdict, { is: 'done' }>): Promise<unknown> {
+  async tell(job: ClaimedJob, verdict: Exclude<AttemptVerdict, { is: 'done' }>): Promise<unknown> {
     // Perhaps a newer worker has one.
     if (verdict.is === 'without handler') return job.release({ delay: WITHOUT_HANDLER })
     if (verdict.is === 'misfit') return settleMisfit(job, verdict.misfit)
@@ -163,4 +170,54 @@ export function checkHandlers<Jobs extends object>(handlers: Handlers<Jobs>): Ha
 
 function isHandler(handler: unknown): boolean {
   return typeof handler === 'function' || handler instanceof BatchHandler
+}
+
+// How long a failed attempt is waited for where the worker says so, and not the job.
+
+/**
+ * How long to wait for the next attempt of a job, after what its handler threw; null or undefined: as the job's own backoff
+ * says. So it is where this throws, does not answer, or gives what is no duration up to 365 days; `onError` is told.
+ */
+export type BackoffFunction<Payload> = (error: unknown, job: ClaimedJob<Payload>) => Said | Promise<Said>
+
+type Said = Duration | null | undefined
+
+/** One for every job, or one for each name. */
+export type Backoffs<Jobs extends object> =
+  | BackoffFunction<Jobs[keyof Jobs]>
+  | { readonly [Name in keyof Jobs]?: BackoffFunction<Jobs[Name]> }
+
+interface BackoffTerms {
+  readonly backoff: BackoffFunction<never> | null
+  readonly time: AnswerTime
+  onError(error: unknown, job: ClaimedJob): void
+}
+
+/** Throws InvalidArgumentError. */
+export function checkBackoffs<Jobs extends object>(backoffs: Backoffs<Jobs>): Backoffs<Jobs> {
+  if (typeof backoffs === 'function') return backoffs
+  const isObject = typeof backoffs === 'object' && backoffs !== null
+  if (isObject && Object.values(backoffs).every((each) => typeof each === 'function')) return backoffs
+  throw new InvalidArgumentError('backoff', 'must be a function, or an object of one for each name')
+}
+
+/** Null: as the job says itself. */
+export async function delayAfter(
+  error: unknown,
+  job: ClaimedJob,
+  { backoff, time, onError }: BackoffTerms,
+): Promise<Duration | null> {
+  // Nothing follows the last attempt.
+  if (backoff === null || job.attempt >= job.maxAttempts) return null
+  try {
+    const answer = await answeredIn(time, backoff(error, job as ClaimedJob<never>))
+    if (answer === null) throw new Error('the backoff has not answered in time')
+    const said = answer.value
+    if (said === null || said === undefined) return null
+    toMs('backoff', said, { min: '0ms', max: '365d' })
+    return said
+  } catch (wrong) {
+    onError(wrong, job)
+    return null
+  }
 }

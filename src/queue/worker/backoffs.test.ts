@@ -1,9 +1,8 @@
 import { batch, InvalidArgumentError, MaxRunError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { type Payloads, setup, until } from '../../../test/queue-fixture.ts'
-import type { Backoffs } from './backoffs.ts'
+import type { Backoffs, Handlers } from './attempts.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
-import type { Handlers } from './attempts.ts'
 import type { FoundJob } from '../jobs/job.ts'
 
 const HOUR_MS = 3_600_000

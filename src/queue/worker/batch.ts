@@ -107,7 +107,7 @@ export class Gatherings {
  * One call of a handler, seen by each of its jobs. It begins when all have joined that have not left before, or have kept the others
  * waiting for long (what is around them may never end), with those that are held then.
  */
-export class Batch {
+export class JobBatch {
   readonly #handler: BatchHandler<never>
   readonly #joined = new Set<ClaimedJob>()
   /** Of those that it has begun with. */
@@ -133,7 +133,7 @@ export class Batch {
 
   /** Resolves to the job's own result, or rejects with the error that it is; for one that was lost before, to nothing. */
   async join(job: ClaimedJob): Promise<unknown> {
-    if (this.#hasBegun) return new Batch(this.#handler, 1, this.#patienceMs).join(job)
+    if (this.#hasBegun) return new JobBatch(this.#handler, 1, this.#patienceMs).join(job)
     this.#timer ??= startTimer(() => this.#start(), this.#patienceMs)
     this.#joined.add(job)
     this.#arrive()

@@ -4,7 +4,7 @@
 
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
-import type { Attempt } from '../claims/outcomes.ts'
+import type { JobAttempt } from '../claims/outcomes.ts'
 import type { Settler } from '../claims/settler.ts'
 
 const MOST_A_CALL = 500
@@ -35,7 +35,7 @@ export class Extender {
   }
 
   /** A job that is kept may end sooner than was known. */
-  watch(job: Attempt): void {
+  watch(job: JobAttempt): void {
     this.#plan(this.#pauseMs(job))
   }
 
@@ -64,7 +64,7 @@ export class Extender {
   }
 
   /** How long until this job is to be looked after. */
-  #pauseMs(job: Attempt): number {
+  #pauseMs(job: JobAttempt): number {
     const { remainingMs, endsAt } = job
     const isShort = remainingMs > 0 && remainingMs < this.#leaseMs / 2
     const pauseMs = isShort ? Math.max(LEAST_PAUSE_MS, remainingMs / 3) : this.#leaseMs / 3
@@ -97,7 +97,7 @@ export class Extender {
 }
 
 /** In doubt, after a suspension of the machine, it is extended: the server knows whether it is lost. */
-function loseIfOver(job: Attempt, now: number): boolean {
+function loseIfOver(job: JobAttempt, now: number): boolean {
   const isOver = job.endsAt - now <= MARGIN_MS
   if (isOver) job.lose('lost')
   return isOver

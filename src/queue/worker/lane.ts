@@ -19,17 +19,15 @@ import { inTheEnd } from '../../runtime/time/in-the-end.ts'
 import { PATIENCE_MS } from '../../runtime/time/in-turn.ts'
 import { Retries } from '../../runtime/time/retries.ts'
 import { startTimer } from '../../runtime/time/timer.ts'
-import { toClaimedJobs } from '../claims/unit-claim.ts'
+import { toClaimedJobs } from '../claims/claim.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 import { type Exchanged, leave } from '../claims/exchange.ts'
 import { Insistence } from '../claims/insistence.ts'
-import type { Advanced, NextJob } from '../claims/next-job.ts'
-import type { Attempt, Failure, Settling } from '../claims/outcomes.ts'
+import type { Advanced, JobAttempt, Failure, NextJob, Settling } from '../claims/outcomes.ts'
 import { type Retried, Settler } from '../claims/settler.ts'
 import { CALL } from '../jobs/job-options.ts'
-import type { Leased, LossReason } from '../jobs/lease.ts'
-import type { Note } from '../jobs/notes.ts'
-import type { Source } from '../source/source.ts'
+import type { Leased, LossReason, Note } from '../jobs/attempt.ts'
+import type { QueueSource } from '../source/source.ts'
 import { Letters } from './letters.ts'
 
 /** The worker, as its lanes see it. */
@@ -41,14 +39,14 @@ export interface LaneOwner {
   /** Jobs have come; the settler extends their leases. */
   take(jobs: ClaimedJob[], settler: Settler): void
   /** The lease of a job has another end. */
-  noteExtended(job: Attempt): void
+  noteExtended(job: JobAttempt): void
   /** Something went wrong between the worker and the server; it is tried again. */
   onError(error: unknown): void
 }
 
 /** An outcome on its way; tried until it is told, or the lease is over. */
 interface PendingAck {
-  readonly job: Attempt
+  readonly job: JobAttempt
   readonly result: string | Uint8Array
 }
 
@@ -73,9 +71,9 @@ function countOf(acks: readonly PendingAck[], most: number): number {
 }
 
 /** Begins to ask when there is room. Jobs that come by it tell their outcomes by it. */
-export class Lane implements Settling {
+export class WorkerLane implements Settling {
   readonly keepsLeases: boolean = true
-  readonly #source: Source
+  readonly #source: QueueSource
   readonly #owner: LaneOwner
   /** Others of the same worker could take what is asked for here, and not answered soon. */
   readonly #hasOthers: boolean
@@ -101,7 +99,7 @@ export class Lane implements Settling {
   #onSettled: (() => void) | null = null
   #onLetter: (() => void) | null = null
 
-  constructor(source: Source, owner: LaneOwner, hasOthers: boolean) {
+  constructor(source: QueueSource, owner: LaneOwner, hasOthers: boolean) {
     this.#source = source
     this.#owner = owner
     this.#hasOthers = hasOthers
@@ -117,7 +115,7 @@ export class Lane implements Settling {
   }
 
   /** Acks travel with the next claim. */
-  ack(job: Attempt, result: string | Uint8Array): void {
+  ack(job: JobAttempt, result: string | Uint8Array): void {
     this.#acks.push({ job, result })
     this.#owner.plan()
   }
@@ -126,15 +124,15 @@ export class Lane implements Settling {
     return this.#settler.advance(job, next, result)
   }
 
-  retry(job: Attempt, delayMs: number, failure: Failure): Promise<Retried> {
+  retry(job: JobAttempt, delayMs: number, failure: Failure): Promise<Retried> {
     return this.#insistence.tell(job, (inDoubt) => this.#settler.retry(job, delayMs, failure, inDoubt))
   }
 
-  bury(job: Attempt, failure: Failure): Promise<void> {
+  bury(job: JobAttempt, failure: Failure): Promise<void> {
     return this.#insistence.tell(job, (inDoubt) => this.#settler.bury(job, failure, inDoubt))
   }
 
-  release(job: Attempt, delayMs: number): Promise<void> {
+  release(job: JobAttempt, delayMs: number): Promise<void> {
     return this.#insistence.tell(job, (inDoubt) => this.#settler.release(job, delayMs, inDoubt))
   }
 
@@ -142,7 +140,7 @@ export class Lane implements Settling {
     return this.#settler.note(note)
   }
 
-  async extend(job: Attempt, leaseMs: number): Promise<void> {
+  async extend(job: JobAttempt, leaseMs: number): Promise<void> {
     const extending = this.#settler.extend(job, leaseMs)
     // It may end earlier from now on, also when no answer comes.
     this.#owner.noteExtended(job)

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import type { Post } from '../../runtime/subscriptions/mailbox.ts'
 import { Letters } from './letters.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 
 test('letters that are confirmed after they were closed are closed', async () => {
   let confirm: (post: Post) => void = () => undefined
@@ -13,7 +13,7 @@ test('letters that are confirmed after they were closed are closed', async () =>
     told: { channel: 'told' },
     runtime: { server: { info: {} }, mailbox: { newId: () => 'a.1', expect: () => confirmed } },
   }
-  const letters = new Letters({ unit } as unknown as Source, {
+  const letters = new Letters({ unit } as unknown as QueueSource, {
     leaseMs: 1000,
     onLetter: () => undefined,
     onHeard: () => undefined,

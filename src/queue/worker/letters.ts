@@ -9,7 +9,7 @@ import { toListenError } from '../../runtime/calls/script-errors.ts'
 import { End, endsAtOf } from '../../runtime/keeper/grant.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import { type Exchanged, NOTHING_ELSE, type ToldJob } from '../claims/exchange.ts'
-import type { Source } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 
 const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 
@@ -37,7 +37,7 @@ export interface LetterTerms {
 type Clock = Pick<Exchanged, 'nowMs' | 'askedAt'>
 
 export class Letters {
-  readonly #source: Source
+  readonly #source: QueueSource
   readonly #terms: LetterTerms
   readonly #id: string
   readonly #over = new AbortController()
@@ -49,7 +49,7 @@ export class Letters {
   readonly #early: HandedJob[] = []
   #isLast = false
 
-  constructor(source: Source, terms: LetterTerms) {
+  constructor(source: QueueSource, terms: LetterTerms) {
     this.#source = source
     this.#terms = terms
     this.#id = source.unit.runtime.mailbox.newId()

@@ -20,18 +20,23 @@ import { onAbort } from '../../runtime/time/aborts.ts'
 import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
-import { type Attempt, isHeld } from '../claims/outcomes.ts'
+import { type JobAttempt, isHeld } from '../claims/outcomes.ts'
 import type { Settler } from '../claims/settler.ts'
 import { type AnswerTime, timeOfWorker } from '../source/schemas.ts'
-import type { Source } from '../source/source.ts'
-import { Attempts, checkHandlers, type Handlers, type Verdict } from './attempts.ts'
-import { type Backoffs, checkBackoffs } from './backoffs.ts'
-import { Batch, BatchHandler, Gatherings } from './batch.ts'
+import type { QueueSource } from '../source/source.ts'
+import {
+  type AttemptHooks,
+  JobAttempts,
+  type Backoffs,
+  checkBackoffs,
+  checkHandlers,
+  type Handlers,
+  type AttemptVerdict,
+} from './attempts.ts'
+import { JobBatch, BatchHandler, Gatherings } from './batch.ts'
 import { Extender } from './extender.ts'
-import type { QueueHooks } from './hooks.ts'
-import { Lane } from './lane.ts'
+import { WorkerLane } from './lane.ts'
 import { Patience } from './patience.ts'
-import { Shares } from './shares.ts'
 
 export interface WorkOptions<Jobs extends object = Record<string, unknown>> {
   /** Jobs at work at once; default 10. */
@@ -58,13 +63,14 @@ const OPTIONS = ['concurrency', 'prefetch', 'lease', 'backoff', 'signal', 'onSet
 /** Claims jobs, hands them to handlers and extends them meanwhile, until it is closed. Its errors go to `onError`. */
 export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #time: AnswerTime
-  readonly #attempts: Attempts<Jobs>
+  readonly #attempts: JobAttempts<Jobs>
   readonly #concurrency: number
   readonly #room: number
   readonly #onSettled: (job: ClaimedJob) => void
   readonly #onError: (error: unknown, job: ClaimedJob | null) => void
-  readonly #lanes: readonly Lane[]
-  readonly #shares: Shares<Lane>
+  readonly #lanes: readonly WorkerLane[]
+  /** The lane whose turn it is. */
+  #turn = 0
   readonly #extender: Extender
   readonly #forgets: readonly (() => void)[]
   #forgetSignal: () => void = () => undefined
@@ -88,15 +94,15 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   /** Throws InvalidArgumentError. */
   constructor(
-    sources: readonly Source[],
+    sources: readonly QueueSource[],
     handlers: Handlers<Jobs>,
     options: WorkOptions<Jobs>,
-    { around }: QueueHooks,
+    { around }: AttemptHooks,
   ) {
     checkOptions('options', options, OPTIONS)
     checkHandlers(handlers)
     const { concurrency = 10, prefetch = 0, lease = '30s', backoff = {} } = options
-    const [first] = sources as [Source]
+    const [first] = sources as [QueueSource]
     const { runtime } = first.unit
     const backoffs = checkBackoffs<Jobs>(backoff)
     this.#concurrency = checkInteger('concurrency', concurrency, 1, 10_000)
@@ -108,17 +114,16 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#extender = new Extender(leaseMs, onError)
     this.#time = timeOfWorker(runtime.runner)
     const terms = { handlers, backoffs, checks: first.checks, time: this.#time, around }
-    this.#attempts = new Attempts<Jobs>({ ...terms, onError: this.#onError })
+    this.#attempts = new JobAttempts<Jobs>({ ...terms, onError: this.#onError })
     const owner = {
       leaseMs,
       plan: () => this.#plan(),
       hasRoom: () => this.#free() > 0,
       take: (jobs: ClaimedJob[], settler: Settler) => this.#take(jobs, settler),
-      noteExtended: (job: Attempt) => this.#extender.watch(job),
+      noteExtended: (job: JobAttempt) => this.#extender.watch(job),
       onError,
     }
-    this.#lanes = sources.map((source) => new Lane(source, owner, sources.length > 1))
-    this.#shares = new Shares(this.#lanes)
+    this.#lanes = sources.map((source) => new WorkerLane(source, owner, sources.length > 1))
     this.#plan()
     this.#forgetSignal = onAbort(options.signal, () => void this.close())
     const look = (): void => this.#extender.look()
@@ -160,8 +165,26 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   /** Each lane acks what is done, and claims its share of what there is room for. */
   #endTick(): void {
     this.#isPlanned = false
-    const shares = this.#shares.of(Math.max(0, this.#free()))
+    const shares = this.#shareOut(Math.max(0, this.#free()))
     for (const lane of this.#lanes) lane.exchange(shares.get(lane) ?? 0)
+  }
+
+  /**
+   * Equal shares for the lanes that may ask; what cannot be divided goes to those whose turn it is, so that no partition with many jobs
+   * holds up those with few. A lane that is silent takes nothing away from the others.
+   */
+  #shareOut(room: number): Map<WorkerLane, number> {
+    const count = this.#lanes.length
+    const inTurn = [...this.#lanes.slice(this.#turn), ...this.#lanes.slice(0, this.#turn)]
+    const mayAsk = inTurn.filter((lane) => lane.mayAsk)
+    const asking = mayAsk.filter(({ isSilent }) => !isSilent)
+    const shares = new Map(mayAsk.map((lane) => [lane, Math.ceil(room / count)]))
+    const over = asking.length === 0 ? 0 : room % asking.length
+    for (const [at, lane] of asking.entries()) {
+      shares.set(lane, Math.floor(room / asking.length) + (at < over ? 1 : 0))
+      if (at === over - 1) this.#turn = (this.#lanes.indexOf(lane) + 1) % count
+    }
+    return shares
   }
 
   /** How many more jobs could be asked for. */
@@ -196,7 +219,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#beginIfFull()
   }
 
-  async #work(job: ClaimedJob, attempting: Promise<Verdict>): Promise<void> {
+  async #work(job: ClaimedJob, attempting: Promise<AttemptVerdict>): Promise<void> {
     const verdict = await attempting
     this.#atWork -= 1
     this.#settling.add(job)
@@ -207,7 +230,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   }
 
   /** An ack goes to the lane of the job, which plans the exchange that takes it along. */
-  #settle(job: ClaimedJob, verdict: Verdict): void {
+  #settle(job: ClaimedJob, verdict: AttemptVerdict): void {
     const settled = (error: unknown): void => this.#settled(job, error)
     if (verdict.is === 'done') job.ackThen(verdict.result, settled)
     else this.#attempts.tell(job, verdict).then(() => settled(null), settled)
@@ -234,7 +257,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   async #gatherLate(
     job: ClaimedJob,
     handler: BatchHandler<never>,
-    judging: Promise<Verdict | null>,
+    judging: Promise<AttemptVerdict | null>,
   ): Promise<void> {
     this.#judged += 1
     const verdict = await judging
@@ -253,14 +276,14 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   /** Those that were lost while they waited for others are left out. */
   #beginBatch(handler: BatchHandler<never>, gathered: readonly ClaimedJob[]): void {
     const jobs = gathered.filter(isHeld)
-    const batch = new Batch(handler, jobs.length, this.#time.deadlineMs)
+    const batch = new JobBatch(handler, jobs.length, this.#time.deadlineMs)
     for (const job of gathered) {
       if (job.isClaimed) void this.#work(job, this.#join(batch, job))
       else this.#forget(job)
     }
   }
 
-  async #join(batch: Batch, job: ClaimedJob): Promise<Verdict> {
+  async #join(batch: JobBatch, job: ClaimedJob): Promise<AttemptVerdict> {
     try {
       return await this.#attempts.attempt(job, () => batch.join(job))
     } finally {

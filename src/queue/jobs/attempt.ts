@@ -1,12 +1,30 @@
-// What is told of jobs while they are at work: how far they have come, and lines in their logs. Those of one tick travel in
-// one call.
+// One attempt at one job: what holds its lease, and why it lost the job.
 
 import { note } from '../../generated/queue.ts'
-import { checkText } from '../../runtime/values/arguments.ts'
 import type { BatchTerms, Send } from '../../runtime/calls/batcher.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { type LossReason, reasonsOf } from './lease.ts'
-import type { Source } from '../source/source.ts'
+import { checkText } from '../../runtime/values/arguments.ts'
+import type { QueueSource } from '../source/source.ts'
+
+/** What a lease needs to be kept. */
+export interface Leased {
+  /** What the scripts call the job. */
+  readonly number: string
+  /** Greater than that of every earlier attempt at any job of the queue. */
+  readonly token: number
+}
+
+export type LossReason = 'lost' | 'retried' | 'buried' | 'cancelled' | 'acked' | 'absent'
+
+/** Why jobs of a call were refused, by their places. */
+export function reasonsOf(
+  refused: readonly { readonly at: number; readonly why: string }[],
+): ReadonlyMap<number, LossReason> {
+  return new Map(refused.map(({ at, why }) => [at, why as LossReason]))
+}
+
+// What is told of jobs while they are at work: how far they have come, and lines in their logs. Those of one tick travel in
+// one call.
 
 export interface Note {
   /** The number of the job, or its own id. */
@@ -29,7 +47,7 @@ const NOTES: BatchTerms = {
 }
 
 /** Null: it is noted; else why not. */
-export function sendNote(source: Source, noted: Note): Promise<LossReason | null> {
+export function sendNote(source: QueueSource, noted: Note): Promise<LossReason | null> {
   const { unit, codec } = source
   const send: Send<Note, LossReason | null> = async (notes, by) => {
     const { refused } = await unit.runOnce(note, (id) => ({ codec: codec.name, ...id, notes }), { by })
@@ -45,7 +63,7 @@ export function sendNote(source: Source, noted: Note): Promise<LossReason | null
 }
 
 /** Throws InvalidArgumentError, and what the codec throws when it cannot hold the value. */
-export function encodeProgress(value: unknown, { codec }: Source): string | Uint8Array {
+export function encodeProgress(value: unknown, { codec }: QueueSource): string | Uint8Array {
   const encoded = codec.encode(value)
   if (Buffer.byteLength(encoded) > MAX_PROGRESS_BYTES) {
     throw new InvalidArgumentError('progress', `must be at most ${MAX_PROGRESS_BYTES} bytes when encoded`)
@@ -62,7 +80,7 @@ export function toLine(line: unknown): string {
 }
 
 /** A line of anybody. False where there is no such job. Throws InvalidArgumentError. */
-export async function logLine(source: Source, id: string, line: string): Promise<boolean> {
+export async function logLine(source: QueueSource, id: string, line: string): Promise<boolean> {
   const number = checkText('id', id, 512)
   return (await sendNote(source, { number, token: 0, what: 'log', value: toLine(line) })) === null
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { batch, type ClaimedJob } from 'perilune'
 import { describe, expect, test } from 'vitest'
-import { type Payloads, setup, until } from '../../../test/queue-fixture.ts'
+import { type Payloads, setup, until } from '../../test/queue-fixture.ts'
 
 const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const mail = { to: 'ada' }
