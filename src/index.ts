@@ -234,7 +234,7 @@ export {
   type RecurringJobOptions,
   type RecurringOptions,
   type RecurringPage,
-} from './queue/recurring/recurring.ts'
+} from './queue/recurring/recurring-jobs.ts'
 export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './queue/source/schemas.ts'
 export type {
   GroupInspection,

@@ -64,7 +64,7 @@ export type {
   RecurringJobOptions,
   RecurringOptions,
   RecurringPage,
-} from './recurring/recurring.ts'
+} from './recurring/recurring-jobs.ts'
 export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './source/schemas.ts'
 export type {
   GroupInspection,

@@ -13,7 +13,7 @@ import { type Enqueued, Enqueuer, type Routed, Router } from './jobs/enqueuer.ts
 import type { JobOptions } from './jobs/job-options.ts'
 import { Jobs as JobList } from './jobs/jobs.ts'
 import { checkHooks, type NewJob, Preparer, type QueueHooks } from './preparer.ts'
-import { Recurring } from './recurring/recurring.ts'
+import { Recurring } from './recurring/recurring-jobs.ts'
 import { type PartitionedQueueInspection, type QueueInspection, Settings } from './settings.ts'
 import type { SchemasByName } from './source/schemas.ts'
 import type { QueueSource } from './source/source.ts'

@@ -6,7 +6,7 @@ import { groupsFor, setup } from '../../../test/partitioned-queue-fixture.ts'
 import { type Payloads, until } from '../../../test/queue-fixture.ts'
 import { partitionOf } from '../../runtime/partitions/partition-hash.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
-import type { RecurringPage } from './recurring.ts'
+import type { RecurringPage } from './recurring-jobs.ts'
 
 const mail = { name: 'mail', payload: { to: 'ada' } } as const
 

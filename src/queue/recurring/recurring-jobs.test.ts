@@ -4,7 +4,7 @@ import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { START_US } from '../../testing/test-clock.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 import type { Queue } from '../queue.ts'
-import type { RecurringOptions } from './recurring.ts'
+import type { RecurringOptions } from './recurring-jobs.ts'
 
 const START_MS = START_US / 1000
 const SECOND = 1000
