@@ -2,8 +2,7 @@
 
 import { checkOneOf, checkOptions, checkText } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { toId } from './source/ids.ts'
-import type { QueueSource } from './source/source.ts'
+import { type QueueSource, toId } from './source/source.ts'
 
 const KINDS = [
   'enqueued',

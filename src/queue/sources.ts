@@ -5,13 +5,11 @@ import { Agreement } from '../runtime/partitions/agreement.ts'
 import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
-import { deliver } from './outbox/outbox.ts'
-import { askAfter } from './outbox/questions.ts'
+import { askAfter, deliver } from './outbox/outbox.ts'
 import { refillAll } from './recurring/recurrence.ts'
 import { Chores } from './source/chores.ts'
-import { type QueuePartition, readAddress, toAddress } from './source/ids.ts'
+import { type QueuePartition, type QueueSource, readAddress, toAddress } from './source/source.ts'
 import { PayloadChecks, type SchemasByName } from './source/schemas.ts'
-import type { QueueSource } from './source/source.ts'
 
 export interface QueueSourceOptions {
   codec?: Codec<unknown>

@@ -17,12 +17,11 @@ import type { Advanced, NextJob, Settling } from './outcomes.ts'
 import { burialOf, checkNext, releaseMsOf, retryOf } from './outcomes.ts'
 import { encodeProgress, type LossReason, type Note, toLine } from '../jobs/attempt.ts'
 import type { Exchanged, ToldJob } from './exchange.ts'
-import { toId } from '../source/ids.ts'
+import { type QueueSource, toId } from '../source/source.ts'
 import { PLAIN } from '../jobs/job-options.ts'
 import { LeaseWatch } from './lease-watch.ts'
 import { type Parent, parentsOf } from '../jobs/parents.ts'
 import { encodeResult } from '../source/job-parts.ts'
-import type { QueueSource } from '../source/source.ts'
 
 /** Called with null, or with what went wrong. */
 type AckListener = (error: unknown) => void

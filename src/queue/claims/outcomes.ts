@@ -18,8 +18,7 @@ import {
 } from '../jobs/job-options.ts'
 import { type Leased, type LossReason, type Note, reasonsOf } from '../jobs/attempt.ts'
 import { asCalledAt, refuseOwn, withAddresses } from '../partitions/partitions.ts'
-import { toAddress, toId } from '../source/ids.ts'
-import type { QueueSource } from '../source/source.ts'
+import { type QueueSource, toAddress, toId } from '../source/source.ts'
 
 export interface RetryOptions {
   /** How long until the next attempt; default: by the job's backoff. */

@@ -12,10 +12,9 @@ import { partitionOf } from '../../runtime/partitions/partition-hash.ts'
 import { within } from '../../runtime/time/in-time.ts'
 import type { Codec } from '../../runtime/values/codec.ts'
 import { INLINE_BYTES } from '../../runtime/values/inline-bytes.ts'
-import { untilAnswered } from '../outbox/questions.ts'
+import { untilAnswered } from '../outbox/outbox.ts'
 import { asCalledAt, idsOfQueue, placeId, withAddresses } from '../partitions/partitions.ts'
-import { looksGiven, placeOf, toId, toIds } from '../source/ids.ts'
-import type { QueueSource } from '../source/source.ts'
+import { looksGiven, placeOf, type QueueSource, toId, toIds } from '../source/source.ts'
 import { CALL, type JobSpec, PLAIN, type SpecOptions, workOf } from './job-options.ts'
 
 export interface Enqueued {

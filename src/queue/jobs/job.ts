@@ -2,9 +2,8 @@
 
 import { find, type FindAnswer, history } from '../../generated/queue.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
-import { toId } from '../source/ids.ts'
+import { type QueueSource, toId } from '../source/source.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
-import type { QueueSource } from '../source/source.ts'
 
 export type JobState = 'ready' | 'scheduled' | 'blocked' | 'claimed' | 'stopping' | 'dead' | 'done'
 

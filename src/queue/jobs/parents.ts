@@ -1,13 +1,12 @@
 // Jobs that wait for others: what can be said of it, and how the scripts take it.
 
-import { changeParents, parents, type ParentsAnswer } from '../../generated/queue.ts'
+import { changeParents, parents as parentsOfJob, type ParentsAnswer } from '../../generated/queue.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { checkName } from '../../runtime/values/keys.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
-import { readAddress, toId } from '../source/ids.ts'
+import { type QueueSource, readAddress, toId } from '../source/source.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
-import type { QueueSource } from '../source/source.ts'
 import type { JobState } from './job.ts'
 
 /** A job of this queue by its id, or one of another queue. */
@@ -98,7 +97,7 @@ export async function parentsPage(
 }
 
 async function tell(source: QueueSource, id: string, after: number): Promise<Told[]> {
-  const { parents: told } = await source.unit.run(parents, { codec: source.codec.name, id, after })
+  const { parents: told } = await source.unit.run(parentsOfJob, { codec: source.codec.name, id, after })
   return told
 }
 

@@ -36,9 +36,8 @@ import {
   readHistory,
   toJob,
 } from './job.ts'
-import { toId } from '../source/ids.ts'
+import { type QueueSource, toId } from '../source/source.ts'
 import { logLine } from './attempt.ts'
-import type { QueueSource } from '../source/source.ts'
 import { changeTags, searchTagged, track } from './tags.ts'
 
 export interface JobPage {

@@ -3,8 +3,7 @@
 
 import type { Runtime } from '../../runtime/connection/runtime.ts'
 import { Errand } from '../source/chores.ts'
-import { readAddress } from '../source/ids.ts'
-import type { QueueSource } from '../source/source.ts'
+import { type QueueSource, readAddress } from '../source/source.ts'
 
 /** Numbers may go back: what is put out may stand before what was seen. */
 const LOOK_AGAIN_MS = 10_000

@@ -4,8 +4,7 @@
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { partitionOf } from '../../runtime/partitions/partition-hash.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
-import { placeOf, toAddress } from '../source/ids.ts'
-import type { QueueSource } from '../source/source.ts'
+import { placeOf, type QueueSource, toAddress } from '../source/source.ts'
 
 interface Wanted {
   readonly at: number

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toId, toIds } from './ids.ts'
+import { toId, toIds } from './source.ts'
 
 test.each([null, 3])(
   'numbers one after the other are called as each alone is (partition %s)',

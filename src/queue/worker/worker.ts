@@ -213,7 +213,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       }
       this.#atWork += 1
       const handler = this.#attempts.handlerOf(job.name)
-      if (handler instanceof BatchHandler) void this.#gather(job, handler)
+      if (handler instanceof BatchHandler) this.#gather(job, handler)
       else void this.#work(job, this.#attempts.handle(job, handler))
     }
     this.#beginIfFull()
