@@ -30,8 +30,8 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/drivers/channels/rounds.ts',
   'src/drivers/wire/those-that-answer.ts',
   'src/drivers/wire/time-limit.ts',
-  'src/queue/exchanger.ts',
-  'src/queue/listening.ts',
+  'src/queue/worker/lane.ts',
+  'src/queue/event-stream.ts',
   'src/testing/driver-calls.ts',
   'src/testing/driver-faults.ts',
   'server/http/answers/pauses.ts',
@@ -88,7 +88,7 @@ test('what was thrown is put into words by src/runtime/errors/thrown.ts', () => 
     'src/testing/',
     'src/runtime/errors/thrown.ts',
     'src/runtime/calls/server.ts',
-    'src/queue/cron.ts',
+    'src/queue/recurring/cron.ts',
   ]
   holds(
     THROWN,
