@@ -2,7 +2,7 @@
 
 import type { Perilune } from 'perilune'
 import type { OpenCounters } from './counters/open-counters.ts'
-import { type App, createFastify } from './fastify.ts'
+import { type App, createFastify, type LogTarget } from './fastify.ts'
 import type { Readiness } from './readiness.ts'
 import { healthRoutes } from './routes/health.ts'
 import { v1 } from './routes/v1.ts'
@@ -22,6 +22,7 @@ export interface AppParts {
   readonly feedLimits?: Partial<FeedLimits>
   /** pino's; `silent` for no log at all. */
   readonly logLevel: string
+  readonly logTarget?: LogTarget | undefined
   /** When a request that has not come in whole is given up. */
   readonly requestTimeoutMs?: number
   /** The one that `perilune` was opened with. */
@@ -30,8 +31,8 @@ export interface AppParts {
 
 export function buildApp({ perilune, readiness, zaqar, feedLimits: own, ...rest }: AppParts): App {
   const { counters = [] } = rest
-  const { logLevel, requestTimeoutMs, unsent = new Unsent() } = rest
-  const app = createFastify(logLevel, { requestTimeoutMs, unsent })
+  const { logLevel, logTarget, requestTimeoutMs, unsent = new Unsent() } = rest
+  const app = createFastify(logLevel, { requestTimeoutMs, unsent, logTarget })
   app.register(async (health) => healthRoutes(health, readiness))
   const limits = { ...feedLimits, ...own }
   app.register((native: App) => v1(native, { perilune, counters, limits }), { prefix: '/v1' })

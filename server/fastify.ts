@@ -40,22 +40,36 @@ export type App = FastifyInstance<
 
 const MAX_HEADER_BYTES = 16_384
 
+/** Where the log goes; else to the standard output. */
+export interface LogTarget {
+  write(line: string): void
+}
+
 export interface AppTerms {
   /** When a request that has not come in whole is ended with 408. */
   readonly requestTimeoutMs: number | undefined
   readonly unsent: Unsent
+  readonly logTarget?: LogTarget | undefined
 }
 
 /** An app without routes. `logLevel`: pino's, `silent` included. */
-export function createFastify(logLevel: string, { requestTimeoutMs = 30_000, unsent }: AppTerms): App {
+export function createFastify(
+  logLevel: string,
+  { requestTimeoutMs = 30_000, unsent, logTarget }: AppTerms,
+): App {
   const broken = new BrokenRequests()
   const app: App = fastify({
-    logger: { level: logLevel },
+    logger: { level: logLevel, ...(logTarget === undefined ? {} : { stream: logTarget }) },
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: 'idle',
     requestTimeout: requestTimeoutMs,
     // Node takes the longer of the two for the whole request; by default that is a minute for the headers.
-    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4) },
+    http: {
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
+      // Node would end the connection with its answer, and carry out what comes behind.
+      requireHostHeader: false,
+    },
     connectionTimeout: 60_000,
     // Too long a name is the caller's mistake, not an unknown path.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES, querystringParser: parseQuery },

@@ -1,6 +1,7 @@
 // What holds for every request, whatever it is for: its head, how its body is written, and that its answer arrives.
 
 import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from './testing/feed-api.ts'
 import { openSocket, readStatus, send, statusOf } from './testing/raw-request.ts'
@@ -131,5 +132,29 @@ describe('an answer', () => {
       `${good}${head}Transfer-Encoding: chunked\r\n\r\nZZ\r\n{"body":2}\r\n0\r\n\r\n`,
     )
     expect(statuses).toEqual([201, 400])
+  })
+})
+
+describe('a request behind another one on its connection', () => {
+  const behind = async (first: string): Promise<{ statuses: number[]; isDone: boolean }> => {
+    const feed = api.newFeed()
+    const head = `Host: x\r\n${JSON_TYPE}\r\nX-Project-ID: p\r\nConnection: close\r\nContent-Length: 10`
+    const { statuses } = await talk(`${first}POST ${feed}/messages HTTP/1.1\r\n${head}\r\n\r\n{"body":1}`)
+    await setTimeout(50)
+    return { statuses, isDone: (await api.call('GET', feed, { project: 'p' })).status === 200 }
+  }
+
+  test('that asks to close is not carried out', async () => {
+    for (const wish of ['close', 'te, Close', 'close\t', 'keep-alive\r\nConnection: close']) {
+      const first = `GET /v1/locks/l HTTP/1.1\r\nHost: x\r\nConnection: ${wish}\r\n\r\n`
+      expect(await behind(first), wish).toEqual({ statuses: [200], isDone: false })
+      const second = `GET /v1/locks/k HTTP/1.1\r\nHost: x\r\n\r\n${first}`
+      expect(await behind(second), wish).toEqual({ statuses: [200, 200], isDone: false })
+    }
+  })
+
+  test('that names no host is answered', async () => {
+    const { statuses, isDone } = await behind('GET /v1/locks/l HTTP/1.1\r\n\r\n')
+    expect({ statuses, isDone }).toEqual({ statuses: [400, 201], isDone: true })
   })
 })

@@ -1,8 +1,9 @@
 // Requests that a client sends on one connection without waiting for answers are carried out one after the other, each once the
 // answer before it has been taken: else a client that never reads could have any number of answers made for it. A request whose
-// client has left by then is not begun. While many wait no more are read.
+// client has left by then is not begun, nor is one behind the last answer of its connection, for nobody would get its own.
+// While many wait no more are read.
 
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
@@ -15,20 +16,29 @@ interface Line {
 
 export function carryOutInOrder(app: Pick<FastifyInstance, 'addHook'>): void {
   const lines = new WeakMap<Socket, Line>()
-  app.addHook('onRequest', ({ socket }, reply, begin) => {
+  app.addHook('onRequest', ({ raw, socket }, reply, begin) => {
+    if (asksToClose(raw)) reply.header('Connection', 'close')
     const line = lines.get(socket)
     if (line === undefined) lines.set(socket, { last: reply.raw, waiting: 0 })
-    else if (line.last.closed) line.last = reply.raw
-    else return waitInLine(line, socket, reply.raw, begin)
+    else if (!line.last.closed) return waitInLine(line, socket, reply.raw, begin)
+    else if (socket.writable) line.last = reply.raw
+    else return
     begin()
   })
+}
+
+/** Node does not see it before a tab. */
+function asksToClose({ headers }: IncomingMessage): boolean {
+  const options = headers.connection?.split(',') ?? []
+  return options.some((option) => option.trim().toLowerCase() === 'close')
 }
 
 function waitInLine(line: Line, socket: Socket, response: ServerResponse, begin: () => void): void {
   line.last.once('close', () => {
     line.waiting -= 1
     if (line.waiting === 0) socket.resume()
-    if (!socket.destroyed) begin()
+    // An answer that ends the connection has ended the socket by now, and does not destroy it before its bytes have left.
+    if (socket.writable) begin()
   })
   line.last = response
   line.waiting += 1

@@ -1,10 +1,12 @@
 // The program as it runs: exit codes, output, signals.
 
-import { type ChildProcess, exec, spawn } from 'node:child_process'
+import { type ChildProcess, exec, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
@@ -26,12 +28,13 @@ interface Program {
   readonly exit: Promise<number | null>
 }
 
-function run(environment: Record<string, string>): Program {
+/** `output`: a descriptor for all that the program says. */
+function run(environment: Record<string, string>, output: 'pipe' | number = 'pipe'): Program {
   const env = { ...process.env, NODE_ENV: '', PORT: '0', PERILUNE_DATA: data, ...environment }
-  const child = spawn(process.execPath, commandOf(main), { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, commandOf(main), { env, stdio: ['ignore', output, output] })
   let [out, err] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()))
   const exit = once(child, 'close').then(() => child.exitCode)
   return { child, out: () => out, err: () => err, exit }
 }
@@ -39,6 +42,18 @@ function run(environment: Record<string, string>): Program {
 async function untilListening(program: Program): Promise<void> {
   while (!/claims'|"listening"/.test(program.out()) && program.child.exitCode === null) await sleep(20)
   expect(program.err()).toBe('')
+}
+
+/** For a service whose output the test does not read. */
+async function untilServing(port: number): Promise<void> {
+  await expect
+    .poll(() =>
+      fetch(`http://127.0.0.1:${port}/livez`, { signal: AbortSignal.timeout(1000) }).then(
+        ({ status }) => status,
+        () => null,
+      ),
+    )
+    .toBe(200)
 }
 
 /** Does what curl would do with the line, as a shell reads it: a machine may have no curl. */
@@ -132,14 +147,44 @@ test('a service whose output nobody reads any more serves, and ends when it is t
   program.child.stdout?.destroy()
   program.child.stderr?.destroy()
 
-  await expect
-    .poll(() =>
-      fetch(`http://127.0.0.1:${port}/livez`, { signal: AbortSignal.timeout(1000) }).then(
-        ({ status }) => status,
-        () => null,
-      ),
-    )
-    .toBe(200)
+  await untilServing(port)
+  program.child.kill('SIGTERM')
+
+  expect(await Promise.race([program.exit, sleep(20_000, 'frozen')])).toBe(0)
+})
+
+const onLinux = test.skipIf(!existsSync('/dev/full'))
+
+onLinux('a service whose log has no room on its disk serves, and ends when it is told to', async () => {
+  const port = await freePort()
+  const full = openSync('/dev/full', 'w')
+  const program = run({ PORT: String(port) }, full)
+  onTestFinished(() => void program.child.kill('SIGKILL'))
+  closeSync(full)
+
+  for (let round = 0; round < 5; round += 1) await untilServing(port)
+  program.child.kill('SIGTERM')
+
+  expect(await Promise.race([program.exit, sleep(20_000, 'frozen')])).toBe(0)
+})
+
+test('a service whose output is not read for a while serves, and tells how many lines it dropped', async () => {
+  const port = await freePort()
+  const path = join(data, 'output')
+  execFileSync('mkfifo', [path])
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const output = openSync(path, 'w')
+  const program = run({ PORT: String(port), NODE_ENV: 'production' }, output)
+  onTestFinished(() => void program.child.kill('SIGKILL'))
+  closeSync(output)
+
+  await untilServing(port)
+  const url = `http://127.0.0.1:${port}/${'a'.repeat(15_000)}`
+  for (let asked = 0; asked < 120; asked += 1) await (await fetch(url)).text()
+  const lines = createInterface(new Socket({ fd: reader, readable: true }))
+  let drops = ''
+  lines.on('line', (line) => (drops ||= line.includes('dropped') ? line : ''))
+  await expect.poll(() => drops).toMatch(/"level":40,.*"lines":\d+,"msg":"lines of the log were dropped/)
   program.child.kill('SIGTERM')
 
   expect(await Promise.race([program.exit, sleep(20_000, 'frozen')])).toBe(0)

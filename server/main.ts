@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 // Configuration from the environment, signals, exit codes. Importing this file starts the service.
 
+import { hostname } from 'node:os'
 import closeWithGrace from 'close-with-grace'
 import { greeting } from './greeting.ts'
+import { Output } from './output.ts'
 import about from './package.json' with { type: 'json' }
 import type { Service } from './service.ts'
 import { StartError } from './settings.ts'
@@ -37,10 +39,11 @@ else fail(`there is no command ${command}: perilune-server --help says which the
 
 async function serve(): Promise<void> {
   // Loaded only here: it takes a second, and the other commands need little of it.
-  const starting = import('./service.ts').then(({ startService }) => startService(process.env, say))
-  closeOnSignal(starting)
+  const output = new Output(1, { dropped: logDropped })
+  const starting = import('./service.ts').then(({ startService }) => startService(process.env, say, output))
+  closeOnSignal(starting, output)
   try {
-    welcome(await starting)
+    welcome(await starting, output)
   } catch (error) {
     fail(`perilune cannot start: ${reasonOf(error)}`)
   }
@@ -53,8 +56,11 @@ async function flush(args: readonly string[]): Promise<void> {
   process.on('SIGINT', end).on('SIGTERM', end)
   try {
     const { flushCommand } = await import('./flush-command.ts')
-    const told = (line: string): void => void process.stdout.write(`${line}\n`)
-    process.exit(await flushCommand(args, process.env, { say: told, signal: ending.signal }))
+    const output = new Output(1, { dropped: (lines) => `${lines} lines could not be written` })
+    const told = (line: string): void => output.write(`${line}\n`)
+    const code = await flushCommand(args, process.env, { say: told, signal: ending.signal })
+    await output.close()
+    process.exit(code)
   } catch (error) {
     fail(`perilune cannot flush: ${reasonOf(error)}`)
   }
@@ -69,13 +75,19 @@ function fail(line: string): never {
   process.exit(1)
 }
 
+/** As pino writes it. */
+function logDropped(lines: number): string {
+  const msg = 'lines of the log were dropped: they could not be written'
+  return JSON.stringify({ level: 40, time: Date.now(), pid: process.pid, hostname: hostname(), lines, msg })
+}
+
 /** In production the output is for machines. */
-function welcome({ url, engine, log }: Service): void {
+function welcome({ url, engine, log }: Service, output: Output): void {
   const { description, durability, warnings } = engine
   if (process.env['NODE_ENV'] === 'production') {
     log.info({ url, engine: description, durability, warnings }, 'listening')
   } else {
-    process.stdout.write(`${greeting(url, engine)}\n`)
+    output.write(`${greeting(url, engine)}\n`)
   }
 }
 
@@ -83,12 +95,13 @@ function welcome({ url, engine, log }: Service): void {
  * A terminal's Ctrl-C reaches npm and the service, and npm passes its own on: the same wish may come
  * twice, and must not end the draining. One that comes while the service starts counts once it has.
  */
-function closeOnSignal(starting: Promise<Service>): void {
+function closeOnSignal(starting: Promise<Service>, output: Output): void {
   const grace = closeWithGrace({ delay: LAST_RESORT_MS, skip: ['SIGINT', 'SIGTERM'] }, async ({ err }) => {
     const service = await starting
     // Not as fatal: pino then waits until that is written, for ever where nobody reads it.
     if (err) service.log.error({ err }, 'closing after an error')
     await service.close()
+    await output.close()
   })
   let closing = false
   const close = (): void => {

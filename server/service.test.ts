@@ -64,6 +64,31 @@ test('closing takes no more connections and lets requests under way finish', asy
   await proxy.stop()
 })
 
+test('closing carries out no request behind the last one that is answered', async () => {
+  const proxy = await startProxy(redis.port)
+  const service = await start({ REDIS_URL: `redis://:secret@127.0.0.1:${proxy.port}` })
+  const socket = await openSocket(service.url)
+  await fetch(`${service.url}/readyz`)
+  proxy.delay(200)
+
+  const before = proxy.bytesToServer
+  send(socket, { path: '/v1/locks/l' })
+  while (proxy.bytesToServer === before) await new Promise(setImmediate)
+  const headers = ['Content-Type: application/json']
+  send(socket, { method: 'POST', path: '/v1/feeds/behind/messages', headers, body: '{"body":1}' })
+  await sleep(50)
+  const closing = service.close()
+  let told = ''
+  socket.on('data', (piece) => (told += String(piece)))
+  await Promise.all([once(socket, 'close'), closing])
+  await proxy.stop()
+
+  const later = await start({})
+  onTestFinished(() => later.close())
+  expect(told.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200'])
+  expect((await fetch(`${later.url}/v1/feeds/behind`)).status).toBe(404)
+})
+
 test('closing lets clients take large answers to their ends', async () => {
   const service = await start({})
   const messages = [{ body: 'x'.repeat(4_000_000) }]

@@ -8,7 +8,7 @@ import { readCountersEntries } from './counters/entry.ts'
 import { openTables, type Tables } from './counters/open-counters.ts'
 import { type Engine, EngineError } from './engine/engine.ts'
 import { startEngine } from './engine/start-engine.ts'
-import type { App } from './fastify.ts'
+import type { App, LogTarget } from './fastify.ts'
 import { Readiness } from './readiness.ts'
 import { openClient } from './redis-client.ts'
 import { type Environment, readSettings, type Settings, StartError } from './settings.ts'
@@ -27,13 +27,17 @@ export interface Service {
 const DRAIN_MS = 10_000
 
 /** Rejects with StartError, and leaves nothing running, when the service cannot start. */
-export async function startService(environment: Environment, say: (line: string) => void): Promise<Service> {
+export async function startService(
+  environment: Environment,
+  say: (line: string) => void,
+  logTarget?: LogTarget,
+): Promise<Service> {
   const settings = readSettings(environment)
   const zaqar = readZaqarSettings(environment)
   const tables = await openTables(readCountersEntries(environment))
   const engine = await startEngine({ env: environment, directory: settings.directory, say }).catch(explain)
   try {
-    return await serve(settings, { zaqar, tables }, engine)
+    return await serve(settings, { zaqar, tables, logTarget }, engine)
   } catch (error) {
     await engine.stop()
     throw error
@@ -43,11 +47,12 @@ export async function startService(environment: Environment, say: (line: string)
 interface Configured {
   readonly zaqar: ZaqarSettings
   readonly tables: Tables
+  readonly logTarget: LogTarget | undefined
 }
 
 async function serve(
   { host, port, namespace, logLevel }: Settings,
-  { zaqar, tables }: Configured,
+  { zaqar, tables, logTarget }: Configured,
   engine: Engine,
 ): Promise<Service> {
   let log: App['log'] | undefined
@@ -63,7 +68,8 @@ async function serve(
   try {
     const { counters, needs, flush } = countersAtWork(redis, tables, () => log)
     const readiness = new Readiness(client, redis, needs, () => engine.obstacle?.() ?? null, namespace)
-    const serving = (app = buildApp({ perilune: redis, unsent, readiness, counters, zaqar, logLevel }))
+    const parts = { perilune: redis, unsent, readiness, counters, zaqar, logLevel, logTarget }
+    const serving = (app = buildApp(parts))
     log = app.log
     const obstacle = await readiness.reason()
     const url = await app.listen({ host, port })

@@ -24,6 +24,8 @@ export function refuseRepeatedHeaders(app: Pick<FastifyInstance, 'addHook'>, ser
   // By default Node drops what comes behind a thousand lines, and says nothing. What bounds them is their size.
   server.maxHeadersCount = 0
   app.addHook('onRequest', async ({ raw }) => {
+    if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
+      throw new InvalidArgumentError('Host', 'must be given')
     for (const name of ONCE) {
       const lines = raw.headersDistinct[name.toLowerCase()]
       if (lines !== undefined && lines.length > 1) throw new InvalidArgumentError(name, 'must be given once')

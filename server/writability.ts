@@ -21,6 +21,11 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['READONLY', 'Redis is a read-only replica: REDIS_URL must name its primary'],
   ['NOREPLICAS', 'Redis has too few replicas, and refuses writes until it has them'],
   ['MISCONF', 'Redis cannot write to its disk, and refuses writes until it can'],
+  [
+    'MOVED',
+    'Redis is a cluster of several nodes, and the service uses only one: REDIS_URL must name a Redis that has all keys',
+  ],
+  ['CLUSTERDOWN', 'Redis is a cluster that is down: some of its slots are served by no node'],
 ])
 
 /** Null where all are taken, else why not. */

@@ -13,7 +13,7 @@ import { sqlite } from 'perilune/sqlite'
 import { inject, onTestFinished } from 'vitest'
 import contract from '../lua/contract.json' with { type: 'json' }
 import type { Sink } from '../src/counters/sink.ts'
-import type { Target } from '../src/sinks/sql.ts'
+import type { Target } from '../src/sinks/sql/sql.ts'
 import { START_US, setTestClock, withTestClock } from '../src/testing/test-clock.ts'
 import { counting } from './counting-driver.ts'
 

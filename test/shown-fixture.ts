@@ -13,7 +13,7 @@ import { sqliteEvents } from 'perilune/sqlite'
 import { inject, onTestFinished } from 'vitest'
 import contract from '../lua/contract.json' with { type: 'json' }
 import type { EventSource } from '../src/counters/count-source.ts'
-import type { EventsOptions } from '../src/sinks/count-dialect.ts'
+import type { EventsOptions } from '../src/sinks/sql/count-dialect.ts'
 import { START_US, setTestClock, withTestClock } from '../src/testing/test-clock.ts'
 import { counting } from './counting-driver.ts'
 

@@ -2,8 +2,8 @@
 
 import type { EventSource } from '../../src/counters/count-source.ts'
 import type { Sink } from '../../src/counters/sink.ts'
-import type { EventsOptions } from '../../src/sinks/count-dialect.ts'
-import type { Target } from '../../src/sinks/dialect.ts'
+import type { EventsOptions } from '../../src/sinks/sql/count-dialect.ts'
+import type { Target } from '../../src/sinks/sql/dialect.ts'
 
 export type Kind = 'PostgreSQL' | 'MariaDB' | 'SQLite'
 

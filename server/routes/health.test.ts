@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ask, until } from '../../test/servers/ask.ts'
+import { startCluster } from '../../test/servers/cluster.ts'
 import { startRedis } from '../../test/servers/redis.ts'
 import { type Answer, startApp, type TestApp } from '../testing/test-app.ts'
 
@@ -129,4 +130,21 @@ test('a service is not ready while no write can succeed, or where its user may n
     expect(await reason()).toBeNull()
   }
   await redis.stop()
+})
+
+test('a cluster of several nodes, and one that lacks slots, are told as that', async () => {
+  const cluster = await startCluster()
+  {
+    await using app = await startApp(cluster.ports[0] ?? 0, { deadline: '1s' })
+    const reason = async (): Promise<unknown> => (await app.call('GET', '/readyz')).json.description
+    expect(await reason()).toBe(
+      'Not ready: Redis is a cluster of several nodes, and the service uses only one: REDIS_URL must name a Redis that has all keys.',
+    )
+
+    await app.client.call('CLUSTER', 'FLUSHSLOTS')
+    await expect
+      .poll(reason)
+      .toBe('Not ready: Redis is a cluster that is down: some of its slots are served by no node.')
+  }
+  await cluster.stop()
 })

@@ -1,18 +1,18 @@
 // Where a level hears what counts no more (lua/shared/cache/messages). On one node all levels listen on one channel, on a
 // cluster there is one for each key and tag: who tells and who listens meet on the node that holds it.
 //
-//   opening ──confirmed──ready──the connection is lost, or nobody needs it──over
-//
-// One that is over never comes back: what was kept by it counts no more, and another one is opened when it is needed.
+// One whose connection is lost is over: what was kept by it counts no more, and another one is opened when it is needed.
 
-import type { Subscription } from '../driver.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
+import { SharedSubscription } from '../runtime/subscriptions/shared-subscription.ts'
 import type { Subscriptions } from '../runtime/subscriptions/subscriptions.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 
-const LINGER_MS = 5000
 /** After one could not be opened, none is for so long. */
 const REST_MS = 1000
+
+/** It is ready while it hears all. */
+export type Ear = SharedSubscription
 
 export interface Hearer {
   /** What scripts tell of a key in Redis. */
@@ -56,11 +56,16 @@ export class Ears {
   }
 
   #add(subscriptions: Subscriptions, channel: string): Ear {
-    const ear = new Ear(subscriptions, channel, {
+    const ear: Ear = new SharedSubscription(subscriptions, channel, {
       onMessage: (message) => this.#hear(message),
-      onEnd: () => {
+      onLost: () => ear.end(),
+      onGap: () => {
+        // While it is opening nothing was kept that a missed message could have ended.
+        if (ear.isReady) ear.end()
+      },
+      onOver: (wasReady) => {
         this.#open.delete(channel)
-        if (!ear.wasReady) this.#restsUntil = performance.now() + REST_MS
+        if (!wasReady) this.#restsUntil = performance.now() + REST_MS
         for (const hearer of new Set(this.#hearers.values())) hearer.lose(ear)
       },
     })
@@ -72,74 +77,5 @@ export class Ears {
     const space = message.indexOf(' ')
     const key = message.slice(space + 1)
     this.#hearers.get(key)?.note(key, Number(message.slice(0, space)))
-  }
-}
-
-interface EarEvents {
-  onMessage(message: string): void
-  onEnd(): void
-}
-
-export class Ear {
-  readonly #subscription: Promise<Subscription>
-  readonly #onEnd: () => void
-  #users = 0
-  #linger: NodeJS.Timeout | null = null
-  #state: 'opening' | 'ready' | 'over' = 'opening'
-  #wasReady = false
-
-  constructor(subscriptions: Subscriptions, channel: string, { onMessage, onEnd }: EarEvents) {
-    this.#onEnd = onEnd
-    this.#subscription = subscriptions.subscribe(channel, {
-      onMessage,
-      onLost: () => this.#end(),
-      onGap: () => {
-        // While it is opening nothing was kept that a missed message could have ended.
-        if (this.ready) this.#end()
-      },
-    })
-    this.#subscription.then(
-      () => this.#begin(),
-      () => this.#end(),
-    )
-  }
-
-  /** True while it hears all. */
-  get ready(): boolean {
-    return this.#state === 'ready'
-  }
-
-  get wasReady(): boolean {
-    return this.#wasReady
-  }
-
-  enter(): void {
-    this.#users += 1
-  }
-
-  /** It lingers a while: whoever left may come back. */
-  leave(): void {
-    this.#users -= 1
-    if (this.#users > 0 || this.#linger !== null) return
-    this.#linger = setTimeout(() => this.#lookIn(), LINGER_MS).unref()
-  }
-
-  #lookIn(): void {
-    this.#linger = null
-    if (this.#users === 0) this.#end()
-  }
-
-  #begin(): void {
-    if (this.#state === 'over') return
-    this.#state = 'ready'
-    this.#wasReady = true
-  }
-
-  #end(): void {
-    if (this.#state === 'over') return
-    this.#state = 'over'
-    // A subscription that cannot be ended is gone with its connection.
-    this.#subscription.then((subscription) => subscription.close()).catch(() => undefined)
-    this.#onEnd()
   }
 }

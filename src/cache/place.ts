@@ -43,7 +43,7 @@ export class Place {
 
   /** True while it is told of all that it must know. */
   get ready(): boolean {
-    return this.ear.ready && this.tags.every(({ ear }) => ear.ready)
+    return this.ear.isReady && this.tags.every(({ ear }) => ear.isReady)
   }
 
   /** Values with a smaller token count no more. */

@@ -11,8 +11,8 @@ import {
   type Subscription,
   type WriteCall,
 } from '../driver.ts'
-import { Backlog, TOO_MUCH_DUE } from './backlog.ts'
-import { Channels } from './channels.ts'
+import { Backlog, TOO_MUCH_DUE } from './wire/backlog.ts'
+import { Channels } from './channels/channels.ts'
 import {
   addressOf,
   databaseOf,
@@ -25,18 +25,18 @@ import {
   senderOf,
   watch,
   writesAtOnce,
-} from './ioredis-client.ts'
-import { explain } from './ioredis-errors.ts'
-import { IoredisLines } from './ioredis-lines.ts'
-import { listenTo } from './ioredis-silence.ts'
-import { checkSuitable } from './ioredis-suitable.ts'
-import { MISREAD, type PendingRun, PendingRuns, type Sent } from './pending.ts'
-import type { PrimarySearch } from './primary-search.ts'
-import { scatteredRead } from './scattered-read.ts'
-import { isInfo, serverInfo } from './server-info.ts'
-import { Silence } from './silence.ts'
-import { thoseThatAnswer } from './those-that-answer.ts'
-import { bytesOf, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+} from './ioredis/client.ts'
+import { explain } from './ioredis/errors.ts'
+import { IoredisLines } from './ioredis/lines.ts'
+import { listenTo } from './ioredis/silence.ts'
+import { checkSuitable } from './ioredis/suitable.ts'
+import { MISREAD, type PendingRun, PendingRuns, type Sent } from './wire/pending.ts'
+import type { PrimarySearch } from './wire/primary-search.ts'
+import { scatteredRead } from './wire/scattered-read.ts'
+import { isInfo, serverInfo } from './wire/server-info.ts'
+import { Silence } from './wire/silence.ts'
+import { thoseThatAnswer } from './wire/those-that-answer.ts'
+import { bytesOf, scriptArguments, type WireArgument, wireArgument } from './wire/wire.ts'
 
 /**
  * Speaks through a client of ioredis 5.11.1 or newer: a single server, Sentinel or Cluster. Throws a TypeError for what is none,

@@ -6,7 +6,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { waysToOpen } from '../../test/drivers/client.ts'
 import { bodies } from '../../test/feed-fixture.ts'
 import { keysFor, keysOf, numbers, readAll, setup } from '../../test/partitioned-fixture.ts'
-import { slotOf } from '../drivers/slot.ts'
+import { slotOf } from '../drivers/wire/slot.ts'
 import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 
 describe('partitions', () => {

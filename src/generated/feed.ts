@@ -1450,10 +1450,10 @@ c.reset,c.gap=false,false
 if c.epoch~=a.epoch then
 c.reset=c.epoch~=0
 c.gap=c.epoch==0 and a.trimmed>0
-c.position,c.suffix,c.visible_at_us=0,'',nil
+c.position,c.suffix,c.id=0,'',nil
 elseif c.position>a.last then
 c.reset=true
-c.position=a.last
+c.position,c.suffix,c.id=a.last,'',nil
 else
 c.gap=c.position<a.trimmed
 end
@@ -2833,7 +2833,7 @@ export type ReadAnswer =
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('feed/read', '0b8a6f94b9bba9b59dc53b6437fcb6e999d7fea0', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, entriesModule, 0, 1, stateModule, 0, 53, readLua, 8, 1, readingModule, 72, 6, 22, 14, 78, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 95, 5, entriesModule, 95, 12, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, 154, 20, readingModule, 100, 11, entriesModule, 1, 26, claimsModule, 174, 6, readingModule, 111, 35, readLua, 23, 1, readingModule, 36, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 7, 3, delayedModule, 12, 14, retentionModule, 55, 3, sharedBudget, 3, 4, entriesModule, 56, 3, 132, 3, readingModule, 57, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 67, 3, readLua, 33, 18]),
+  script: /* @__PURE__ */ linked('feed/read', 'c9a9dc1b8d38b77ba58638b6d28bab3caee219b8', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, entriesModule, 0, 1, stateModule, 0, 53, readLua, 8, 1, readingModule, 72, 6, 22, 14, 78, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 95, 5, entriesModule, 95, 12, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, 154, 20, readingModule, 100, 11, entriesModule, 1, 26, claimsModule, 174, 6, readingModule, 111, 35, readLua, 23, 1, readingModule, 36, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 7, 3, delayedModule, 12, 14, retentionModule, 55, 3, sharedBudget, 3, 4, entriesModule, 56, 3, 132, 3, readingModule, 57, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 67, 3, readLua, 33, 18]),
   parts: readParts,
   encode(args) {
     return withoutDefaults([
@@ -3040,7 +3040,7 @@ export type SubscribeAnswer =
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/subscribe', 'b14381fca5f973020ffac017798baa223c04fa5e', {}, extendParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 5, stateModule, 0, 53, subscribeLua, 5, 1, sharedAgreement, 12, 13, subscribeLua, 6, 3, readingModule, 72, 6, 22, 14, 78, 17, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 166, 11, subscribeLua, 23, 2, stateModule, 180, 12, subscribeLua, 25, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 39, 16, stateModule, 192, 1, 59, 5, 193, 8, readingModule, 55, 2, subscribeLua, 26, 2, stateModule, 97, 29, subscribeLua, 28, 1, readingModule, 36, 3, subscribeLua, 29, 1]),
+  script: /* @__PURE__ */ linked('feed/subscribe', '412d83c61cce0042457e6a2faa7d8b250996e626', {}, extendParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 5, stateModule, 0, 53, subscribeLua, 5, 1, sharedAgreement, 12, 13, subscribeLua, 6, 3, readingModule, 72, 6, 22, 14, 78, 17, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 166, 11, subscribeLua, 23, 2, stateModule, 180, 12, subscribeLua, 25, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 39, 16, stateModule, 192, 1, 59, 5, 193, 8, readingModule, 55, 2, subscribeLua, 26, 2, stateModule, 97, 29, subscribeLua, 28, 1, readingModule, 36, 3, subscribeLua, 29, 1]),
   parts: extendParts,
   encode(args) {
     return withoutDefaults([

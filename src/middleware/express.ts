@@ -1,25 +1,30 @@
 // Middleware for Express 5. `idempotency` belongs behind the body parser and before the handlers.
 
-import type { Answer } from './answer.ts'
-import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
-import { askedOf, forgetConditions, incomingOf, type ParsedRequest } from './node-request.ts'
+import type { Answer } from './responses/answer.ts'
+import {
+  admit,
+  checkIdempotencyOptions,
+  type IdempotencyOptions,
+  type Store,
+} from './policies/idempotency.ts'
+import { askedOf, forgetConditions, incomingOf, type ParsedRequest } from './requests/node-request.ts'
 import {
   checkRateLimitOptions,
   type Limiter,
   pass,
   type RateLimitMiddlewareOptions,
-} from './rate-limiting.ts'
-import { type NodeResponse, record } from './record-node-response.ts'
+} from './policies/rate-limiting.ts'
+import { type NodeResponse, record } from './responses/record-node-response.ts'
 import {
   type BegunResponse,
   checkResponseCacheOptions,
   lookUp,
   type ResponseCacheOptions,
   type ResponseStore,
-} from './response-caching.ts'
-import { changesFor, linesOf } from './standing-headers.ts'
-import { UntilSent } from './until-sent.ts'
-import { whenClosed } from './when-closed.ts'
+} from './policies/response-caching.ts'
+import { changesFor, linesOf } from './responses/standing-headers.ts'
+import { UntilSent } from './responses/until-sent.ts'
+import { whenClosed } from './responses/when-closed.ts'
 
 /** What is used of an Express request. */
 export interface ExpressRequest extends ParsedRequest {
@@ -100,8 +105,8 @@ function lay(response: NodeResponse, given: Pick<Answer, 'headers'>): void {
   }
 }
 
-export type { IdempotencyOptions } from './idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
-export type { KeptResponse } from './kept-response.ts'
-export type { StoredResponse } from './recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './response-caching.ts'
+export type { IdempotencyOptions } from './policies/idempotency.ts'
+export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
+export type { KeptResponse } from './responses/kept-response.ts'
+export type { StoredResponse } from './responses/recording.ts'
+export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'

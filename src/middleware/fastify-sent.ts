@@ -4,12 +4,12 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
-import type { Headers as Lines } from './answer.ts'
-import { type Bounded, readBounded } from './bounded-body.ts'
-import type { KeepsResponses } from './record-node-response.ts'
-import { isCutShort } from './recording.ts'
-import { linesOf } from './standing-headers.ts'
-import type { SendsHead } from './until-sent.ts'
+import type { Headers as Lines } from './responses/answer.ts'
+import { type Bounded, readBounded } from './responses/bounded-body.ts'
+import type { KeepsResponses } from './responses/record-node-response.ts'
+import { isCutShort } from './responses/recording.ts'
+import { linesOf } from './responses/standing-headers.ts'
+import type { SendsHead } from './responses/until-sent.ts'
 
 /** What is used of Fastify's reply. */
 export interface FastifyReplyLike {

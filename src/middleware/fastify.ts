@@ -2,27 +2,32 @@
 // `addHook`, for all of them.
 
 import { Readable } from 'node:stream'
-import type { Answer } from './answer.ts'
+import type { Answer } from './responses/answer.ts'
 import { type FastifyReplyLike, keepSent, removeHeader, Sendings } from './fastify-sent.ts'
-import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
-import { askedOf, forgetConditions, incomingOf, type ParsedRequest } from './node-request.ts'
+import {
+  admit,
+  checkIdempotencyOptions,
+  type IdempotencyOptions,
+  type Store,
+} from './policies/idempotency.ts'
+import { askedOf, forgetConditions, incomingOf, type ParsedRequest } from './requests/node-request.ts'
 import {
   checkRateLimitOptions,
   type Limiter,
   pass,
   type RateLimitMiddlewareOptions,
-} from './rate-limiting.ts'
-import type { Recording } from './recording.ts'
+} from './policies/rate-limiting.ts'
+import type { Recording } from './responses/recording.ts'
 import {
   type BegunResponse,
   checkResponseCacheOptions,
   lookUp,
   type ResponseCacheOptions,
   type ResponseStore,
-} from './response-caching.ts'
-import { changesFor, linesOf } from './standing-headers.ts'
-import { type UntilSent, untilSent } from './until-sent.ts'
-import { whenClosed } from './when-closed.ts'
+} from './policies/response-caching.ts'
+import { changesFor, linesOf } from './responses/standing-headers.ts'
+import { type UntilSent, untilSent } from './responses/until-sent.ts'
+import { whenClosed } from './responses/when-closed.ts'
 
 /** What is used of Fastify's request. */
 export interface FastifyRequestLike extends ParsedRequest {
@@ -159,9 +164,9 @@ function lay(reply: FastifyReplyLike, given: Pick<Answer, 'headers'>): void {
   }
 }
 
-export type { IdempotencyOptions } from './idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
+export type { IdempotencyOptions } from './policies/idempotency.ts'
+export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
 export type { FastifyReplyLike } from './fastify-sent.ts'
-export type { KeptResponse } from './kept-response.ts'
-export type { StoredResponse } from './recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './response-caching.ts'
+export type { KeptResponse } from './responses/kept-response.ts'
+export type { StoredResponse } from './responses/recording.ts'
+export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'

@@ -1,28 +1,33 @@
 // Middleware for Hono, whose requests and responses are those of fetch. Headers that stand on its context already stay.
 
-import type { Answer } from './answer.ts'
-import { askedOf, incomingOf, withoutConditions } from './fetch-request.ts'
-import { keepResponse, toResponse, withHeaders } from './fetch-response.ts'
-import { bodyOf, type ReadRequest } from './hono-body.ts'
-import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
-import type { KeepsResponses } from './record-node-response.ts'
-import { KEPT_HEADERS, type Outgoing } from './recording.ts'
+import type { Answer } from './responses/answer.ts'
+import { askedOf, incomingOf, withoutConditions } from './requests/fetch-request.ts'
+import { keepResponse, toResponse, withHeaders } from './responses/fetch-response.ts'
+import { bodyOf, type ReadRequest } from './requests/hono-body.ts'
+import {
+  admit,
+  checkIdempotencyOptions,
+  type IdempotencyOptions,
+  type Store,
+} from './policies/idempotency.ts'
+import type { KeepsResponses } from './responses/record-node-response.ts'
+import { KEPT_HEADERS, type Outgoing } from './responses/recording.ts'
 import {
   checkRateLimitOptions,
   type Limiter,
   pass,
   type RateLimitMiddlewareOptions,
-} from './rate-limiting.ts'
+} from './policies/rate-limiting.ts'
 import {
   type BegunResponse,
   checkResponseCacheOptions,
   lookUp,
   type ResponseCacheOptions,
   type ResponseStore,
-} from './response-caching.ts'
-import { type SendsHead, untilSent } from './until-sent.ts'
-import { whenClosed } from './when-closed.ts'
-import { whenDone } from './when-done.ts'
+} from './policies/response-caching.ts'
+import { type SendsHead, untilSent } from './responses/until-sent.ts'
+import { whenClosed } from './responses/when-closed.ts'
+import { whenDone } from './responses/when-done.ts'
 
 /** What is used of Hono's context. */
 export interface HonoContext {
@@ -189,8 +194,8 @@ function put(context: HonoContext, response: Response): undefined {
   context.res = response
 }
 
-export type { IdempotencyOptions } from './idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
-export type { KeptResponse } from './kept-response.ts'
-export type { StoredResponse } from './recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './response-caching.ts'
+export type { IdempotencyOptions } from './policies/idempotency.ts'
+export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
+export type { KeptResponse } from './responses/kept-response.ts'
+export type { StoredResponse } from './responses/recording.ts'
+export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'

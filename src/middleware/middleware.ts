@@ -1,22 +1,27 @@
 // Middleware for handlers in the style of fetch: a Request in, a Response out. The adapters of frameworks
 // stand beside it.
 
-import { askedOf, incomingOf, withoutConditions } from './fetch-request.ts'
-import { keepResponse, toResponse, withHeaders } from './fetch-response.ts'
-import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
+import { askedOf, incomingOf, withoutConditions } from './requests/fetch-request.ts'
+import { keepResponse, toResponse, withHeaders } from './responses/fetch-response.ts'
+import {
+  admit,
+  checkIdempotencyOptions,
+  type IdempotencyOptions,
+  type Store,
+} from './policies/idempotency.ts'
 import {
   checkRateLimitOptions,
   type Limiter,
   pass,
   type RateLimitMiddlewareOptions,
-} from './rate-limiting.ts'
+} from './policies/rate-limiting.ts'
 import {
   checkResponseCacheOptions,
   lookUp,
   type ResponseCacheOptions,
   type ResponseStore,
-} from './response-caching.ts'
-import { whenDone } from './when-done.ts'
+} from './policies/response-caching.ts'
+import { whenDone } from './responses/when-done.ts'
 
 /** Answers a request; further arguments (an environment, a context) are passed on. */
 export type Handler<Rest extends readonly unknown[]> = (
@@ -103,8 +108,8 @@ export function withResponseCache<Rest extends readonly unknown[]>(
   }
 }
 
-export type { IdempotencyOptions } from './idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
-export type { KeptResponse } from './kept-response.ts'
-export type { StoredResponse } from './recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './response-caching.ts'
+export type { IdempotencyOptions } from './policies/idempotency.ts'
+export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
+export type { KeptResponse } from './responses/kept-response.ts'
+export type { StoredResponse } from './responses/recording.ts'
+export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'

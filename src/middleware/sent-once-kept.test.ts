@@ -10,7 +10,7 @@ import {
 import { type AddressInfo, connect, type Server } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { type NodeResponse, record } from './record-node-response.ts'
+import { type NodeResponse, record } from './responses/record-node-response.ts'
 
 const nothing = (): void => undefined
 

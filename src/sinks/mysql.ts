@@ -6,13 +6,13 @@
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { answeredAtFirst, isSilent } from './answered.ts'
-import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
-import { MYSQL_COUNTS, type MysqlEvents } from './mysql-counts.ts'
-import { MYSQL } from './mysql-dialect.ts'
-import { isReadOnly, isWithinTransaction } from './mysql-errors.ts'
-import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
-import { SqlSink } from './sql.ts'
+import { answeredAtFirst, isSilent } from './sql/answered.ts'
+import type { Row, SqlRunner, SqlStore, Statement, Target } from './sql/dialect.ts'
+import { MYSQL_COUNTS, type MysqlEvents } from './mysql/counts.ts'
+import { MYSQL } from './mysql/dialect.ts'
+import { isReadOnly, isWithinTransaction } from './mysql/errors.ts'
+import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './sql/row-sources.ts'
+import { SqlSink } from './sql/sql.ts'
 
 interface Queries {
   query(sql: string): Promise<[unknown, unknown]>
@@ -36,7 +36,7 @@ export function mysql(pool: MysqlPool, target: Target): Sink {
   return new SqlSink(storeOf(pool), MYSQL, target)
 }
 
-export type { MysqlEvents } from './mysql-counts.ts'
+export type { MysqlEvents } from './mysql/counts.ts'
 
 /** Rows of MySQL 8, or of MariaDB 10.6 or newer, that are counted. The pool stays yours. Throws InvalidArgumentError. */
 export function mysqlEvents(pool: MysqlPool, events: MysqlEvents): EventSource {

@@ -10,13 +10,13 @@ import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { isError } from '../runtime/errors/is-error.ts'
 import { summaryOf } from '../runtime/errors/thrown.ts'
-import { answeredAtFirst, isSilent } from './answered.ts'
-import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
-import { POSTGRES_COUNTS, type PostgresEvents } from './postgres-counts.ts'
-import { POSTGRES } from './postgres-dialect.ts'
-import { isReadOnly } from './postgres-errors.ts'
-import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
-import { SqlSink } from './sql.ts'
+import { answeredAtFirst, isSilent } from './sql/answered.ts'
+import type { Row, SqlRunner, SqlStore, Statement, Target } from './sql/dialect.ts'
+import { POSTGRES_COUNTS, type PostgresEvents } from './postgres/counts.ts'
+import { POSTGRES } from './postgres/dialect.ts'
+import { isReadOnly } from './postgres/errors.ts'
+import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './sql/row-sources.ts'
+import { SqlSink } from './sql/sql.ts'
 
 interface Answer {
   readonly rows: unknown[]
@@ -46,7 +46,7 @@ export function postgres(pool: PostgresPool, target: Target): Sink {
   return new SqlSink(storeOf(pool), POSTGRES, target)
 }
 
-export type { PostgresEvents } from './postgres-counts.ts'
+export type { PostgresEvents } from './postgres/counts.ts'
 
 /** Rows of PostgreSQL, 13 or newer, that are counted. The pool stays yours. Throws InvalidArgumentError. */
 export function postgresEvents(pool: PostgresPool, events: PostgresEvents): EventSource {

@@ -5,12 +5,12 @@ import { SinkError } from '../counters/errors.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { messageOf } from '../runtime/errors/thrown.ts'
-import type { EventsOptions } from './count-dialect.ts'
-import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
-import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
-import { SqlSink } from './sql.ts'
-import { SQLITE_COUNTS } from './sqlite-counts.ts'
-import { SQLITE } from './sqlite-dialect.ts'
+import type { EventsOptions } from './sql/count-dialect.ts'
+import type { Row, SqlRunner, SqlStore, Statement, Target } from './sql/dialect.ts'
+import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './sql/row-sources.ts'
+import { SqlSink } from './sql/sql.ts'
+import { SQLITE_COUNTS } from './sqlite/counts.ts'
+import { SQLITE } from './sqlite/dialect.ts'
 
 /** What a prepared statement of libsql and of node:sqlite have in common. */
 interface Prepared {

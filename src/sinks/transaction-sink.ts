@@ -3,13 +3,13 @@
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import type { CountDialect, EventsOptions } from './count-dialect.ts'
-import type { Row, SqlRunner, SqlStore, SqlValue, Statement, Target } from './dialect.ts'
-import { MYSQL_COUNTS, type MysqlEvents } from './mysql-counts.ts'
-import { POSTGRES_COUNTS, type PostgresEvents } from './postgres-counts.ts'
-import { type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
-import { SqlSink } from './sql.ts'
-import { SQLITE_COUNTS } from './sqlite-counts.ts'
+import type { CountDialect, EventsOptions } from './sql/count-dialect.ts'
+import type { Row, SqlRunner, SqlStore, SqlValue, Statement, Target } from './sql/dialect.ts'
+import { MYSQL_COUNTS, type MysqlEvents } from './mysql/counts.ts'
+import { POSTGRES_COUNTS, type PostgresEvents } from './postgres/counts.ts'
+import { type OutboxOptions, SqlEvents, SqlOutbox } from './sql/row-sources.ts'
+import { SqlSink } from './sql/sql.ts'
+import { SQLITE_COUNTS } from './sqlite/counts.ts'
 
 /** What a statement came to. */
 export interface Executed {

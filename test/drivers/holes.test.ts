@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { slotOf } from '../../src/drivers/slot.ts'
+import { slotOf } from '../../src/drivers/wire/slot.ts'
 import { callOf, failureOf, untilAnswered, WRITE } from '../../src/testing/driver-calls.ts'
 import { ask, until } from '../servers/ask.ts'
 import { type RedisCluster, startCluster } from '../servers/cluster.ts'

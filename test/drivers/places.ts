@@ -1,7 +1,7 @@
 // The deployments that the suite runs on, made of real servers.
 
 import { randomUUID } from 'node:crypto'
-import { slotOf } from '../../src/drivers/slot.ts'
+import { slotOf } from '../../src/drivers/wire/slot.ts'
 import type { DriverContext } from '../../src/testing/driver-suite.ts'
 import { ask, askFields, until } from '../servers/ask.ts'
 import type { RedisCluster } from '../servers/cluster.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { slotOf } from '../../src/drivers/slot.ts'
+import { slotOf } from '../../src/drivers/wire/slot.ts'
 
 test('the slot is that of the tag, or of the whole key when the tag is missing or empty', () => {
   expect(slotOf('123456789')).toBe(0x31c3)

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cache, CollectionList, Perilune } from 'perilune'
 import { expect } from 'vitest'
-import { slotOf } from '../../src/drivers/slot.ts'
+import { slotOf } from '../../src/drivers/wire/slot.ts'
 import { LONG } from '../proof.ts'
 
 /** So many that they are built beside the list, and renamed. */

@@ -5,7 +5,7 @@ import type { Cache, FoundValue } from 'perilune'
 import { type KeptResponse, type ResponseCacheOptions, withResponseCache } from 'perilune/middleware'
 import { describe, expect, test } from 'vitest'
 import { instance } from '../instance.ts'
-import { Deferred } from '../../src/middleware/deferred.ts'
+import { Deferred } from '../../src/middleware/responses/deferred.ts'
 import { unreachable } from './fixture.ts'
 
 type Answering = (run: number, request: Request) => Response | Promise<Response>

@@ -12,8 +12,8 @@ import { sqlite, sqliteEvents } from 'perilune/sqlite'
 import pg from 'pg'
 import type { EventSource } from '../../src/counters/count-source.ts'
 import type { Sink } from '../../src/counters/sink.ts'
-import type { EventsOptions } from '../../src/sinks/count-dialect.ts'
-import type { Target } from '../../src/sinks/dialect.ts'
+import type { EventsOptions } from '../../src/sinks/sql/count-dialect.ts'
+import type { Target } from '../../src/sinks/sql/dialect.ts'
 
 export type Rows = Record<string, unknown>[]
 

@@ -112,14 +112,14 @@ async function increment(world: World): Promise<void> {
     async () => {
       const { by, idempotencyKey } = item
       const options = idempotencyKey === undefined ? {} : { idempotencyKey }
-      return {
-        id: String(id),
-        value: exactly(await countersOf(counters, name).increment(item.id, by, options)),
-      }
+      const value = await countersOf(counters, name).increment(item.id, by, options)
+      return { id: String(id), value: exactly(value) }
     },
     async () => {
-      const told = (await sides.http.post(`${urlOf(name)}/increments`, item)) as Counted
-      return { id: told.id, value: exactly(told.value) }
+      const { counted, ...told } = (await sides.http.post(`${urlOf(name)}/increments`, item)) as Counted
+      // The library tells it of many only.
+      if (typeof counted !== 'boolean') throw new Error('whether it was counted is not told')
+      return { ...told, value: exactly(told.value) }
     },
   )
 }
@@ -220,7 +220,7 @@ async function read(world: World): Promise<void> {
     },
     async () => {
       const told = (await sides.http.get(`${urlOf(name)}/values/${id}`)) as Counted
-      return { id: told.id, value: exactly(told.value) }
+      return { ...told, value: exactly(told.value) }
     },
   )
 }
@@ -230,12 +230,15 @@ async function readMany({ sides, counters, ids }: World): Promise<void> {
   const asked = [...ids, KNOWN, 999_999].map(String)
   await sides.same(
     `read all of ${name}`,
-    async () => (await countersOf(counters, name).getMany(asked)).map(exactly),
+    async () => {
+      const values = await countersOf(counters, name).getMany(asked)
+      return values.map((value, at) => ({ id: asked[at], value: exactly(value) }))
+    },
     async () => {
       const { values } = (await sides.http.get(`${urlOf(name)}/values`, { ids: asked })) as {
         values: Counted[]
       }
-      return values.map(({ value }) => exactly(value))
+      return values.map(({ value, ...of }) => ({ ...of, value: exactly(value) }))
     },
   )
 }

@@ -1,6 +1,6 @@
 // What comes of a step on one side, in the words of both: a value, or the code with which it was refused.
 
-import { PeriluneError } from 'perilune'
+import { InvalidArgumentError, PeriluneError } from 'perilune'
 
 /** What the service answers with each code (docs/http). */
 const STATUS_OF: Readonly<Record<string, number>> = {
@@ -25,18 +25,27 @@ export class Refused extends Error {
   override readonly name = 'Refused'
   readonly code: string
   readonly reason: string | null
+  /** Which argument was wrong. */
+  readonly argument: string | null
 
-  constructor(code: string, reason: string | null = null) {
+  constructor(code: string, reason: string | null = null, argument: string | null = null) {
     super(reason === null ? code : `${code} (${reason})`)
     this.code = code
     this.reason = reason
+    this.argument = argument
   }
 }
 
+interface Problem {
+  readonly code: string
+  readonly reason?: string
+  readonly argument?: string
+}
+
 /** Throws where no such status belongs to the code. */
-export function refusedBy(status: number, { code, reason }: { code: string; reason?: string }): Refused {
+export function refusedBy(status: number, { code, reason, argument }: Problem): Refused {
   if (STATUS_OF[code] !== status) throw new Error(`the code ${code} came with the status ${status}`)
-  return new Refused(code, reason ?? null)
+  return new Refused(code, reason ?? null, argument ?? null)
 }
 
 /** The value; throws Refused where there is none. */
@@ -59,15 +68,18 @@ export function notLost<Told extends { readonly outcome: string }>([told]: reado
 
 export type Outcome<Value> =
   | { readonly value: Value }
-  | { readonly refused: string; readonly reason: string | null }
+  | { readonly refused: string; readonly reason: string | null; readonly argument: string | null }
 
 /** Throws what nobody foresaw. */
 export async function outcomeOf<Value>(step: () => Promise<Value>): Promise<Outcome<Value>> {
   try {
     return { value: await step() }
   } catch (error) {
-    if (error instanceof Refused) return { refused: error.code, reason: error.reason }
-    if (error instanceof PeriluneError) return { refused: error.code, reason: null }
+    if (error instanceof Refused)
+      return { refused: error.code, reason: error.reason, argument: error.argument }
+    if (error instanceof InvalidArgumentError)
+      return { refused: error.code, reason: null, argument: error.argument }
+    if (error instanceof PeriluneError) return { refused: error.code, reason: null, argument: null }
     throw error
   }
 }

@@ -1,6 +1,6 @@
 // What holds for a whole queue and for its groups, its recurring jobs, and what is counted in it.
 
-import type { QueueSettings, RecurringJob } from 'perilune'
+import type { QueueSettings, RecurringJob, StatsPeriod } from 'perilune'
 import { found } from './outcome.ts'
 import { drawOptions, GROUPS, pathOf, type QueueSteps, type QueueWorld, VALUES } from './queue-world.ts'
 
@@ -165,7 +165,24 @@ async function listRecurring({ sides, queue, url, query }: QueueWorld): Promise<
   )
 }
 
-/** In all: a minute may end between both sides. */
+/** What the periods count together: a minute may end between both sides. */
+function together(periods: readonly StatsPeriod[]): object {
+  const sum = (count: (period: StatsPeriod) => number): number =>
+    periods.reduce((all, period) => all + count(period), 0)
+  return {
+    length: periods.length,
+    enqueued: sum(({ enqueued }) => enqueued),
+    acked: sum(({ acked }) => acked),
+    retried: sum(({ retried }) => retried),
+    buried: sum(({ buried }) => buried),
+    cancelled: sum(({ cancelled }) => cancelled),
+    reclaimed: sum(({ reclaimed }) => reclaimed),
+    waited: sum(({ wait }) => wait.count),
+    run: sum(({ run }) => run.count),
+    members: [...new Set(periods.flatMap((period) => Object.keys(period)))].toSorted(),
+  }
+}
+
 async function stats({ sides, queue, url, query }: QueueWorld): Promise<void> {
   const wanted = sides.dice.oneOf([
     {},
@@ -176,10 +193,13 @@ async function stats({ sides, queue, url, query }: QueueWorld): Promise<void> {
   ])
   await sides.same(
     `stats ${JSON.stringify(wanted)}`,
-    async () => ({ total: (await queue.stats(wanted)).total, names: await queue.names() }),
     async () => {
-      const { total, names } = await sides.http.get(`${url}/stats`, { ...wanted, ...query })
-      return { total, names }
+      const { periods, ...told } = await queue.stats(wanted)
+      return { ...told, names: await queue.names(), periods: together(periods) }
+    },
+    async () => {
+      const { periods, ...told } = await sides.http.get(`${url}/stats`, { ...wanted, ...query })
+      return { ...told, periods: together(periods as StatsPeriod[]) }
     },
   )
 }

@@ -66,6 +66,6 @@ function written(value: NonNullable<Query[string]>): string {
 }
 
 function jsonOf({ status, json }: Answer): Json {
-  if (status >= 400) throw refusedBy(status, json as { code: string; reason?: string })
+  if (status >= 400) throw refusedBy(status, json as { code: string; reason?: string; argument?: string })
   return json as unknown
 }

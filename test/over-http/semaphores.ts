@@ -63,14 +63,15 @@ async function acquire({ sides, url, held }: World): Promise<void> {
 }
 
 function acquireWrongly({ sides, url }: World): Promise<unknown> {
-  const terms = sides.dice.oneOf([
+  const { weight = 1, ...terms } = sides.dice.oneOf<{ weight?: number }>([
     { limit: -1 },
     { limit: 0 },
     { limit: 1.5 },
     {},
     { limit: 3, lease: 'soon' },
-  ])
-  const weight = sides.dice.oneOf([1, 0, -2])
+    { limit: 3, weight: 0 },
+    { limit: 3, weight: -2 },
+  ] as object[])
   return sides.same(
     `acquire ${weight} with ${JSON.stringify(terms)}`,
     async () => {

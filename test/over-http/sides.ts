@@ -103,5 +103,11 @@ interface Terms {
 function labelled(outcome: Outcome<unknown>, { labels, nowMs, withReason }: Terms): object {
   if ('value' in outcome) return { value: labels.applyTo(outcome.value, nowMs) }
   const { refused, reason } = outcome
-  return withReason ? { refused, reason } : { refused }
+  const argument = memberOf(outcome.argument)
+  return withReason ? { refused, reason, argument } : { refused, argument }
+}
+
+/** The service names the place in its request as well: `jobs[1].delay`. */
+function memberOf(argument: string | null): string | null {
+  return argument?.split('.').at(-1) ?? null
 }

@@ -1,7 +1,7 @@
 // What the columns of a table make of ids: types, collations, lengths, rights.
 import { expect, test } from 'vitest'
-import { MYSQL_COUNTS } from '../../src/sinks/mysql-counts.ts'
-import { MYSQL } from '../../src/sinks/mysql-dialect.ts'
+import { MYSQL_COUNTS } from '../../src/sinks/mysql/counts.ts'
+import { MYSQL } from '../../src/sinks/mysql/dialect.ts'
 import { makeVotes, VOTES } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, makeTables, stored, WORDS } from './fixture.ts'
 import { openMariadb, openPostgres } from './places.ts'

@@ -1,7 +1,7 @@
 // What rows that are counted promise to those who show them, on each database.
 import { describe, expect, test } from 'vitest'
-import type { Column } from '../../src/sinks/dialect.ts'
-import { SQLITE_COUNTS } from '../../src/sinks/sqlite-counts.ts'
+import type { Column } from '../../src/sinks/sql/dialect.ts'
+import { SQLITE_COUNTS } from '../../src/sinks/sqlite/counts.ts'
 import {
   backlog,
   makeVotes,

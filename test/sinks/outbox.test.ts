@@ -1,7 +1,7 @@
 // What an outbox promises, on each database.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Column, Statement } from '../../src/sinks/dialect.ts'
-import { SQLITE_COUNTS } from '../../src/sinks/sqlite-counts.ts'
+import type { Column, Statement } from '../../src/sinks/sql/dialect.ts'
+import { SQLITE_COUNTS } from '../../src/sinks/sqlite/counts.ts'
 import { until } from '../servers/ask.ts'
 import { startProxy } from '../servers/proxy.ts'
 import { backlog, postgresAlone, read, rollUp, rollUpAll } from './counts-fixture.ts'

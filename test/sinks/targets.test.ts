@@ -1,7 +1,7 @@
 // What the table of the counts has to be like, so that a batch can be written once it is sealed.
 import { describe, expect, test } from 'vitest'
-import type { Column, Statement } from '../../src/sinks/dialect.ts'
-import { SQLITE } from '../../src/sinks/sqlite-dialect.ts'
+import type { Column, Statement } from '../../src/sinks/sql/dialect.ts'
+import { SQLITE } from '../../src/sinks/sqlite/dialect.ts'
 import { makeVotes, postgresAlone, VOTES } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, stored, WORDS } from './fixture.ts'
 import { openMariadb, openSqlite } from './places.ts'

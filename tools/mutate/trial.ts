@@ -16,10 +16,10 @@ export interface Outcome {
   readonly unsteady: readonly string[]
 }
 
-/** A test that failed, or what else went wrong, and the file it is in. */
+/** A test that failed, or what else went wrong, and the tests that show it again; null where none do. */
 interface Red {
   readonly what: string
-  readonly file: string | null
+  readonly shownBy: readonly string[] | null
 }
 
 interface Report {
@@ -43,8 +43,8 @@ const WHOLE_LIMIT_MS = 1_200_000
 export async function tryMutant(copy: Copy, mutant: Mutant): Promise<Outcome> {
   const unsteady: string[] = []
   const red = await redOf(copy, mutant, unsteady)
-  if (red !== null && red.file !== null) {
-    const anyway = await failsTwice(copy, [red.file], [])
+  if (red !== null && red.shownBy !== null) {
+    const anyway = await failsTwice(copy, red.shownBy, [])
     if (anyway !== null) throw new Error(`fails without a mutant, too: ${anyway.what}`)
   }
   return { mutant, killedBy: red?.what ?? null, unsteady }
@@ -58,7 +58,7 @@ export async function failsAnyway(copy: Copy): Promise<string | null> {
 async function redOf(copy: Copy, mutant: Mutant, unsteady: string[]): Promise<Red | null> {
   try {
     const refusal = await copy.put(mutant)
-    if (refusal !== null) return { what: `the compiler: ${refusal}`, file: null }
+    if (refusal !== null) return { what: `the compiler: ${refusal}`, shownBy: null }
     return (await testsAgainst(copy, mutant, unsteady)) ?? (await typesAgainst(copy, mutant))
   } finally {
     await copy.restore(mutant)
@@ -106,8 +106,8 @@ async function failsTwice(
 ): Promise<Red | null> {
   const reds = await redsOf(copy, filters, leftOut)
   for (const red of reds) {
-    if (red.file === null) return red
-    const [again] = await redsOf(copy, [red.file])
+    if (red.shownBy === null) return red
+    const [again] = await redsOf(copy, red.shownBy)
     if (again !== undefined) return again
   }
   unsteady.push(...reds.map(({ what }) => what))
@@ -120,7 +120,7 @@ async function typesAgainst(copy: Copy, { file }: Mutant): Promise<Red | null> {
   const tsc = ['node_modules/typescript/bin/tsc', '-p', '.', '--noEmit']
   const leniently = ['--noUnusedLocals', 'false', '--noUnusedParameters', 'false']
   const { code, output } = await runNode([...tsc, ...leniently], copy.root, TYPES_LIMIT_MS)
-  return code === 0 ? null : { what: `types: ${output.trim().split('\n')[0] ?? ''}`, file: null }
+  return code === 0 ? null : { what: `types: ${output.trim().split('\n')[0] ?? ''}`, shownBy: null }
 }
 
 /** The first red test of each file; the run ends soon after the first. */
@@ -131,28 +131,29 @@ async function redsOf(
 ): Promise<Red[]> {
   const folder = folderIn(copy.root)
   const file = join(folder, 'report.json')
-  const reporting = ['--bail=1', '--reporter=json', `--outputFile=${file}`]
+  const reporting = ['--bail=1', '--reporter=json', `--outputFile=${file}`, '--teardownTimeout=60000']
   const excluded = [...LEFT_OUT, ...leftOut].flatMap((pattern) => ['--exclude', pattern])
   const runner = ['node_modules/vitest/vitest.mjs', 'run', ...reporting, ...excluded, ...filters]
   const limitMs = filters.length === 0 ? WHOLE_LIMIT_MS : NEAR_LIMIT_MS
   try {
     const { code, output, overTime } = await runNode(runner, copy.root, limitMs)
-    if (overTime) return [{ what: `the limit of ${limitMs / 1000} s`, file: null }]
-    return code === 0 ? [] : redsIn(copy.root, readReport(file), output)
+    if (overTime) return [{ what: `the limit of ${limitMs / 1000} s`, shownBy: null }]
+    return code === 0 ? [] : redsIn(copy.root, readReport(file), output, filters)
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-function redsIn(root: string, report: Report | null, output: string): Red[] {
+// A run may end red though no test does: an error that nobody caught, or a machine too busy to stop the servers in time.
+function redsIn(root: string, report: Report | null, output: string, filters: readonly string[]): Red[] {
   const reds = (report?.testResults ?? []).flatMap(({ name, status, assertionResults }): Red[] => {
     const file = relative(root, name)
     const failed = assertionResults.find((test) => test.status === 'failed')
-    if (failed) return [{ what: `${file}: ${failed.fullName}`, file }]
-    return status === 'failed' ? [{ what: `${file}, before its tests`, file }] : []
+    if (failed) return [{ what: `${file}: ${failed.fullName}`, shownBy: [file] }]
+    return status === 'failed' ? [{ what: `${file}, before its tests`, shownBy: [file] }] : []
   })
   const last = output.trim().split('\n').at(-1) ?? ''
-  return reds.length > 0 ? reds : [{ what: `the runner: ${last}`, file: null }]
+  return reds.length > 0 ? reds : [{ what: `the runner: ${last}`, shownBy: filters }]
 }
 
 function readReport(file: string): Report | null {

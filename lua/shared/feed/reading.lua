@@ -37,10 +37,10 @@ local function where_to_start(feed, after)
     -- Epoch 0: the reader came before the feed had begun, and has lost nothing but what was trimmed.
     start.reset = start.epoch ~= 0
     start.gap = start.epoch == 0 and feed.trimmed > 0
-    start.position, start.suffix, start.visible_at_us = 0, '', nil
+    start.position, start.suffix, start.id = 0, '', nil
   elseif start.position > feed.last then
     start.reset = true
-    start.position = feed.last
+    start.position, start.suffix, start.id = feed.last, '', nil
   else
     start.gap = start.position < feed.trimmed
   end

@@ -4,15 +4,13 @@
 // wait, however many they are. A message of the word `job` is one letter: what follows its first line is its text.
 
 import { randomBytes } from 'node:crypto'
-import type { Driver, Subscription } from '../../driver.ts'
-import { Abandoned } from './abandoned.ts'
-import { type Ear, Hearing } from './hearing.ts'
+import type { Driver } from '../../driver.ts'
 import { ServerClock } from '../time/server-clock.ts'
 import { Sleeper } from '../time/sleeper.ts'
+import { Abandoned } from './abandoned.ts'
+import type { Ear } from './hearing.ts'
+import { SharedSubscription } from './shared-subscription.ts'
 import { Standers } from './standers.ts'
-
-// A channel is kept for a while after the last who waited on it.
-const LINGER_MS = 5000
 
 export interface Letter {
   readonly word: string
@@ -60,8 +58,8 @@ export class Mailbox {
   async expect(beginning: string, id: string, lasts = false): Promise<Post> {
     const box = this.#box(beginning)
     const post = new Post(box, id, lasts)
-    await box.enter(id, post)
-    return post
+    box.put(id, post)
+    return opened(box, post)
   }
 
   /**
@@ -71,20 +69,13 @@ export class Mailbox {
   async expectShared(beginning: string, what: string): Promise<SharedPost> {
     const box = this.#box(beginning)
     const shared = box.share(what, () => this.newId())
-    const post = new SharedPost(box, shared)
-    try {
-      await box.opened
-    } catch (error) {
-      post.close()
-      throw error
-    }
-    return post
+    return opened(box, new SharedPost(box, shared))
   }
 
   /** As `expect`, when the process listens there already; else null. */
   expectNow(beginning: string, id: string): Post | null {
     const box = this.#boxes.get(beginning)
-    if (box === undefined || !box.ready) return null
+    if (box === undefined || !box.isReady) return null
     const post = new Post(box, id)
     box.put(id, post)
     return post
@@ -111,6 +102,16 @@ export class Mailbox {
     this.#boxes.set(beginning, box)
     return box
   }
+}
+
+async function opened<One extends Post>(box: Box, post: One): Promise<One> {
+  try {
+    await box.opened
+  } catch (error) {
+    post.close()
+    throw error
+  }
+  return post
 }
 
 /** Letters to one attempt. */
@@ -160,6 +161,11 @@ export class Post implements Ear {
     if (letter !== undefined || !this.#missed) return letter ?? null
     this.#missed = false
     return 'missed'
+  }
+
+  /** Until the next letter, or until letters may have been missed: it is over with that. Rejects with the signal's reason. */
+  sleep(ms: number, signal: AbortSignal | undefined): Promise<unknown> {
+    return this.next(ms, signal)
   }
 
   close(): void {
@@ -217,50 +223,43 @@ export class SharedPost extends Post {
 
 type Reader = Pick<Post, 'lasts' | 'deliver' | 'interrupt'>
 
-class Box {
-  readonly #subscription: Promise<Subscription>
-  readonly #posts = new Map<string, Reader>()
+class Box implements Ear {
+  readonly #subscription: SharedSubscription
+  readonly #readers = new Map<string, Reader>()
   /** By what they wait for. */
   readonly #shared = new Map<string, Shared>()
   readonly #abandoned: Abandoned
-  readonly #forget: () => void
-  #linger: NodeJS.Timeout | null = null
-  #emptySince = 0
-  #ready = false
-  readonly #hearing = new Hearing()
 
   constructor(driver: Pick<Driver, 'subscribe'>, channel: string, abandoned: Abandoned, forget: () => void) {
     this.#abandoned = abandoned
-    this.#forget = forget
-    this.#subscription = driver.subscribe(channel, {
-      onMessage: (message) => this.#sort(message),
-      onLost: () => this.#lose(),
-      onGap: () => this.#hearAgain(),
-    })
-    // Whoever waits sees the failure; the next one tries again.
-    this.#subscription.then(() => (this.#ready = true), forget)
+    // Those who wait look at their clocks again: until it is heard again they ask more often.
+    const interrupt = (): void => this.#interruptAll()
+    const onMessage = (message: string): void => this.#sort(message)
+    const events = { onMessage, onLost: interrupt, onGap: interrupt, onOver: forget }
+    this.#subscription = new SharedSubscription(driver, channel, events)
   }
 
   /** True once the server has confirmed. */
-  get ready(): boolean {
-    return this.#ready
+  get isReady(): boolean {
+    return this.#subscription.isReady
   }
 
   get isHeard(): boolean {
-    return this.#ready && this.#hearing.isHeard
+    return this.#subscription.isHeard
   }
 
   get isGone(): boolean {
-    return this.#hearing.isGone
+    return this.#subscription.isGone
   }
 
-  /** Resolves when the server has confirmed. */
+  /** Resolves when the server has confirmed. Whoever waits sees the failure; the next one tries again. */
   get opened(): Promise<unknown> {
-    return this.#subscription
+    return this.#subscription.opened
   }
 
-  put(id: string, post: Post): void {
-    this.#posts.set(id, post)
+  put(id: string, reader: Reader): void {
+    this.#readers.set(id, reader)
+    this.#subscription.enter()
   }
 
   share(what: string, newId: () => string): Shared {
@@ -268,7 +267,7 @@ class Box {
     if (known !== undefined) return known
     const shared = new Shared(newId(), what)
     this.#shared.set(what, shared)
-    this.#posts.set(shared.id, shared)
+    this.put(shared.id, shared)
     return shared
   }
 
@@ -278,42 +277,17 @@ class Box {
     this.leave(id)
   }
 
-  async enter(id: string, post: Post): Promise<void> {
-    this.put(id, post)
-    try {
-      await this.#subscription
-    } catch (error) {
-      this.#posts.delete(id)
-      throw error
-    }
-  }
-
   leave(id: string): void {
-    if (!this.#posts.delete(id) || this.#posts.size > 0) return
-    this.#emptySince = performance.now()
-    this.#linger ??= this.#lookIn(LINGER_MS)
-  }
-
-  /** One timer, however often the last one leaves. */
-  #lookIn(ms: number): NodeJS.Timeout {
-    const look = (): void => {
-      this.#linger = null
-      if (this.#posts.size > 0) return
-      const restMs = this.#emptySince + LINGER_MS - performance.now()
-      if (restMs > 0) this.#linger = this.#lookIn(restMs)
-      else void this.#unsubscribe()
-    }
-    return setTimeout(look, ms).unref()
+    if (this.#readers.delete(id)) this.#subscription.leave()
   }
 
   endWaits(): void {
-    for (const post of this.#posts.values()) if (!post.lasts) post.interrupt()
+    for (const reader of this.#readers.values()) if (!reader.lasts) reader.interrupt()
   }
 
   close(): void {
-    if (this.#linger !== null) clearTimeout(this.#linger)
-    this.#forget()
     this.#interruptAll()
+    this.#subscription.end()
   }
 
   #sort(message: string): void {
@@ -328,29 +302,12 @@ class Box {
 
   #deliver(line: string, text: string, receivedAt: number): void {
     const [word = '', id = '', ...numbers] = line.split(' ')
-    const post = this.#posts.get(id)
-    if (post === undefined) this.#abandoned.heard(id)
-    else post.deliver({ word, numbers: numbers.map(Number), text, receivedAt })
-  }
-
-  /** Those who wait look at their clocks again: until it is heard again they ask more often. */
-  #lose(): void {
-    this.#hearing.lose()
-    this.#interruptAll()
-  }
-
-  #hearAgain(): void {
-    this.#hearing.hear()
-    this.#interruptAll()
+    const reader = this.#readers.get(id)
+    if (reader === undefined) this.#abandoned.heard(id)
+    else reader.deliver({ word, numbers: numbers.map(Number), text, receivedAt })
   }
 
   #interruptAll(): void {
-    for (const post of this.#posts.values()) post.interrupt()
-  }
-
-  async #unsubscribe(): Promise<void> {
-    this.#forget()
-    // A subscription that cannot be ended is gone with its connection.
-    await this.#subscription.then((subscription) => subscription.close()).catch(() => undefined)
+    for (const reader of this.#readers.values()) reader.interrupt()
   }
 }

@@ -2,12 +2,10 @@
 // publishes there. A wake that comes while nobody is asleep is kept for the next sleeper, and a lost
 // connection wakes everybody, for a wake may have been missed.
 
-import type { Driver, Subscription } from '../../driver.ts'
-import { type Ear, Ears, Hearing } from './hearing.ts'
+import type { Driver } from '../../driver.ts'
 import { Sleeper } from '../time/sleeper.ts'
-
-// A channel is kept for a while after its last sleeper: long polls come back at once.
-const LINGER_MS = 5000
+import { type Ear, Ears } from './hearing.ts'
+import { SharedSubscription } from './shared-subscription.ts'
 
 export class Wakes {
   readonly #driver: Pick<Driver, 'subscribe'>
@@ -82,67 +80,43 @@ export class Watch extends Ears {
 }
 
 class Channel implements Ear {
-  readonly #subscription: Promise<Subscription>
+  readonly #subscription: SharedSubscription
   readonly #watches = new Set<Watch>()
-  readonly #forget: () => void
-  /** A short loss goes by unseen, as what may have been missed is looked for behind it. */
-  readonly #hearing = new Hearing(() => this.#wakeAll())
-  #linger: NodeJS.Timeout | null = null
 
   constructor(driver: Pick<Driver, 'subscribe'>, name: string, forget: () => void) {
-    this.#forget = forget
-    this.#subscription = driver.subscribe(name, {
-      onMessage: () => this.#wakeAll(),
-      onLost: () => this.#hearing.lose(),
-      onGap: () => this.#hearAgain(),
-    })
-    // Whoever watches sees the failure; the next one tries again.
-    this.#subscription.catch(forget)
+    const wakeAll = (): void => this.#wakeAll()
+    // A short loss goes by unseen, as what may have been missed is looked for behind it.
+    const events = { onMessage: wakeAll, onGone: wakeAll, onGap: wakeAll, onOver: forget }
+    this.#subscription = new SharedSubscription(driver, name, events)
   }
 
   get isHeard(): boolean {
-    return this.#hearing.isHeard
+    return this.#subscription.isHeard
   }
 
   get isGone(): boolean {
-    return this.#hearing.isGone
+    return this.#subscription.isGone
   }
 
-  /** Resolves when the server has confirmed the subscription. */
+  /** Resolves when the server has confirmed the subscription. Whoever watches sees the failure; the next one tries again. */
   async enter(watch: Watch): Promise<void> {
-    if (this.#linger !== null) clearTimeout(this.#linger)
-    this.#linger = null
     this.#watches.add(watch)
+    this.#subscription.enter()
     try {
-      await this.#subscription
+      await this.#subscription.opened
     } catch (error) {
-      this.#watches.delete(watch)
+      this.leave(watch)
       throw error
     }
   }
 
   leave(watch: Watch): void {
-    if (!this.#watches.delete(watch) || this.#watches.size > 0) return
-    this.#linger = setTimeout(() => void this.#unsubscribe(), LINGER_MS)
-    this.#linger.unref()
+    if (this.#watches.delete(watch)) this.#subscription.leave()
   }
 
   close(): void {
-    if (this.#linger !== null) clearTimeout(this.#linger)
     this.#wakeAll()
-    void this.#unsubscribe()
-  }
-
-  async #unsubscribe(): Promise<void> {
-    this.#hearing.close()
-    this.#forget()
-    // A subscription that cannot be ended is gone with its connection.
-    await this.#subscription.then((subscription) => subscription.close()).catch(() => undefined)
-  }
-
-  #hearAgain(): void {
-    this.#hearing.hear()
-    this.#wakeAll()
+    this.#subscription.end()
   }
 
   #wakeAll(): void {

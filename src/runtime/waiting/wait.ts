@@ -1,10 +1,9 @@
 // Tries until there is something, the time is over, or the caller aborts.
 
-import { type Duration, toMs } from '../values/duration.ts'
-import { longestSleepMs } from '../subscriptions/hearing.ts'
-import { type Opening, openWithin, rest, unlessAborted } from '../time/in-time.ts'
 import type { Runtime } from '../connection/runtime.ts'
-import type { Watch } from '../subscriptions/wake.ts'
+import { openWithin, unlessAborted } from '../time/in-time.ts'
+import { type Duration, toMs } from '../values/duration.ts'
+import { lookOrSleep } from './look-or-sleep.ts'
 
 export interface Waiting {
   /** How long to wait when there is nothing yet; default: not at all. */
@@ -41,35 +40,26 @@ export async function waitFor<Value>(
   attempt: () => Promise<Attempt<Value>>,
   terms: WaitTerms<Value>,
 ): Promise<Value | null> {
-  terms.signal?.throwIfAborted()
+  const { runtime, channel, waitMs, signal } = terms
+  signal?.throwIfAborted()
   const first = await attemptOnce(attempt, terms)
-  if (first.value !== null || terms.waitMs === 0) return first.value
-  const endsAt = performance.now() + terms.waitMs
-  const opening = await tryWatch(terms, endsAt)
+  if (first.value !== null || waitMs === 0) return first.value
+  const endsAt = performance.now() + waitMs
+  const opening = await openWithin(runtime.wakes.watch(channel), endsAt - performance.now(), signal)
+  const look = async () => {
+    const { value, recheckMs } = await attemptOnce(attempt, terms)
+    return { value, found: value !== null, recheckMs }
+  }
   try {
-    return await sleepAndTry(attempt, opening, endsAt, terms)
+    return await lookOrSleep(look, {
+      opening,
+      endsAt,
+      rechecks: RECHECKS,
+      deadlines: runtime.runner.deadlines,
+      signal,
+    })
   } finally {
     opening.close()
-  }
-}
-
-async function sleepAndTry<Value>(
-  attempt: () => Promise<Attempt<Value>>,
-  opening: Opening<Watch>,
-  endsAt: number,
-  terms: WaitTerms<Value>,
-): Promise<Value | null> {
-  const { runtime, signal } = terms
-  for (;;) {
-    signal?.throwIfAborted()
-    // Before it is tried: what is told from here on is heard.
-    const watch = opening.now
-    const { value, recheckMs } = await attemptOnce(attempt, terms)
-    const leftMs = Math.ceil(endsAt - performance.now())
-    if (value !== null || leftMs <= 0) return value
-    const longest = longestSleepMs(watch, RECHECKS)
-    const ms = Math.min(leftMs, longest, recheckMs === 0 ? Infinity : recheckMs)
-    await (watch === null ? rest(ms, runtime.runner.deadlines, signal) : watch.sleep(ms, signal))
   }
 }
 
@@ -79,11 +69,4 @@ function attemptOnce<Value>(
 ): Promise<Attempt<Value>> {
   if (giveBack === undefined) return unlessAborted(attempt(), signal)
   return unlessAborted(attempt(), signal, async ({ value }) => value !== null && giveBack(value))
-}
-
-function tryWatch<Value>(
-  { runtime, channel, signal }: WaitTerms<Value>,
-  endsAt: number,
-): Promise<Opening<Watch>> {
-  return openWithin(runtime.wakes.watch(channel), endsAt - performance.now(), signal)
 }

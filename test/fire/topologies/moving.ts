@@ -1,6 +1,6 @@
 // Slots that change hands while clients use them.
 
-import { slotOf } from '../../../src/drivers/slot.ts'
+import { slotOf } from '../../../src/drivers/wire/slot.ts'
 import { withClient } from '../../servers/ask.ts'
 import type { RedisCluster } from '../../servers/cluster.ts'
 import type { RedisServer } from '../../servers/redis.ts'

@@ -1,0 +1,291 @@
+import { expect, test } from 'vitest'
+import { ConnectionLostError, type Listener, ServerReplyError } from '../../driver.ts'
+import { Channels } from './channels.ts'
+import type { Line, LineEvents, Lines } from '../wire/line.ts'
+
+const deaf = { onMessage: () => undefined, onGap: () => undefined }
+
+/** Nodes of which each does what the test wants; `asked`: which were asked for a line, in order. */
+interface Nodes extends Lines {
+  readonly asked: string[]
+  readonly events: LineEvents[]
+}
+
+function nodes(open: (address: string) => Promise<Line>, otherwise: Partial<Lines> = {}): Nodes {
+  const asked: string[] = []
+  const events: LineEvents[] = []
+  return {
+    asked,
+    events,
+    placeOf: async () => ({ addresses: ['one', 'other'], onlyFirst: false }),
+    open: (address, events_) => {
+      asked.push(address)
+      events.push(events_)
+      return open(address)
+    },
+    touch: async () => undefined,
+    leadsTo: async () => true,
+    ...otherwise,
+  }
+}
+
+function line(otherwise: Partial<Line> = {}): Line {
+  const nothing = async () => undefined
+  return {
+    runId: Promise.resolve(undefined),
+    subscribe: nothing,
+    unsubscribe: nothing,
+    touch: () => Promise.resolve(0),
+    ping: nothing,
+    close: () => undefined,
+    ...otherwise,
+  }
+}
+
+function never<T>(): Promise<T> {
+  return new Promise(() => undefined)
+}
+
+/** What a listener was told. */
+function ear(): Listener & { told: string[] } {
+  const told: string[] = []
+  return {
+    told,
+    onMessage: (message) => told.push(message),
+    onLost: () => told.push('lost'),
+    onGap: () => told.push('gap'),
+  }
+}
+
+test('every node is asked once for a channel, and the last one says why it cannot be had', async () => {
+  const lines = nodes(async (address) => {
+    throw new ConnectionLostError(`${address} is gone`, false)
+  })
+
+  await expect(new Channels(lines).subscribe('a', deaf)).rejects.toThrow('other is gone')
+
+  expect(lines.asked).toEqual(['one', 'other'])
+})
+
+test('a node that refuses a channel is believed', async () => {
+  const lines = nodes(async () => {
+    throw new ServerReplyError('NOPERM not this channel')
+  })
+
+  await expect(new Channels(lines).subscribe('a', deaf)).rejects.toThrow('NOPERM')
+
+  expect(lines.asked).toEqual(['one'])
+})
+
+test('no node is asked any more once the driver is closed', async () => {
+  const lines = nodes(async () => {
+    channels.close()
+    throw new ConnectionLostError('gone', false)
+  })
+  const channels = new Channels(lines)
+
+  await expect(channels.subscribe('a', deaf)).rejects.toThrow('gone')
+
+  expect(lines.asked).toEqual(['one'])
+})
+
+test('a line that does not confirm a channel in time is closed, and another is tried', async () => {
+  let closed = 0
+  const lines = nodes(async (address) =>
+    line(address === 'one' ? { subscribe: never, close: () => closed++ } : {}),
+  )
+  const channels = new Channels(lines)
+
+  await channels.subscribe('a', deaf)
+
+  expect([lines.asked, closed]).toEqual([['one', 'other'], 1])
+  channels.close()
+})
+
+test('where any node will do, a further channel goes to the line that there is', async () => {
+  const lines = nodes(async () => line(), { leadsTo: async (_, address) => address === 'other' })
+  const channels = new Channels(lines)
+  await channels.subscribe('a', deaf)
+  expect(lines.asked).toEqual(['one', 'other'])
+
+  await channels.subscribe('b', deaf)
+
+  expect(lines.asked).toEqual(['one', 'other'])
+  channels.close()
+})
+
+test('a line that opens too late is closed', async () => {
+  let isClosed = false
+  const late = new Promise<Line>((resolve) => {
+    setTimeout(() => resolve(line({ close: () => (isClosed = true) })), 2500)
+  })
+  const channels = new Channels(nodes((address) => (address === 'one' ? late : Promise.resolve(line()))))
+
+  await channels.subscribe('a', deaf)
+
+  await expect.poll(() => isClosed).toBe(true)
+  channels.close()
+})
+
+test('a line that is silent while commands are answered is given up for another', async () => {
+  const { told, ...listener } = ear()
+  const lines = nodes(async () => line(lines.asked.length === 1 ? { ping: never } : {}))
+  const channels = new Channels(lines)
+
+  await channels.subscribe('a', listener)
+  await expect.poll(() => told).toEqual(['lost', 'gap'])
+
+  expect(lines.asked).toEqual(['one', 'one'])
+  channels.close()
+})
+
+test('a line that is silent as long as commands are, too, is in doubt and kept', async () => {
+  const { told, ...listener } = ear()
+  let isAway = false
+  const answer = () => (isAway ? never<undefined>() : Promise.resolve(undefined))
+  const channels = new Channels(nodes(async () => line({ ping: answer }), { touch: answer }))
+  await channels.subscribe('a', listener)
+  expect(channels.healthy()).toBe(true)
+
+  isAway = true
+  await expect.poll(() => channels.healthy()).toBe(false)
+  await new Promise((resolve) => setTimeout(resolve, 3500))
+
+  expect(told).toEqual([])
+  channels.close()
+})
+
+test('a line whose node is no longer that of the commands is given up at once when the client says that something changed', async () => {
+  const { told, ...listener } = ear()
+  let leadsTo = true
+  const lines = nodes(async () => line(), { leadsTo: async () => leadsTo })
+  const channels = new Channels(lines)
+  await channels.subscribe('a', listener)
+
+  leadsTo = false
+  channels.doubtAfter(new ServerReplyError('READONLY it is a replica now'))
+  await expect.poll(() => told).toEqual(['lost'])
+  expect(channels.healthy()).toBe(false)
+  leadsTo = true
+
+  await expect.poll(() => told).toEqual(['lost', 'gap'])
+  expect(channels.healthy()).toBe(true)
+  channels.close()
+})
+
+test.each(['NOREPLICAS too few', 'MISCONF the disk is full'])(
+  'a primary that takes no writes for a moment (%s) is asked again whether it is one',
+  async (refusal) => {
+    let says = refusal
+    const touch = async () => {
+      throw new ServerReplyError(says)
+    }
+    const channels = new Channels(nodes(async () => line(), { touch }))
+    await channels.subscribe('a', deaf)
+    expect(channels.healthy()).toBe(true)
+
+    says = 'READONLY it is a replica now'
+
+    await expect.poll(() => channels.healthy()).toBe(false)
+    channels.close()
+  },
+)
+
+test('a channel is only back once it is certain that its line is at the node of the commands', async () => {
+  const { told, ...listener } = ear()
+  let refuses = false
+  const touch = async () => {
+    if (refuses) throw new ServerReplyError('READONLY it is a replica')
+  }
+  const lines = nodes(async () => line(), { touch })
+  const channels = new Channels(lines)
+  await channels.subscribe('a', listener)
+
+  refuses = true
+  lines.events[0]?.onLost()
+  await expect.poll(() => lines.asked.length).toBeGreaterThan(1)
+  expect(told).toEqual(['lost'])
+  refuses = false
+
+  await expect.poll(() => told).toEqual(['lost', 'gap'])
+  channels.close()
+})
+
+test('what a line says that a channel has left is not heard', async () => {
+  const { told, ...listener } = ear()
+  let first = 'one'
+  const lines = nodes(async () => line(), { placeOf: async () => ({ addresses: [first], onlyFirst: true }) })
+  const channels = new Channels(lines)
+  await channels.subscribe('a', listener)
+
+  first = 'other'
+  channels.doubt()
+  await expect.poll(() => told).toEqual(['lost', 'gap'])
+  lines.events[0]?.onMessage('a', 'from one')
+  lines.events[1]?.onMessage('a', 'from other')
+
+  expect(told).toEqual(['lost', 'gap', 'from other'])
+  expect(lines.asked).toEqual(['one', 'other'])
+  channels.close()
+})
+
+test('a channel whose slot leaves the node is placed anew, and the line carries the others on', async () => {
+  const [stays, leaves] = [ear(), ear()]
+  const addresses = new Map([['leaves', 'one']])
+  const lines = nodes(async () => line(), {
+    placeOf: async (channel) => ({ addresses: [addresses.get(channel) ?? 'one'], onlyFirst: true }),
+  })
+  const channels = new Channels(lines)
+  await channels.subscribe('stays', stays)
+  await channels.subscribe('leaves', leaves)
+
+  addresses.set('leaves', 'other')
+  lines.events[0]?.onLeft('leaves')
+  await expect.poll(() => leaves.told).toEqual(['lost', 'gap'])
+  lines.events[0]?.onMessage('stays', 'from one')
+  lines.events[1]?.onMessage('leaves', 'from other')
+
+  expect([stays.told, leaves.told]).toEqual([['from one'], ['lost', 'gap', 'from other']])
+  expect(lines.asked).toEqual(['one', 'other'])
+  channels.close()
+})
+
+test('a channel that leaves the node while the line proves itself for it is placed anew', async () => {
+  let tries = 0
+  const lines = nodes(async () => line({ subscribe: async () => void tries++ }), {
+    leadsTo: async () => {
+      if (tries === 1) lines.events[0]?.onLeft('a')
+      return true
+    },
+  })
+  const channels = new Channels(lines)
+
+  await channels.subscribe('a', deaf)
+
+  expect(tries).toBe(2)
+  channels.close()
+})
+
+test('a node whose refusal does not say where the slot is now is asked for no longer than the client thinks so', async () => {
+  let owner = 'one'
+  const lines = nodes(
+    async (address) =>
+      line({
+        subscribe: async () => {
+          if (address === 'one') throw new ConnectionLostError('given up', true)
+        },
+      }),
+    {
+      placeOf: async () => ({ addresses: [owner, 'third'], onlyFirst: true }),
+      touch: async () => {
+        owner = 'other'
+      },
+    },
+  )
+  const channels = new Channels(lines)
+
+  await channels.subscribe('a', deaf)
+
+  expect(lines.asked).toEqual(['one', 'other'])
+  channels.close()
+})

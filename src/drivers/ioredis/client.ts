@@ -1,0 +1,180 @@
+// What the driver must know about the innards of an ioredis client.
+
+import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
+import { connectThroughFailovers } from './detector.ts'
+import type { PendingRun, PendingRuns } from '../wire/pending.ts'
+import { isRefusal, PrimarySearch } from '../wire/primary-search.ts'
+import { slotOf } from '../wire/slot.ts'
+import type { WireArgument } from '../wire/wire.ts'
+
+/** Sends a command as `call` of ioredis does, or as `callBuffer`. */
+export type Send = (command: string, args: WireArgument[], bytes: boolean) => Promise<unknown>
+
+/**
+ * Past three habits of ioredis. With auto-pipelining on, a cluster would send our calls in pipelines, and those do not follow
+ * MOVED. With a `commandTimeout` it rejects a call whose answer is still due: so nobody would see that its connection has fallen
+ * silent, and calls have deadlines of their own. And it copies the arguments of every call by `flat`, which of a hundred takes
+ * longer than all else it does to a command: texts, of which it makes nothing else, come into the command when that is sent.
+ */
+export function senderOf(client: Redis | Cluster): Send {
+  let texts: string[] = []
+  const own = {
+    options: { ...client.options, enableAutoPipelining: false },
+    sendCommand(command: Command): unknown {
+      if (texts.length > 0) command.args = texts
+      command.setTimeout = () => undefined
+      return client.sendCommand(command)
+    },
+  }
+  const caller: Pick<Redis, 'call' | 'callBuffer'> = Object.setPrototypeOf(own, client)
+  return (command, args, bytes) => {
+    const areTexts = args.every((arg) => typeof arg === 'string')
+    texts = areTexts ? args : []
+    const now = areTexts ? [] : args
+    return bytes ? caller.callBuffer(command, now) : caller.call(command, now)
+  }
+}
+
+/** True when a command sent now is written in this very tick, and does not wait for a connection. */
+export function writesAtOnce(client: Redis): boolean {
+  return client.status === 'ready' && client.stream.writable
+}
+
+/**
+ * A run is lost when its connection closes, whatever ioredis does about it. `onChange` is called when the client has
+ * connected, or uses other nodes. Returns how to stop watching.
+ */
+export function watch(
+  client: Redis | Cluster,
+  pending: PendingRuns<Redis>,
+  onChange: () => void,
+): () => void {
+  return isCluster(client) ? watchCluster(client, pending, onChange) : watchSingle(client, pending, onChange)
+}
+
+function watchSingle(client: Redis, pending: PendingRuns<Redis>, onChange: () => void): () => void {
+  const onReady = () => {
+    pending.markWritten()
+    onChange()
+  }
+  const onClose = () => pending.giveUp('the connection was lost', (run) => run.written)
+  const stop = connectThroughFailovers(client)
+  const forget = followGreetings(client, pending)
+  client.on('ready', onReady).on('close', onClose)
+  return () => {
+    stop()
+    forget()
+    client.off('ready', onReady).off('close', onClose)
+  }
+}
+
+/**
+ * What the server is asked first is an answer that is due, whoever waits for the connection: ioredis waits without end. Returns how to
+ * stop following.
+ */
+function followGreetings(client: Redis, pending: PendingRuns<Redis>): () => void {
+  let onGreeted = (): void => undefined
+  const onConnect = (): void => {
+    const greeted = new Promise<void>((resolve) => {
+      onGreeted = resolve
+    })
+    pending.follow(greeted, { key: '', written: true, node: client }).catch(() => undefined) // nobody waits for it
+  }
+  const onEnd = (): void => onGreeted()
+  client.on('connect', onConnect).on('ready', onEnd).on('close', onEnd)
+  return () => client.off('connect', onConnect).off('ready', onEnd).off('close', onEnd)
+}
+
+/** As for a single server, for every node that comes and goes. */
+function watchCluster(cluster: Cluster, pending: PendingRuns<Redis>, onChange: () => void): () => void {
+  const watched = new Map<Redis, () => void>()
+  const onNode = (node: Redis) => {
+    const onClose = () => {
+      const address = addressOf(node)
+      const isOfIt = (run: PendingRun<Redis>): boolean =>
+        run.node === undefined ? ownerOf(cluster, run.key) === address : run.node === node
+      pending.giveUp('the connection was lost', isOfIt)
+    }
+    const forget = followGreetings(node, pending)
+    watched.set(node, () => {
+      forget()
+      node.off('close', onClose)
+    })
+    onChange()
+    node.on('close', onClose).once('end', () => watched.delete(node))
+  }
+  const onEnd = () => pending.giveUp('the client was closed', () => true)
+  for (const node of cluster.nodes()) onNode(node)
+  cluster.on('+node', onNode).on('end', onEnd).on('ready', onChange).on('-node', onChange)
+  return () => {
+    cluster.off('+node', onNode).off('end', onEnd).off('ready', onChange).off('-node', onChange)
+    for (const forget of watched.values()) forget()
+  }
+}
+
+/**
+ * Connects again to find the primary: through Sentinel, or to an address that may lead elsewhere by now. Null for a cluster,
+ * which tells by MOVED, and for a client that would not connect again.
+ */
+export function searchOf(client: Redis | Cluster): PrimarySearch | null {
+  if (isCluster(client) || typeof client.options.retryStrategy !== 'function') return null
+  const words = client.options.sentinels ? ['READONLY', 'NOREPLICAS'] : ['READONLY']
+  const isSign = (error: Error): boolean => isRefusal(error, ...words)
+  return new PrimarySearch(isSign, () => {
+    if (client.status === 'ready') client.disconnect(true)
+  })
+}
+
+export function isCluster(client: Redis | Cluster): client is Cluster {
+  return client.isCluster
+}
+
+/** Resolves once the client knows the nodes, and connects it where it waits for its first command. */
+export async function readiness(cluster: Cluster): Promise<void> {
+  let onReady = (): void => undefined
+  const ready = new Promise<void>((resolve) => {
+    onReady = resolve
+  })
+  cluster.once('ready', onReady)
+  try {
+    // A command without a key goes to any of the nodes, and that one may be silent; where there is none it says why.
+    await Promise.race([ready, cluster.call('ping')])
+  } finally {
+    cluster.off('ready', onReady)
+  }
+}
+
+export function ownerOf(cluster: Cluster, key: string): string | undefined {
+  return cluster.slots[slotOf(key)]?.[0]
+}
+
+export function nodeAt(cluster: Cluster, address: string | undefined): Redis | undefined {
+  return cluster.nodes('master').find((node) => addressOf(node) === address)
+}
+
+export function databaseOf(client: Redis | Cluster): number | undefined {
+  return isCluster(client) ? client.options.redisOptions?.db : client.options.db
+}
+
+/** Where the connection for commands leads, if there is one to an address. */
+export function peerOf(client: Redis): string | undefined {
+  // There is none before the first connection, whatever its type says.
+  const stream: Partial<Redis['stream']> | undefined = client.stream
+  const host = stream?.remoteAddress
+  return host === undefined ? undefined : `${host}:${stream?.remotePort}`
+}
+
+/** How a connection of its own gets to this address, past the Sentinels. */
+export function straightTo(address: string, { options }: Redis): RedisOptions {
+  const colon = address.lastIndexOf(':')
+  const place = {
+    host: address.slice(0, colon),
+    port: Number(address.slice(colon + 1)),
+    sentinels: undefined,
+  }
+  return options.sentinels && !options.enableTLSForSentinelMode ? { ...place, tls: undefined } : place
+}
+
+export function addressOf(node: Redis): string {
+  return `${node.options.host}:${node.options.port}`
+}

@@ -1,0 +1,164 @@
+// Finds out which kind of client it is; a single one, and one that asks Sentinels.
+
+import {
+  type ClusterClient,
+  connectsAgain,
+  type NodeClient,
+  quit,
+  type SendOptions,
+  type SentinelClient,
+} from './client.ts'
+import { ClusterConnections } from './cluster.ts'
+import { type Connections, listen } from './connections.ts'
+import { Greetings, type OnGreeting } from './greetings.ts'
+import { isRefusal } from '../wire/primary-search.ts'
+import type { WireArgument } from '../wire/wire.ts'
+
+export function connectionsOf(client: NodeClient | ClusterClient | SentinelClient): Connections {
+  if ('nodeClient' in client) return new ClusterConnections(client)
+  if ('getSentinelNode' in client) return new SentinelConnections(client)
+  return new SingleConnection(client)
+}
+
+class SingleConnection implements Connections {
+  readonly cluster = false
+  readonly #client: NodeClient
+  readonly #connectsAgain: boolean
+  readonly #greetings = new Greetings()
+
+  constructor(client: NodeClient) {
+    this.#client = client
+    this.#connectsAgain = connectsAgain(client)
+  }
+
+  isGreeting(): boolean {
+    return this.#greetings.isDue(this.#client)
+  }
+
+  isAstray(error: Error): boolean {
+    return this.#connectsAgain && isRefusal(error, 'READONLY')
+  }
+
+  findPrimary(): Promise<void> {
+    return quit(this.#client)
+  }
+
+  /** There is no other one to ask. */
+  lookPast(): void {}
+
+  get isOpen(): boolean {
+    return this.#client.isOpen
+  }
+
+  get isReady(): boolean {
+    return this.#client.isReady
+  }
+
+  get writesAtOnce(): boolean {
+    return this.#client.isReady
+  }
+
+  send(_key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown> {
+    return this.#client.sendCommand(args, options)
+  }
+
+  masters(): Promise<NodeClient>[] {
+    return [this.nodeAt()]
+  }
+
+  addressOf(): undefined {}
+
+  addresses(): string[] {
+    return ['']
+  }
+
+  async nodeAt(): Promise<NodeClient> {
+    return this.#client
+  }
+
+  placeOf(): object {
+    return this.#client
+  }
+
+  nodeOf(): Promise<NodeClient> {
+    return this.nodeAt()
+  }
+
+  watch(onChange: () => void, onGreeting: OnGreeting): () => void {
+    this.#greetings.watch([this.#client], onGreeting)
+    const stop = listen(this.#client, 'ready', onChange)
+    return () => {
+      stop()
+      this.#greetings.stop()
+    }
+  }
+}
+
+class SentinelConnections implements Connections {
+  readonly cluster = false
+  readonly writesAtOnce = true // it waits for a primary by itself before it queues anything
+  readonly #client: SentinelClient
+
+  constructor(client: SentinelClient) {
+    this.#client = client
+  }
+
+  isAstray(error: Error): boolean {
+    return isRefusal(error, 'NOREPLICAS') // READONLY is a sign to node-redis itself
+  }
+
+  /** After this error node-redis asks the Sentinels, and then does it again. */
+  async findPrimary(): Promise<void> {
+    let asked = false
+    await this.#client._execute(false, async (client) => {
+      if (asked) return client
+      asked = true
+      throw new Error('READONLY the server has lost its replicas')
+    })
+  }
+
+  isGreeting(): boolean {
+    return false
+  }
+
+  /** node-redis listens to the Sentinels. */
+  lookPast(): void {}
+
+  get isOpen(): boolean {
+    return this.#client.isOpen
+  }
+
+  get isReady(): boolean {
+    return this.#client.isReady
+  }
+
+  send(_key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown> {
+    return this.#client.sendCommand(false, args, options)
+  }
+
+  masters(): Promise<NodeClient>[] {
+    return [this.nodeAt()]
+  }
+
+  addressOf(): undefined {}
+
+  addresses(): string[] {
+    return ['']
+  }
+
+  async nodeAt(): Promise<NodeClient> {
+    return this.#client._execute(false, async (client) => client)
+  }
+
+  placeOf(): object {
+    return this.#client
+  }
+
+  nodeOf(): Promise<NodeClient> {
+    return this.nodeAt()
+  }
+
+  watch(onChange: () => void): () => void {
+    return listen(this.#client, 'topology-change', onChange)
+  }
+}

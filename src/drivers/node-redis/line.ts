@@ -1,0 +1,112 @@
+import { type Line, type LineEvents, touchOf } from '../wire/line.ts'
+import type { ListeningClient, NodeClient, OnMessage } from './client.ts'
+import { explain } from './errors.ts'
+import { runIdOf } from '../wire/server-info.ts'
+import { inTime, LIMIT_MS } from '../wire/time-limit.ts'
+
+/** Opens a connection that only listens, with the options of `client` except for `socket`. */
+export async function openLine(
+  client: NodeClient,
+  socket: object,
+  sharded: boolean,
+  events: LineEvents,
+): Promise<Line> {
+  const connection = client.duplicate({
+    socket: {
+      ...client.options?.socket,
+      ...socket,
+      connectTimeout: LIMIT_MS,
+      reconnectStrategy: false,
+    },
+    disableOfflineQueue: false,
+    clientSideCache: undefined,
+    emitInvalidate: false,
+  })
+  const line = new NodeRedisLine(connection, sharded, events)
+  await inTime(connection.connect(), 'connect').catch((error: unknown) => {
+    line.close()
+    throw explain(error)
+  })
+  if (!sharded) line.askRunId()
+  return line
+}
+
+class NodeRedisLine implements Line {
+  runId: Promise<string | undefined> = Promise.resolve(undefined)
+  readonly #connection: ListeningClient
+  readonly #sharded: boolean
+  readonly #events: LineEvents
+  readonly #onMessage: OnMessage
+  #lost = false
+
+  constructor(connection: ListeningClient, sharded: boolean, events: LineEvents) {
+    this.#connection = connection
+    this.#sharded = sharded
+    this.#events = events
+    this.#onMessage = (message, channel) => events.onMessage(channel, message)
+    for (const event of ['error', 'end']) connection.on(event, () => this.#lose())
+    connection.on('sharded-channel-moved', (channel) => this.#leave(String(channel)))
+  }
+
+  /** To be called before anything is subscribed to: on RESP2 nothing else may be asked later. */
+  askRunId(): void {
+    this.runId = this.#connection.sendCommand(['INFO', 'server']).then(
+      (info) => runIdOf(String(info)),
+      (error: unknown) => {
+        throw explain(error)
+      },
+    )
+    this.runId.catch(() => undefined) // who needs it sees the failure
+  }
+
+  async subscribe(channel: string): Promise<void> {
+    try {
+      await (this.#sharded
+        ? this.#connection.sSubscribe(channel, this.#onMessage)
+        : this.#connection.subscribe(channel, this.#onMessage))
+    } catch (error) {
+      throw explain(error)
+    }
+  }
+
+  async unsubscribe(channel: string): Promise<void> {
+    try {
+      await (this.#sharded
+        ? this.#connection.sUnsubscribe(channel, this.#onMessage)
+        : this.#connection.unsubscribe(channel, this.#onMessage))
+    } catch (error) {
+      throw explain(error)
+    }
+  }
+
+  async ping(): Promise<unknown> {
+    return this.#connection.sendCommand(['PING'])
+  }
+
+  async touch(key: string): Promise<unknown> {
+    const { command, args } = touchOf(key)
+    try {
+      return await this.#connection.sendCommand([command, ...args.map(String)])
+    } catch (error) {
+      throw explain(error)
+    }
+  }
+
+  close(): void {
+    this.#lost = true
+    if (this.#connection.isOpen) this.#connection.destroy()
+  }
+
+  /** Once what came with it is read: node-redis reads that again when its connection is destroyed meanwhile. */
+  #leave(channel: string): void {
+    setImmediate(() => {
+      if (!this.#lost) this.#events.onLeft(channel)
+    })
+  }
+
+  #lose(): void {
+    if (this.#lost) return
+    this.close()
+    this.#events.onLost()
+  }
+}

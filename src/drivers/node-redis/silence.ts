@@ -1,0 +1,43 @@
+// How a connection of node-redis that has fallen silent is known, and ended.
+
+import { type Listening, NO_EVENTS } from '../wire/listening.ts'
+import { connectsAgain, type NodeClient, replace } from './client.ts'
+import type { Connections } from './connections.ts'
+import { openLine } from './line.ts'
+import type { PendingRun } from '../wire/pending.ts'
+import { inTime } from '../wire/time-limit.ts'
+
+/** Two seconds with the round in which it is looked at again: what answers a client that connects is small, and comes at once. */
+const PATIENCE_WITH_GREETING = 3
+/** node-redis does not tell whether something was read: a part of a long answer is as good as none. */
+const PATIENCE = 9
+const PATIENCE_WHERE_LARGE = 60
+
+export function listenTo(connections: Connections): Listening<NodeClient> {
+  return {
+    patience: PATIENCE_WITH_GREETING,
+    placeOf: ({ key, node }) => node ?? connections.placeOf(key),
+    over: async (run) => {
+      const node = await nodeOf(connections, run)
+      const isConnected = node?.isReady === true || (node !== undefined && connections.isGreeting(node))
+      return isConnected && node.isOpen && connectsAgain(node) ? node : undefined
+    },
+    patienceWith: ({ isLarge }, node) => {
+      if (!node.isReady) return PATIENCE_WITH_GREETING
+      return isLarge ? PATIENCE_WHERE_LARGE : PATIENCE
+    },
+    sent: ({ bytes = 0 }) => bytes,
+    signs: (node) => ({ of: node, read: 0 }),
+    open: (node) => openLine(node, {}, false, NO_EVENTS),
+    drop: (node) => void replace(node),
+    away: (node) => connections.lookPast(node),
+  }
+}
+
+async function nodeOf(
+  connections: Connections,
+  { key, node }: PendingRun<NodeClient>,
+): Promise<NodeClient | undefined> {
+  if (node !== undefined || (connections.cluster && key === '')) return node
+  return inTime(connections.nodeOf(key), 'the node')
+}

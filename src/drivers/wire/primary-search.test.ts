@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { ConnectionLostError, ServerReplyError } from '../../driver.ts'
+import { isRefusal, PrimarySearch } from './primary-search.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
+
+const isSign = (error: Error): boolean => isRefusal(error, 'READONLY')
+const readOnly = new ServerReplyError('READONLY no')
+
+test('while a server goes on refusing, its client looks for another ever less often, and at once at the next failover', () => {
+  const looks: number[] = []
+  const search = new PrimarySearch(isSign, () => void looks.push(Math.round(performance.now()) / 1000))
+  const began = performance.now() / 1000
+  const refuseFor = (ms: number): void => {
+    for (let passed = 0; passed < ms; passed += 100) {
+      search.note(readOnly)
+      vi.advanceTimersByTime(100)
+    }
+  }
+
+  refuseFor(100_000)
+  vi.advanceTimersByTime(3000)
+  refuseFor(1000)
+
+  const after = looks.map((at) => Math.round((at - began) * 10) / 10)
+  expect(after).toEqual([0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5, 61.5, 91.5, 103, 103.5])
+})
+
+test('other replies and lost connections say nothing of a primary', () => {
+  const look = vi.fn()
+  const search = new PrimarySearch(isSign, look)
+
+  search.note(new ServerReplyError('NOREPLICAS no'))
+  search.note(new ConnectionLostError('READONLY', true))
+
+  expect(look).not.toHaveBeenCalled()
+})

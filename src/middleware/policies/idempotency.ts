@@ -1,0 +1,171 @@
+// Idempotent requests, whatever the framework: before the handler `admit` decides, behind it the recording
+// keeps the response or frees the key.
+//
+//   no key, another method ──► pass
+//   first with its key ──► begun ──handler──► below 500: kept and replayed from now on
+//                                   └──────► 500 and above, cut short, or it threw: the key is free again
+//   again ──► the kept response, or 409 while the first is under way, or 422 for another request
+
+import { fingerprintOf, type Once } from '../../once/once.ts'
+import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
+import { ResultNotKeptError } from '../../runtime/errors/errors.ts'
+import { isOutage } from '../../runtime/errors/outage.ts'
+import { type Answer, type Headers, problem, unavailable } from '../responses/answer.ts'
+import { hasBegun, noteBegun } from './begun-for.ts'
+import { parseIdempotencyKey } from './idempotency-key.ts'
+import { KEPT_HEADERS, Recording, type StoredResponse } from '../responses/recording.ts'
+import { toldText } from './told.ts'
+
+export interface IdempotencyOptions<Request> {
+  /** Which methods; default POST and PATCH. */
+  methods?: readonly string[]
+  /** True refuses requests without the header; default false lets them pass. */
+  required?: boolean
+  /**
+   * Whose keys they are: two subjects may choose the same key. A request for which it returns no string, or an
+   * empty one, fails with InvalidArgumentError. Default: all share them, which is right only where every caller is the same.
+   */
+  subject?: (request: Request) => string
+  /** Tells requests apart; default: method, path with query, and body. */
+  fingerprint?: (request: Request) => string | Promise<string>
+  /** Bodies of requests (for the fingerprint) and responses (to be kept) up to this size; default 1 MiB. */
+  maxBytes?: number
+  /** Headers of the response to keep beside the usual ones. */
+  keepHeaders?: readonly string[]
+  /** Told when a response could not be kept; the client gets it all the same. */
+  onNotKept?: (error: unknown, key: string) => void
+}
+
+/** A request, as a framework's adapter tells it. */
+export interface Incoming {
+  /** The same object for all middleware of it. */
+  readonly request: object
+  readonly method: string
+  readonly header: string | null
+  /** Of the one who asks; null: the keys are shared. */
+  subject(): string | null
+  /** Null when the body is larger than `maxBytes`. */
+  fingerprint(): Promise<string | null>
+}
+
+export type Admission =
+  | { readonly status: 'pass' }
+  | { readonly status: 'answered'; readonly answer: Answer }
+  | { readonly status: 'begun'; readonly recording: Recording }
+
+export type Store = Pick<Once<StoredResponse>, 'begin' | 'name'>
+
+const OPTIONS = [
+  'methods',
+  'required',
+  'subject',
+  'fingerprint',
+  'maxBytes',
+  'keepHeaders',
+  'onNotKept',
+] as const
+const DEFAULT_METHODS: readonly string[] = ['POST', 'PATCH']
+const REPLAYED: Headers = [['idempotency-replayed', 'true']]
+const DEFAULT_MAX_BYTES = 1024 * 1024
+// In base64, and with its headers, a response stays below what a once takes.
+const MOST_BYTES = 3_000_000
+
+/** Checks the options once, when the middleware is made. Throws InvalidArgumentError. */
+export function checkIdempotencyOptions<Request>(options: IdempotencyOptions<Request>): { maxBytes: number } {
+  checkOptions('options', options, OPTIONS)
+  return { maxBytes: checkInteger('maxBytes', options.maxBytes ?? DEFAULT_MAX_BYTES, 1, MOST_BYTES) }
+}
+
+/** Null: the keys are shared. Throws InvalidArgumentError when it is not told of a request whose they are. */
+export function subjectOf<Request>(
+  { subject }: IdempotencyOptions<Request>,
+  request: Request,
+): string | null {
+  return subject === undefined ? null : toldText('subject', subject(request))
+}
+
+/** Decides before the handler. */
+export async function admit<Request>(
+  once: Store,
+  options: IdempotencyOptions<Request>,
+  incoming: Incoming,
+): Promise<Admission> {
+  const { methods = DEFAULT_METHODS, required = false } = options
+  if (!methods.includes(incoming.method)) return { status: 'pass' }
+  if (incoming.header === null) {
+    return required ? answered(missing()) : { status: 'pass' }
+  }
+  const key = parseIdempotencyKey(incoming.header)
+  if (key === null) return answered(malformed())
+  const fingerprint = await incoming.fingerprint()
+  if (fingerprint === null) return answered(tooLarge())
+  const subject = incoming.subject()
+  const unit = subject === null ? key : fingerprintOf(subject, key)
+  const what = `once ${once.name} ${unit}`
+  if (hasBegun(incoming.request, what)) return { status: 'pass' }
+  try {
+    const admission = await begin(once, options, incoming.method, { key: unit, fingerprint })
+    if (admission.status === 'begun') noteBegun(incoming.request, what, admission.recording.settled)
+    return admission
+  } catch (error) {
+    if (isOutage(error)) return answered(unavailable())
+    if (error instanceof ResultNotKeptError) return answered(notKept())
+    throw error
+  }
+}
+
+async function begin<Request>(
+  once: Store,
+  options: IdempotencyOptions<Request>,
+  method: string,
+  { key, fingerprint }: { readonly key: string; readonly fingerprint: string },
+): Promise<Admission> {
+  const begun = await once.begin(key, { fingerprint })
+  switch (begun.status) {
+    case 'started':
+      return { status: 'begun', recording: new Recording(begun.attempt, method, options) }
+    case 'replayed':
+      return answered(replay(begun.result))
+    case 'running':
+      return answered(running())
+    default:
+      return answered(reused())
+  }
+}
+
+function answered(answer: Answer): Admission {
+  return { status: 'answered', answer }
+}
+
+function replay({ status, headers, body }: StoredResponse): Answer {
+  if (body === null) return notKept()
+  const bytes = Buffer.from(body, 'base64')
+  return { status, headers: [...headers, ...REPLAYED], body: bytes, without: KEPT_HEADERS }
+}
+
+function notKept(): Answer {
+  const detail = 'The request was carried out; its response could not be kept.'
+  return problem('response-not-kept', detail, REPLAYED)
+}
+
+function running(): Answer {
+  const detail = 'The first request with this Idempotency-Key has not been answered yet.'
+  return problem('running', detail, [['retry-after', '1']], { retryAfterMs: 1000 })
+}
+
+function reused(): Answer {
+  return problem('conflict', 'This Idempotency-Key came with another request before.')
+}
+
+function missing(): Answer {
+  return problem('idempotency-key-missing', 'This request needs the header Idempotency-Key.')
+}
+
+function malformed(): Answer {
+  const detail = 'Idempotency-Key must be one string of 1 to 255 characters, such as "8e03978e".'
+  return problem('idempotency-key-malformed', detail)
+}
+
+function tooLarge(): Answer {
+  return problem('too-large', 'The body is too large for a request with an Idempotency-Key.')
+}

@@ -1,0 +1,63 @@
+// What middleware looks at in a request of fetch.
+
+import { fingerprintOf } from '../../once/once.ts'
+import { handOn } from '../policies/begun-for.ts'
+import { readBounded } from '../responses/bounded-body.ts'
+import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
+import { partsOf } from './parts-of-body.ts'
+import { type Asked, CONDITIONS } from '../policies/response-caching.ts'
+import { toldText } from '../policies/told.ts'
+
+/** The body up to a size, still there for the handler; null when it is larger. */
+export type ReadsBody = (request: Request, maxBytes: number) => Promise<Uint8Array | null>
+
+export function incomingOf(
+  request: Request,
+  options: IdempotencyOptions<Request>,
+  { maxBytes, readBody = copyOfBody }: { readonly maxBytes: number; readonly readBody?: ReadsBody },
+): Incoming {
+  return {
+    request,
+    method: request.method,
+    header: request.headers.get('idempotency-key'),
+    subject: () => subjectOf(options, request),
+    fingerprint: async () => {
+      if (options.fingerprint !== undefined)
+        return toldText('fingerprint', await options.fingerprint(request))
+      const body = await readBody(request, maxBytes)
+      if (body === null) return null
+      const { pathname, search } = new URL(request.url)
+      const parts = partsOf(body, request.headers.get('content-type'))
+      return fingerprintOf(request.method, `${pathname}${search}`, ...parts)
+    },
+  }
+}
+
+export function askedOf(request: Request): Asked {
+  const { method, url, headers } = request
+  const { host, pathname, search } = new URL(url)
+  return { request, method, place: `${host}${pathname}${search}`, header: (name) => headers.get(name) }
+}
+
+/** The whole response will be kept. */
+export function withoutConditions(request: Request): Request {
+  if (CONDITIONS.every((name) => !request.headers.has(name))) return request
+  const whole = new Request(request)
+  for (const name of CONDITIONS) whole.headers.delete(name)
+  handOn(request, whole)
+  return whole
+}
+
+const READ =
+  'idempotency: the body of the request has been read already; put it before what reads the body, or give `fingerprint`'
+
+export async function copyOfBody(request: Request, maxBytes: number): Promise<Buffer | null> {
+  if (request.bodyUsed) throw new TypeError(READ)
+  const copy = request.clone()
+  if (copy.body === null) return Buffer.alloc(0)
+  const read = await readBounded(copy.body, maxBytes)
+  if (read.whole) return read.bytes
+  // Not awaited: it settles when the other copy is cancelled too.
+  read.stream.cancel().catch(() => undefined)
+  return null
+}

@@ -1,0 +1,84 @@
+// What Express and Fastify have in common: a request whose body was parsed before middleware sees it.
+
+import { fingerprintOf } from '../../once/once.ts'
+import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
+import { textOfParsed } from './parsed-body.ts'
+import { partsOf } from './parts-of-body.ts'
+import { type Asked, CONDITIONS } from '../policies/response-caching.ts'
+import { toldText } from '../policies/told.ts'
+
+export interface ParsedRequest {
+  readonly method: string
+  readonly originalUrl: string
+  /** Who is asked, as the framework has it: over HTTP/2 and behind a proxy that it trusts that is another header than `Host`. */
+  readonly host?: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body?: unknown
+  /** Of Express, where a parser has laid files beside the body; methods in Fastify. */
+  readonly file?: unknown
+  readonly files?: unknown
+}
+
+/** The body, as an adapter's `idempotency` needs it, has not been parsed. */
+const UNPARSED = 'idempotency: the body of the request has not been parsed; put a body parser before'
+
+const FILES =
+  'idempotency: the request has files beside its body; give `fingerprint`, which must tell them apart'
+
+export function incomingOf<Request extends ParsedRequest>(
+  request: Request,
+  options: IdempotencyOptions<Request>,
+  maxBytes: number,
+): Incoming {
+  return {
+    request,
+    method: request.method,
+    header: headerOf(request, 'idempotency-key'),
+    subject: () => subjectOf(options, request),
+    fingerprint: async () => {
+      if (options.fingerprint !== undefined)
+        return toldText('fingerprint', await options.fingerprint(request))
+      const body = bodyOf(request)
+      if (Buffer.byteLength(body) > maxBytes) return null
+      const parts = partsOf(body, headerOf(request, 'content-type'))
+      return fingerprintOf(request.method, request.originalUrl, ...parts)
+    },
+  }
+}
+
+export function askedOf(request: ParsedRequest): Asked {
+  const { method, originalUrl } = request
+  const header = (name: string): string | null => headerOf(request, name)
+  return { request, method, place: `${hostOf(request)}${originalUrl}`, header }
+}
+
+/** Node takes any host: one with a path in it would be the place of another page. */
+function hostOf(request: ParsedRequest): string {
+  const host = request.host ?? headerOf(request, ':authority') ?? headerOf(request, 'host') ?? ''
+  return host.replaceAll('/', '%2F')
+}
+
+/** The whole response will be kept. */
+export function forgetConditions({ headers }: ParsedRequest): void {
+  for (const name of CONDITIONS) delete (headers as Record<string, unknown>)[name]
+}
+
+function bodyOf(request: ParsedRequest): string | Uint8Array {
+  const { body } = request
+  if (isObject(request.file) || isObject(request.files)) throw new TypeError(FILES)
+  if (typeof body === 'string' || body instanceof Uint8Array) return body
+  const length = headerOf(request, 'content-length') ?? '0'
+  const isEmpty = length === '0' && headerOf(request, 'transfer-encoding') === null
+  if (isEmpty && (body === undefined || body === null)) return ''
+  if (body === undefined) throw new TypeError(UNPARSED)
+  return textOfParsed(body)
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function headerOf({ headers }: ParsedRequest, name: string): string | null {
+  const value = headers[name]
+  return Array.isArray(value) ? value.join(', ') : (value ?? null)
+}

@@ -1,0 +1,207 @@
+// How PostgreSQL says it.
+
+import {
+  type Column,
+  type Dialect,
+  integerMisfit,
+  KEPT_EPOCHS,
+  type Place,
+  quote,
+  quoteTable,
+  type TableName,
+  textMisfit,
+  uuidMisfit,
+} from '../sql/dialect.ts'
+import { isOfRows, meaningOf } from './errors.ts'
+import { guarded, POSTGRES_REFUSED } from './refused.ts'
+
+const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
+
+/** An extension is in a schema of somebody's choice. */
+const TEXT = /^(text|character varying|bpchar|name|([^.]+\.)?citext)$/
+
+/** The characters that each encoding of a database has; what it lacks would fail whole statements. SQL_ASCII takes bytes as they come. */
+const CHARACTERS: Readonly<Record<string, RegExp>> = { UTF8: /^/, SQL_ASCII: /^/, LATIN1: /^[\0-\u{ff}]*$/u }
+
+/** What is longer would be cut off. */
+const MOST_BYTES_OF_A_NAME = 63
+
+/** Of what a trigger is, as bits of pg_trigger. Such a trigger may fill what an INSERT leaves out. */
+const BEFORE_INSERT_OF_A_ROW = 1 + 2 + 4
+const BEFORE_A_ROW = 1 + 2
+const INSERT_OR_UPDATE = 4 + 16
+
+export const POSTGRES: Dialect = {
+  name: 'postgres',
+  ledger: (schema) =>
+    guarded(`CREATE TABLE IF NOT EXISTS ${ledgerIn(schema)} (
+      counters text NOT NULL, partition integer NOT NULL, epoch bigint NOT NULL,
+      seq bigint NOT NULL, batch text NOT NULL, PRIMARY KEY (counters, partition, epoch));`),
+  refused: POSTGRES_REFUSED,
+  find: (table) => ({
+    sql: `SELECT n.nspname AS schema, c.relname AS name, current_database() || '.' || n.nspname AS location
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)`,
+    values: [nameOf(table)],
+  }),
+  columns: (table) => ({
+    // -1: a character(8) has to be called bpchar, for character would be one of length 1. A domain is what it is made of.
+    sql: `SELECT a.attname AS name, format_type(b.type, -1) AS type,
+        CASE WHEN b.type IN ('bpchar'::regtype, 'varchar'::regtype) AND b.modifier > 4
+          THEN b.modifier - 4 END AS length,
+        CASE WHEN b.category = 'S' THEN getdatabaseencoding()::text END AS charset,
+        EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid
+          AND i.indimmediate AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum)::int AS is_unique,
+        (a.attgenerated <> '')::int AS is_generated,
+        CASE WHEN a.attidentity = 'a' THEN 'never'
+          WHEN (a.attnotnull OR b.is_needed) AND a.attidentity = '' AND NOT a.atthasdef AND t.typdefault IS NULL
+            AND NOT EXISTS (SELECT 1 FROM pg_trigger g WHERE g.tgrelid = a.attrelid AND g.tgenabled <> 'D'
+              AND g.tgtype & ${BEFORE_INSERT_OF_A_ROW} = ${BEFORE_INSERT_OF_A_ROW}) THEN 'must'
+          ELSE 'may' END AS inserted
+      FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+      CROSS JOIN LATERAL (WITH RECURSIVE made AS (SELECT t.oid AS type, a.atttypmod AS modifier, false AS is_needed
+          UNION ALL SELECT d.typbasetype, d.typtypmod, made.is_needed OR d.typnotnull
+            FROM made JOIN pg_type d ON d.oid = made.type WHERE d.typtype = 'd')
+        SELECT made.*, d.typcategory AS category FROM made JOIN pg_type d ON d.oid = made.type WHERE d.typtype <> 'd') b
+      WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
+    values: [nameOf(table)],
+  }),
+  flaws: (table) => ({
+    sql: `SELECT 'has the trigger ' || g.tgname || ', which leaves rows out (RETURN NULL)' AS flaw
+      FROM pg_trigger g JOIN pg_proc p ON p.oid = g.tgfoid
+      WHERE g.tgrelid = to_regclass($1) AND g.tgenabled <> 'D' AND p.prosrc ~* 'return\\s+null'
+        AND g.tgtype & ${BEFORE_A_ROW} = ${BEFORE_A_ROW} AND g.tgtype & ${INSERT_OR_UPDATE} <> 0
+      UNION ALL SELECT 'has the rule ' || r.rulename || ', which does something else instead'
+      FROM pg_rewrite r WHERE r.ev_class = to_regclass($1) AND r.is_instead AND r.ev_type IN ('2', '3')
+      UNION ALL SELECT 'is inherited by ' || h.inhrelid::regclass || ', so an id may have several rows'
+      FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhparent WHERE c.oid = to_regclass($1) AND c.relkind = 'r'`,
+    values: [nameOf(table)],
+  }),
+  hiding: (tables) => ({
+    sql: `SELECT t.name AS name, current_user AS role
+      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (path, name, at)
+      WHERE row_security_active(to_regclass(t.path)::oid) ORDER BY t.at`,
+    values: [tables.map(nameOf), tables.map(([, own]) => own)],
+  }),
+  // What is checked at the end would refuse the whole transaction.
+  carefully: [{ sql: 'SET CONSTRAINTS ALL IMMEDIATE', values: [] }],
+  isCount: (type) => type === 'bigint',
+  isWhole: (type) => type in INTEGERS,
+  isTime: (type) => /^(date|timestamp with(out)? time zone)$/.test(type),
+  isId: ({ type, charset }) =>
+    type in INTEGERS || type === 'uuid' || (TEXT.test(type) && (charset ?? '') in CHARACTERS),
+  ids: 'integers, text in UTF8, LATIN1 or SQL_ASCII, or uuid',
+  misfit,
+  meaningOf,
+  isOfRows,
+  read: (place, { counters, partition, epoch }, ids) => ({
+    sql: `SELECT asked.id AS id, ${countOf(place, 't')} AS value, r.delta AS refused, l.seq AS seq
+      FROM (SELECT 1) one
+      LEFT JOIN ${ledgerIn(place.found.schema)} l ON l.counters = $1 AND l.partition = $2 AND l.epoch = $3
+      LEFT JOIN unnest($4::text[], $5::${place.idColumn.type}[]) AS asked (id, key) ON true
+      LEFT JOIN ${tableOf(place)} t ON t.${name(place.id)} ${equal(place.idColumn)} asked.key
+      LEFT JOIN ${POSTGRES_REFUSED.in(place.found.schema)} r ON r.counters = $1 AND r.id = asked.id`,
+    values: [counters, partition, epoch, ids, ids],
+  }),
+  newest: (schema, counters, partition) => ({
+    sql: `SELECT max(epoch) AS epoch FROM ${ledgerIn(schema)} WHERE counters = $1 AND partition = $2`,
+    values: [counters, partition],
+  }),
+  batches: (schema, counters, partition) => ({
+    sql: `SELECT count(*) AS batched, min(epoch) AS oldest, max(epoch) AS latest FROM ${ledgerIn(schema)}
+      WHERE counters = $1 AND partition = $2 AND seq > 0`,
+    values: [counters, partition],
+  }),
+  enter: (schema, { counters, partition, epoch }) => ({
+    sql: `INSERT INTO ${ledgerIn(schema)} (counters, partition, epoch, seq, batch)
+      VALUES ($1, $2, $3, 0, '') ON CONFLICT DO NOTHING`,
+    values: [counters, partition, epoch],
+  }),
+  prune: (schema, counters, partition) => {
+    const last = (
+      seq: string,
+      kept: number,
+    ): string => `${seq} AND epoch < (SELECT epoch FROM ${ledgerIn(schema)}
+      WHERE counters = $1 AND partition = $2 AND ${seq} ORDER BY epoch DESC LIMIT 1 OFFSET ${kept - 1})`
+    return {
+      sql: `DELETE FROM ${ledgerIn(schema)} WHERE counters = $1 AND partition = $2
+        AND (${last('seq = 0', KEPT_EPOCHS.empty)} OR ${last('seq > 0', KEPT_EPOCHS.others)})`,
+      values: [counters, partition],
+    }
+  },
+  advance: (schema, { counters, partition, epoch, seq, batch }) => ({
+    sql: `UPDATE ${ledgerIn(schema)} SET seq = $1, batch = $2
+      WHERE counters = $3 AND partition = $4 AND epoch = $5 AND seq = $6`,
+    values: [seq, batch, counters, partition, epoch, seq - 1],
+  }),
+  hold: (schema, { counters, partition, epoch }) => ({
+    sql: `UPDATE ${ledgerIn(schema)} SET seq = seq WHERE counters = $1 AND partition = $2 AND epoch = $3`,
+    values: [counters, partition, epoch],
+  }),
+  standing: (schema, { counters, partition, epoch }) => ({
+    sql: `SELECT seq, batch FROM ${ledgerIn(schema)} WHERE counters = $1 AND partition = $2 AND epoch = $3`,
+    values: [counters, partition, epoch],
+  }),
+  // Locked in the order of their keys, as by an INSERT of sorted rows: an UPDATE takes them as they come. Rows that refer to these may be inserted.
+  present: (place, ids) => ({
+    sql: `SELECT t.${name(place.id)}::text AS id FROM ${tableOf(place)} t
+      WHERE t.${name(place.id)} ${equal(place.idColumn)} ANY($1::text[]::${place.idColumn.type}[]) ORDER BY t.${name(place.id)} FOR NO KEY UPDATE`,
+    values: [ids],
+  }),
+  change: (place, changes) => {
+    const [into, key, count] = [tableOf(place), name(place.id), name(place.value)]
+    // Two ids may be one key, `A` and `a` in a column of citext: PostgreSQL changes a row once a statement.
+    const rows = `SELECT c.key, sum(c.delta)::bigint AS delta
+      FROM unnest($1::${place.idColumn.type}[], $2::bigint[]) AS c (key, delta) GROUP BY c.key`
+    const sql =
+      place.missing === 'create'
+        ? `INSERT INTO ${into} AS t (${key}, ${count}) SELECT key, delta FROM (${rows}) c ORDER BY key
+           ON CONFLICT (${key}) DO UPDATE SET ${count} = coalesce(t.${count}, 0) + excluded.${count}`
+        : `UPDATE ${into} AS t SET ${count} = coalesce(t.${count}, 0) + c.delta FROM (${rows}) c WHERE t.${key} ${equal(place.idColumn)} c.key`
+    const values = [changes.map((change) => change.id), changes.map(({ delta }) => String(delta))]
+    return [{ sql, values, rows: changes.length }]
+  },
+  owners: (place, ids) => ({
+    sql: `SELECT asked.id AS id, t.${name(place.id)}::text AS own FROM unnest($1::text[], $2::${place.idColumn.type}[]) AS asked (id, key)
+      JOIN ${tableOf(place)} t ON t.${name(place.id)} ${equal(place.idColumn)} asked.key`,
+    values: [ids, ids],
+  }),
+}
+
+/** The operator of a type that is in no schema of the search path, or what is equal to the index would differ as text. */
+export function equal({ type }: Column): string {
+  const schema = /^(.*)\.citext$/.exec(type)?.[1]
+  return schema === undefined ? '=' : `OPERATOR(${schema}.=)`
+}
+
+/** The count of a row of `alias` as text, where there is one: NULL counts as 0. */
+export function countOf({ id, value }: Place, alias: string): string {
+  return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN coalesce(${alias}.${name(value)}, 0)::text END`
+}
+
+export function tableOf({ found: { schema, name: own } }: Pick<Place, 'found'>): string {
+  return nameOf([schema, own])
+}
+
+function ledgerIn(schema: string): string {
+  return nameOf([schema, 'perilune_ledger'])
+}
+
+function nameOf(table: TableName): string {
+  return quoteTable(table, '"')
+}
+
+function name(plain: string): string {
+  return quote(plain, '"')
+}
+
+function misfit(id: string, column: Column): string | undefined {
+  const bits = INTEGERS[column.type]
+  if (bits !== undefined) return integerMisfit(id, -(2n ** bits), 2n ** bits - 1n)
+  if (column.type === 'uuid') return uuidMisfit(id)
+  if (column.type === 'name' && Buffer.byteLength(id) > MOST_BYTES_OF_A_NAME) {
+    return `must have at most ${MOST_BYTES_OF_A_NAME} bytes`
+  }
+  if (CHARACTERS[column.charset ?? '']?.test(id) === false)
+    return `must be of the characters of ${column.charset}`
+  return id.includes('\0') ? 'must not have U+0000' : textMisfit(id, column)
+}

@@ -1,0 +1,41 @@
+// How PostgreSQL keeps what it refused.
+
+import { quoteTable, type Refused } from '../sql/dialect.ts'
+
+export const POSTGRES_REFUSED: Refused & { in(schema: string): string } = {
+  in: refusedIn,
+  table: (schema) =>
+    guarded(`CREATE TABLE IF NOT EXISTS ${refusedIn(schema)} (
+      counters text NOT NULL, id text NOT NULL, delta text NOT NULL, why text NOT NULL,
+      tried timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY (counters, id));`),
+  list: (schema, counters, most) => ({
+    sql: `SELECT id, delta, why FROM ${refusedIn(schema)} WHERE counters = $1 ORDER BY tried LIMIT $2`,
+    values: [counters, most],
+  }),
+  enter: (schema, counters, id) => ({
+    sql: `INSERT INTO ${refusedIn(schema)} (counters, id, delta, why) VALUES ($1, $2, '0', '') ON CONFLICT DO NOTHING`,
+    values: [counters, id],
+  }),
+  lock: (schema, counters, id) => ({
+    sql: `SELECT delta FROM ${refusedIn(schema)} WHERE counters = $1 AND id = $2 FOR UPDATE`,
+    values: [counters, id],
+  }),
+  put: (schema, counters, { id, delta, why }) => ({
+    sql: `INSERT INTO ${refusedIn(schema)} (counters, id, delta, why) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (counters, id) DO UPDATE SET delta = excluded.delta, why = excluded.why, tried = clock_timestamp()`,
+    values: [counters, id, String(delta), why],
+  }),
+  remove: (schema, counters, id) => ({
+    sql: `DELETE FROM ${refusedIn(schema)} WHERE counters = $1 AND id = $2`,
+    values: [counters, id],
+  }),
+}
+
+function refusedIn(schema: string): string {
+  return quoteTable([schema, 'perilune_refused'], '"')
+}
+
+/** Of two who make a table at once, one would be told that a name is taken, `IF NOT EXISTS` or not. */
+export function guarded(sql: string): string {
+  return `DO $$ BEGIN PERFORM pg_advisory_xact_lock(7146820551921032); ${sql} END $$`
+}

@@ -1,0 +1,182 @@
+// Parts of changes: in one transaction, halved until the rows that the database refuses are alone.
+
+import { SinkError } from '../../counters/errors.ts'
+import type { Change, Refusal } from '../../counters/sink.ts'
+import { causesOf, type SqlAccess } from './access.ts'
+import { type Dialect, fitsCount, idFrom, type Place, type SqlRunner } from './dialect.ts'
+
+/** Parts that have ended the transaction they were tried in, and why the database refused them. */
+export type Endings = Map<string, string>
+
+const PART = 'perilune_part'
+const MOST_OF_A_REASON = 300
+/** Transactions that are begun anew for one that has ended. */
+const MOST_ENDINGS = 50
+
+/** Changes all rows, or throws where that leaves any out. */
+export async function changeAll(
+  { dialect }: SqlAccess,
+  runner: SqlRunner,
+  place: Place,
+  changes: readonly Change[],
+): Promise<void> {
+  if (changes.length === 0) return
+  // SQLite, and MySQL where it is not strict, would write the greatest number there is in its place.
+  if (!changes.every(({ delta }) => fitsCount(delta))) throw new TooMuch(place)
+  const there = await presentOf(dialect, runner, place, changes)
+  const isThere = ({ id }: Change): boolean => there.has(id)
+  // A row that gets nothing is there already.
+  const updated = changes.filter((one) => isThere(one) && one.delta !== 0n)
+  await run(dialect, runner, { ...place, missing: 'refuse' }, updated)
+  const others = changes.filter((one) => !isThere(one))
+  await run(dialect, runner, place, others)
+}
+
+/**
+ * Ids whose rows need not be made. An INSERT takes a number of a sequence, or of AUTO_INCREMENT, for each row that it meets: where
+ * rows are changed all day, a column of 32 bits would have none left for new ones.
+ */
+async function presentOf(
+  dialect: Dialect,
+  runner: SqlRunner,
+  place: Place,
+  changes: readonly Change[],
+): Promise<ReadonlySet<string>> {
+  const ids = changes.map(({ id }) => id)
+  const asked = place.missing === 'create' ? dialect.present(place, ids) : null
+  const rows = asked === null ? [] : await runner.rows(asked)
+  return new Set(rows.map((row) => String(idFrom(row))))
+}
+
+async function run(
+  dialect: Dialect,
+  runner: SqlRunner,
+  place: Place,
+  changes: readonly Change[],
+): Promise<void> {
+  if (changes.length === 0) return
+  for (const statement of dialect.change(place, changes)) {
+    const changed = await runner.changes(statement)
+    if (statement.rows !== null && changed !== statement.rows) throw new LeftOut(place)
+  }
+}
+
+/** Whether the database has refused rows, and might take others. */
+export function isOfRows({ dialect }: SqlAccess, error: unknown): boolean {
+  return causesOf(error).some((one) => one instanceof OfRows || dialect.isOfRows(one))
+}
+
+export class Parts {
+  readonly #access: SqlAccess
+  readonly #runner: SqlRunner
+  readonly #place: Place
+  readonly #endings: Endings
+
+  constructor(access: SqlAccess, runner: SqlRunner, place: Place, endings: Endings) {
+    this.#access = access
+    this.#runner = runner
+    this.#place = place
+    this.#endings = endings
+  }
+
+  /** Changes what the database takes; answers what it refuses. */
+  async change(changes: readonly Change[]): Promise<Refusal[]> {
+    if (changes.length === 0) return []
+    const why = await this.whyNot(changes)
+    if (why === null) return []
+    // More would take too long: what is kept is tried again, and counts where it is kept as well.
+    if (changes.length === 1 || this.#endings.size >= MOST_ENDINGS)
+      return changes.map((one) => ({ ...one, why }))
+    const half = Math.ceil(changes.length / 2)
+    const first = await this.change(changes.slice(0, half))
+    return [...first, ...(await this.change(changes.slice(half)))]
+  }
+
+  /** Why the database refuses a part of it; null: it has taken all. */
+  async whyNot(changes: readonly Change[]): Promise<string | null> {
+    // A constraint may refuse the row that an INSERT brings, though the sum with the one that is there would do.
+    const ways = this.#place.missing === 'create' ? (['refuse', 'create'] as const) : (['refuse'] as const)
+    let why: string | null = null
+    for (const missing of ways) {
+      const part = `${missing} ${changes.map(({ id }) => id).join('\0')}`
+      why = this.#endings.get(part) ?? (await this.#try({ ...this.#place, missing }, changes, part))
+      if (why === null) return null
+    }
+    return why
+  }
+
+  async #try(place: Place, changes: readonly Change[], part: string): Promise<string | null> {
+    await this.#runner.changes(plain(`SAVEPOINT ${PART}`))
+    try {
+      const before = await this.#unmet(place)
+      await changeAll(this.#access, this.#runner, place, changes)
+      if ((await this.#unmet(place)) > before) throw new Unmet(place)
+    } catch (error) {
+      if (!isOfRows(this.#access, error)) throw error
+      const why = this.#access.explain(error).message.slice(0, MOST_OF_A_REASON)
+      await this.#takeBack(part, why)
+      return why
+    }
+    await this.#runner.changes(plain(`RELEASE SAVEPOINT ${PART}`))
+    return null
+  }
+
+  /** Throws Ended where a trigger, or a constraint, has rolled back the whole transaction and not its statement. */
+  async #takeBack(part: string, why: string): Promise<void> {
+    try {
+      await this.#runner.changes(plain(`ROLLBACK TO SAVEPOINT ${PART}`))
+    } catch (error) {
+      throw this.#access.explain(error).isPassing ? error : new Ended(part, why)
+    }
+  }
+
+  /** How many rows break a rule that is looked at when all is done, and would refuse the whole. A row that is there breaks no other. */
+  async #unmet(place: Place): Promise<number> {
+    const { unmet } = this.#access.dialect
+    if (unmet === undefined || place.missing === 'refuse') return 0
+    const [row] = await this.#runner.rows(unmet(place))
+    return Number(row?.['unmet'] ?? 0)
+  }
+}
+
+function plain(sql: string): { sql: string; values: [] } {
+  return { sql, values: [] }
+}
+
+/** That the database refuses rows, or would do something else. */
+class OfRows extends SinkError {
+  constructor(why: string) {
+    super('sink-failed', why)
+  }
+}
+
+class LeftOut extends OfRows {
+  constructor({ missing, table }: Place) {
+    const why = missing === 'refuse' ? 'there is no row of it' : 'the database has left its row out'
+    super(`${why} in ${table}`)
+  }
+}
+
+class Unmet extends OfRows {
+  constructor({ table }: Place) {
+    super(`a FOREIGN KEY of ${table} that is DEFERRED has no row`)
+  }
+}
+
+class TooMuch extends OfRows {
+  constructor({ table, value }: Place) {
+    super(`what is to be added to ${value} of ${table} leaves 64 bits`)
+  }
+}
+
+/** The transaction is over: what else was done in it has to be done again. */
+export class Ended extends SinkError {
+  readonly part: string
+  readonly why: string
+
+  constructor(part: string, why: string) {
+    super('sink-failed', `the transaction was rolled back: ${why}`)
+    this.part = part
+    this.why = why
+  }
+}

@@ -1,0 +1,69 @@
+// The two kinds of rows that are counted: those of a table of the user's, and those of an outbox of ours.
+
+import type { EventSource, OutboxEntry, OutboxSource } from '../../counters/count-source.ts'
+import { checkOptions } from '../../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
+import type { CountDialect, EventsOptions } from './count-dialect.ts'
+import { SqlCounts } from './counts.ts'
+import type { SqlRunner, SqlStore, Target } from './dialect.ts'
+import { checkFits, TARGET_OPTIONS } from './target.ts'
+
+export class SqlEvents extends SqlCounts implements EventSource {
+  readonly kind = 'events'
+
+  /** Throws InvalidArgumentError. */
+  constructor(store: SqlStore, counting: CountDialect, options: EventsOptions) {
+    super(store, counting, counting.eventsOf(options), options.target, 'target.')
+  }
+}
+
+export interface OutboxOptions extends Target {
+  /** How long an idempotency key is known after it was written; default 24 hours. */
+  readonly rememberFor?: Duration
+}
+
+/** Runs statements with what a transaction of the user has; null for what is no such thing. */
+export type RunnerOf<Client> = (client: Client) => SqlRunner | null
+
+/** Whether a client has the method by which it is known. */
+export function has(client: unknown, method: string): boolean {
+  return typeof (client as Record<string, unknown> | null)?.[method] === 'function'
+}
+
+const MOST_PURGED = 1000
+
+export class SqlOutbox<Client> extends SqlCounts implements OutboxSource<Client> {
+  readonly kind = 'outbox'
+  readonly #counting: CountDialect
+  readonly #rememberMs: number
+  readonly #runnerOf: RunnerOf<Client>
+
+  /** Throws InvalidArgumentError. */
+  constructor(store: SqlStore, counting: CountDialect, options: OutboxOptions, runnerOf: RunnerOf<Client>) {
+    checkOptions('options', options, [...TARGET_OPTIONS, 'rememberFor'])
+    const { rememberFor = '24h', ...target } = options
+    super(store, counting, counting.outboxEvents, target, '')
+    this.#counting = counting
+    this.#rememberMs = toMs('rememberFor', rememberFor)
+    this.#runnerOf = runnerOf
+  }
+
+  add(client: Client, counters: string, entry: OutboxEntry): Promise<boolean> {
+    return this.known.useOnce(async ({ place }) => {
+      checkFits(this.access, place.table, place.idColumn, entry.id)
+      const runner = this.#runnerOf(client)
+      if (runner === null) {
+        throw new InvalidArgumentError('client', `must be what your transaction of ${this.name} has`)
+      }
+      return this.access.told(() => this.#counting.add(runner, place.found.schema, counters, entry))
+    })
+  }
+
+  purge(counters: string): Promise<boolean> {
+    return this.known.use(async ({ place }) => {
+      const old = this.#counting.purge(place.found.schema, counters, this.#rememberMs, MOST_PURGED)
+      return (await this.access.change(old)) === MOST_PURGED
+    })
+  }
+}
