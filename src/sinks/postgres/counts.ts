@@ -17,9 +17,10 @@ import {
   type Standing,
   type Taken,
 } from '../sql/count-dialect.ts'
-import { quote, quoteTable, type SqlRunner } from '../sql/dialect.ts'
-import { countOf, equal, POSTGRES, tableOf } from './dialect.ts'
+import { quoteTable, type SqlRunner } from '../sql/dialect.ts'
+import { POSTGRES } from './dialect.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
+import { countOf, equal, name, tableOf } from './words.ts'
 
 export interface PostgresEvents extends EventsOptions {
   /** The column with the transaction of the row, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, with an index; default `tx`. */
@@ -211,8 +212,4 @@ function cursorIn(schema: string): string {
 
 function outboxIn(schema: string): string {
   return quoteTable([schema, 'perilune_outbox'], '"')
-}
-
-function name(plain: string): string {
-  return quote(plain, '"')
 }

@@ -5,15 +5,12 @@ import {
   type Dialect,
   integerMisfit,
   KEPT_EPOCHS,
-  type Place,
-  quote,
-  quoteTable,
-  type TableName,
   textMisfit,
   uuidMisfit,
 } from '../sql/dialect.ts'
 import { isOfRows, meaningOf } from './errors.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
+import { countOf, equal, name, nameOf, tableOf } from './words.ts'
 
 const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
 
@@ -167,31 +164,8 @@ export const POSTGRES: Dialect = {
   }),
 }
 
-/** The operator of a type that is in no schema of the search path, or what is equal to the index would differ as text. */
-export function equal({ type }: Column): string {
-  const schema = /^(.*)\.citext$/.exec(type)?.[1]
-  return schema === undefined ? '=' : `OPERATOR(${schema}.=)`
-}
-
-/** The count of a row of `alias` as text, where there is one: NULL counts as 0. */
-export function countOf({ id, value }: Place, alias: string): string {
-  return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN coalesce(${alias}.${name(value)}, 0)::text END`
-}
-
-export function tableOf({ found: { schema, name: own } }: Pick<Place, 'found'>): string {
-  return nameOf([schema, own])
-}
-
 function ledgerIn(schema: string): string {
   return nameOf([schema, 'perilune_ledger'])
-}
-
-function nameOf(table: TableName): string {
-  return quoteTable(table, '"')
-}
-
-function name(plain: string): string {
-  return quote(plain, '"')
 }
 
 function misfit(id: string, column: Column): string | undefined {
