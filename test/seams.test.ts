@@ -51,6 +51,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'server/engine/home.ts',
   'server/engine/left.ts',
   'server/engine/private-server.ts',
+  'server/output.ts',
   'server/pieces.ts',
   'server/queues/dead-letters.ts',
   'server/readiness.ts',
