@@ -4,7 +4,7 @@ import { checkFlag, checkInteger, checkOneOf, checkOptions } from '../runtime/va
 import type { Codec } from '../runtime/values/codec.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { notifying } from '../runtime/errors/notifying.ts'
+import { notifying } from '../runtime/errors/notify.ts'
 import { toLeaseMs } from '../runtime/leases/lease-options.ts'
 import type { Earliness } from './envelope.ts'
 import { checkTags } from './tags.ts'
