@@ -2,7 +2,7 @@
 
 import { checkOptions } from '../runtime/values/arguments.ts'
 import { Leavable } from '../runtime/iteration/leavable.ts'
-import { notifying } from '../runtime/errors/notifying.ts'
+import { notifying } from '../runtime/errors/notify.ts'
 import { throughOutages, throwIfOver } from '../runtime/calls/through-outages.ts'
 import { endOf } from './cursor.ts'
 import { joinMarkers } from './addresses.ts'

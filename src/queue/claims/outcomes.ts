@@ -1,5 +1,6 @@
 // What may become of an attempt at a job, what is said of it, and how the server is told.
 
+import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
 import { advance } from '../../generated/queue.ts'
 import type { CallId } from '../../runtime/calls/call-ids.ts'
 import { cut, nameOf, stackOf } from '../../runtime/errors/thrown.ts'
@@ -64,7 +65,7 @@ export interface JobAttempt extends Leased {
   /** It is not known whether its ack took effect, where the error says so. */
   noteAckFailed(error: unknown): void
   /** Until when its lease lasts. */
-  noteExtended(end: End, expiresAtMs: number): void
+  noteExtended(end: End, answer: ExtensionAnswer): void
   /** The job is somebody else's, or nobody's. */
   lose(why: LossReason): void
 }

@@ -2,8 +2,9 @@
 
 import { type AwaitEndAnswer, awaitEnd } from '../../generated/queue.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
-import { longestSleepMs } from '../../runtime/subscriptions/hearing.ts'
-import { type Opening, openWithin, rest, unlessAborted } from '../../runtime/time/in-time.ts'
+import { longestSleepMs } from '../../runtime/subscriptions/ear.ts'
+import { type Opening, openWithin } from '../../runtime/subscriptions/open-within.ts'
+import { rest, unlessAborted } from '../../runtime/time/in-time.ts'
 import { isSoon } from '../../runtime/time/in-turn.ts'
 import { lastWord } from '../../runtime/calls/last-word.ts'
 import type { SharedPost } from '../../runtime/subscriptions/mailbox.ts'

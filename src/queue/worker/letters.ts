@@ -2,7 +2,7 @@
 // (lua/shared/queue/idle). Such a job is as if an answer had brought it, once an answer has told the server's clock.
 
 import { Backoff } from '../../runtime/time/backoff.ts'
-import { longestSleepMs } from '../../runtime/subscriptions/hearing.ts'
+import { longestSleepMs } from '../../runtime/subscriptions/ear.ts'
 import { pause } from '../../runtime/time/in-time.ts'
 import type { Letter, Post } from '../../runtime/subscriptions/mailbox.ts'
 import { toListenError } from '../../runtime/calls/script-errors.ts'

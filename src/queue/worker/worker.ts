@@ -14,7 +14,7 @@
 
 import { LAST_WORK_MS } from '../../runtime/connection/runtime.ts'
 import { AmbiguousError } from '../../runtime/errors/errors.ts'
-import { notifying } from '../../runtime/errors/notifying.ts'
+import { notifying } from '../../runtime/errors/notify.ts'
 import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
 import { onAbort } from '../../runtime/time/aborts.ts'
 import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
