@@ -7,86 +7,60 @@ export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './ca
 export * from './collection/names.ts'
 export * from './counters/names.ts'
 export type { Driver } from './driver.ts'
-export type { Appended } from './feed/appending.ts'
-export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'
-export type { ClaimOptions } from './feed/claiming.ts'
-export { Feed, type FeedOptions, type Keep, type Removed, type RemoveOptions } from './feed/feed.ts'
-export type { FeedInspection } from './feed/inspection.ts'
-export type { FoundMessages, Message, UndecodableMessage } from './feed/message.ts'
-export type { AppendOptions, NewMessage } from './feed/outgoing.ts'
-export type {
-  NewPartitionedMessage,
-  PartitionedAppended,
-  PartitionedAppendOptions,
-} from './feed/partition-appending.ts'
-export { PartitionClaim } from './feed/partition-claim.ts'
-export type { PartitionedInspection, PartitionInspection } from './feed/partition-inspection.ts'
-export type {
-  FoundPartitionedMessages,
-  PartitionedMessage,
-  UndecodablePartitionedMessage,
-} from './feed/partition-message.ts'
-export type { PartitionedPage, PartitionedReadOptions } from './feed/partition-reading.ts'
-export { PartitionedSubscriber } from './feed/partition-subscriber.ts'
-export type { PartitionedTailOptions, TailedPartitionedMessage } from './feed/partition-tail.ts'
-export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
-export type { Page, ReadOptions } from './feed/reading.ts'
-export type {
-  ClaimLease,
-  ClaimMessages,
-  ExtendedClaims,
-  PartitionClaimLease,
-  SettledAck,
-  SettledClaim,
-  SettlingClaims,
-} from './feed/settling-by-token.ts'
-export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
-export type { TailedMessage, TailOptions } from './feed/tail.ts'
+export * from './feed/names.ts'
 export * from './lock/names.ts'
 export * from './once/once.ts'
-export type { Advanced, NextJob } from './queue/advancing.ts'
-export type { JobEnd } from './queue/awaiting.ts'
-export type { BackoffFunction, Backoffs } from './queue/backing-off.ts'
+export type { Advanced, NextJob } from './queue/claims/outcomes.ts'
+export type { JobEnd } from './queue/jobs/job-end.ts'
+export type { BackoffFunction, Backoffs } from './queue/worker/attempts.ts'
 export {
   type BatchContext,
   type BatchFunction,
   BatchHandler,
   type BatchOptions,
   batch,
-} from './queue/batching.ts'
-export { type BuryOptions, ClaimedJob, type ReleaseOptions, type RetryOptions } from './queue/claimed-job.ts'
-export type { Enqueued } from './queue/enqueueing.ts'
+} from './queue/worker/batch.ts'
+export { ClaimedJob } from './queue/claims/claimed-job.ts'
+export type { BuryOptions, ReleaseOptions, RetryOptions } from './queue/claims/outcomes.ts'
+export type { Enqueued } from './queue/jobs/enqueuer.ts'
 export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './queue/events.ts'
-export type { LossReason } from './queue/exchange.ts'
-export type { FoundPage } from './queue/finding.ts'
-export type { Handler, Handlers } from './queue/handling.ts'
-export type { Happening, HistoryEntry, JobHistory } from './queue/history.ts'
-export type { QueueHooks } from './queue/hooks.ts'
-export type { FoundJob, Job, JobState, LogLine } from './queue/job.ts'
-export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
+export type { LossReason } from './queue/jobs/attempt.ts'
+export type { Handler, Handlers } from './queue/worker/attempts.ts'
+export type { QueueHooks } from './queue/preparer.ts'
+export type {
+  FoundJob,
+  FoundPage,
+  Happening,
+  HistoryEntry,
+  Job,
+  JobHistory,
+  JobState,
+  LogLine,
+} from './queue/jobs/job.ts'
+export type { Backoff, JobOptions, Unique } from './queue/jobs/job-options.ts'
+export type { Jobs as PartitionedJobs } from './queue/jobs/jobs.ts'
 export type {
   Failures,
   JobListOptions,
   JobPage,
-  ParentsChanged,
   RequeueOutcome,
   SearchOptions,
   StateListOptions,
-} from './queue/jobs.ts'
-export type { LentJob, LentJobs } from './queue/lending.ts'
-export type { IfParentFails, Parent, ParentId, ParentState } from './queue/parents.ts'
-export type { ParentsPage, ParentsPageOptions } from './queue/parents-of.ts'
-export type { PartitionedJobs } from './queue/partition-jobs.ts'
-export type { PartitionedRecurring } from './queue/partition-recurring.ts'
-export type { PartitionedQueueInspection, PartitionedSettings } from './queue/partition-settings.ts'
-export { PartitionedQueue, type PartitionedQueueOptions } from './queue/partitioned.ts'
-export type { NewJob } from './queue/preparing.ts'
+} from './queue/jobs/unit-jobs.ts'
+export type { LentJob, LentJobs } from './queue/detached/lent-jobs.ts'
+export type {
+  IfParentFails,
+  Parent,
+  ParentId,
+  ParentState,
+  ParentsChanged,
+  ParentsPage,
+  ParentsPageOptions,
+} from './queue/jobs/parents.ts'
+export type { NewJob } from './queue/preparer.ts'
 // A claim of a feed has options of its own.
-export {
-  type ClaimOptions as QueueClaimOptions,
-  Queue,
-  type QueueOptions,
-} from './queue/queue.ts'
+export type { JobClaimOptions as QueueClaimOptions } from './queue/claims/claims.ts'
+export { PartitionedQueue, type PartitionedQueueOptions, Queue, type QueueOptions } from './queue/queue.ts'
 export type {
   CronRecurrence,
   CronRule,
@@ -95,21 +69,24 @@ export type {
   MissedRuns,
   Recurrence,
   RecurrenceRule,
-} from './queue/recurrence.ts'
+} from './queue/recurring/recurrence.ts'
 export {
   Recurring,
+  type Recurring as PartitionedRecurring,
   type RecurringBounds,
   type RecurringJob,
   type RecurringJobOptions,
   type RecurringOptions,
   type RecurringPage,
-} from './queue/recurring.ts'
-export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './queue/schemas.ts'
+} from './queue/recurring/recurring-jobs.ts'
+export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './queue/source/schemas.ts'
 export type {
   GroupInspection,
+  PartitionedQueueInspection,
   QueueInspection,
   QueueSettings,
   Rate,
+  Settings as PartitionedSettings,
   Throttle,
 } from './queue/settings.ts'
 export type {
@@ -123,13 +100,39 @@ export type {
   Settled,
   SettledAdvance,
   SettlingByToken,
-} from './queue/settling-by-token.ts'
-export type { Spread } from './queue/spread.ts'
-export type { Stats, StatsCounts, StatsOptions, StatsPeriod } from './queue/stats.ts'
-export type { TagCount } from './queue/tagging.ts'
-export type { UndecodablePart } from './queue/undecodable.ts'
-export { Worker, type WorkOptions } from './queue/worker.ts'
-export * from './rate-limit/names.ts'
+} from './queue/detached/settling-by-token.ts'
+export type { Spread, Stats, StatsCounts, StatsOptions, StatsPeriod } from './queue/stats.ts'
+export type { TagCount } from './queue/jobs/tags.ts'
+export type { UndecodablePart } from './queue/source/job-parts.ts'
+export { Worker, type WorkOptions } from './queue/worker/worker.ts'
+export type {
+  Allowed,
+  Decision,
+  Denied,
+  LimitState,
+  Outage,
+  SubjectInspection,
+} from './rate-limit/decision.ts'
+export {
+  type RateLimitHeaderOptions,
+  type RateLimitHeaders,
+  rateLimitHeaders,
+} from './rate-limit/headers.ts'
+export type {
+  Algorithm,
+  ConcurrencyLimit,
+  GcraLimit,
+  Limit,
+  SlidingWindowLimit,
+} from './rate-limit/limits.ts'
+export type { OnOutage } from './rate-limit/outage.ts'
+export {
+  type OutageOptions,
+  RateLimit,
+  type RateLimitOptions,
+  type RefundOptions,
+  type TakeOptions,
+} from './rate-limit/rate-limit.ts'
 export { bytes, type Codec, json, jsonText, text, type Undecodable } from './runtime/values/codec.ts'
 export type { Connection, ConnectionOptions, StructureScripts } from './runtime/connection/connection.ts'
 export type { Duration } from './runtime/values/duration.ts'
@@ -148,6 +151,6 @@ export {
 } from './runtime/errors/errors.ts'
 export type { Lease } from './runtime/leases/lease.ts'
 export type { Extended } from './runtime/leases/lease-by-token.ts'
-export type { Lent, NotLent } from './runtime/leases/lending.ts'
+export type { Lent, NotLent } from './runtime/leases/lend.ts'
 export type { Waiting } from './runtime/waiting/wait.ts'
 export * from './semaphore/names.ts'

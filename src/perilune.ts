@@ -58,6 +58,7 @@ import { type Once, type OnceOptions, once, onceScripts } from './once/index.ts'
 import {
   type GivenBy,
   type MadeBy,
+  openQueue,
   type PartitionedQueue,
   type PartitionedQueueOptions,
   type Queue,
@@ -65,7 +66,6 @@ import {
   queueScripts,
   type SchemasByName,
 } from './queue/index.ts'
-import { openQueue } from './queue/open.ts'
 import {
   type Allowed,
   type Denied,

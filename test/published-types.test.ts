@@ -64,13 +64,13 @@ test('what is for our own files only is marked so', () => {
       'ClaimedJob.takePayload',
       'Connection.runtime',
       'HasRuntime.runtime',
+      'Jobs.partitionsOf',
       'LoadContext.kept',
       'Lock.terms',
       'Lock.unit',
       'LockAccess.abandon',
       'LockAccess.keep',
-      'PartitionedJobs.partitionsOf',
-      'Recurring.check',
+      'Settings.inspectAll',
     ]),
   )
 })

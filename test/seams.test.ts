@@ -22,19 +22,16 @@ function holds(rule: string, offenders: readonly string[]): void {
 
 /** Each of their timers has a length that no user decides, or one that is checked to be of a day at most. */
 const WITH_TIMERS_OF_THEIR_OWN = new Set([
-  'src/cache/reads-at-place.ts',
+  'src/cache/connection-reads.ts',
   'src/drivers/channels/channels.ts',
   'src/drivers/node-redis/late-nodes.ts',
   'src/drivers/wire/pauses.ts',
-  'src/drivers/wire/pending.ts',
+  'src/drivers/wire/pending-runs.ts',
   'src/drivers/channels/rounds.ts',
   'src/drivers/wire/those-that-answer.ts',
   'src/drivers/wire/time-limit.ts',
-  'src/queue/exchanger.ts',
-  'src/queue/listening.ts',
-  'src/runtime/leases/kept-lease.ts',
-  'src/runtime/keeper/lease-keeper.ts',
-  'src/runtime/calls/run.ts',
+  'src/queue/worker/lane.ts',
+  'src/queue/event-stream.ts',
   'src/testing/driver-calls.ts',
   'src/testing/driver-faults.ts',
   'server/http/answers/pauses.ts',
@@ -51,6 +48,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'server/engine/home.ts',
   'server/engine/left.ts',
   'server/engine/private-server.ts',
+  'server/process/output.ts',
   'server/http/answers/pieces.ts',
   'server/zaqar/queues/dead-letters.ts',
   'server/health/readiness.ts',
@@ -91,7 +89,7 @@ test('what was thrown is put into words by src/runtime/errors/thrown.ts', () => 
     'src/testing/',
     'src/runtime/errors/thrown.ts',
     'src/runtime/calls/server.ts',
-    'src/queue/cron.ts',
+    'src/queue/recurring/cron.ts',
   ]
   holds(
     THROWN,

@@ -16,7 +16,7 @@ import {
   type Outgoing,
   outgoingOf,
 } from './entry.ts'
-import { Asking, type SuggestOptions } from './suggesting.ts'
+import { Asking, type SuggestOptions } from './suggest.ts'
 import type { Suggestion } from './suggestion.ts'
 
 export interface AutocompleteOptions<Payload> {
@@ -167,6 +167,6 @@ function checkList(argument: string, value: unknown): void {
 }
 
 export type { AddOptions, NewEntry } from './entry.ts'
-export { fold } from './folding.ts'
-export type { SuggestOptions } from './suggesting.ts'
+export { fold } from './fold.ts'
+export type { SuggestOptions } from './suggest.ts'
 export type { Suggestion } from './suggestion.ts'

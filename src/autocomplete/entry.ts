@@ -5,7 +5,7 @@ import { checkInteger, checkOptions, checkText } from '../runtime/values/argumen
 import type { Codec } from '../runtime/values/codec.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { fold, foldsToNothing, MARK, markWords } from './folding.ts'
+import { fold, foldsToNothing, MARK, markWords } from './fold.ts'
 
 export interface AddOptions<Payload> {
   /** The greater the sooner it is suggested; a whole number from -2^52 to 2^52. Default 0. */

@@ -4,9 +4,6 @@ import type { Duration } from '../runtime/values/duration.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import type { Extended } from '../runtime/leases/lease-by-token.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { toTell } from './events.ts'
-import { getValue } from './getting.ts'
-import { type CacheInspection, type FoundValue, findValue, inspectKey } from './inspection.ts'
 import {
   type EndLoadOptions,
   endLoad,
@@ -15,20 +12,13 @@ import {
   type LendLoadOptions,
   type LentLoad,
   lendLoad,
-} from './lending.ts'
-import type { Loader } from './loader.ts'
-import { Gathering, type ManyLoader } from './many.ts'
-import {
-  type CacheOptions,
-  type GetOptions,
-  type GetTerms,
-  type SetOptions,
-  toGetTerms,
-  toTerms,
-} from './options.ts'
-import { openSource, type Source } from './source.ts'
-import { Wanted } from './wanted.ts'
-import { clearAll, type Invalidated, invalidateWhat, setValue, type WasSet } from './writing.ts'
+} from './detached.ts'
+import { Get } from './get.ts'
+import { KeysToLoad, type Loader, type ManyLoader } from './loader.ts'
+import { type CacheInspection, type FoundValue, findValue, inspectKey } from './look.ts'
+import { type CacheOptions, type GetOptions, type GetTerms, type SetOptions, toGetTerms } from './options.ts'
+import { CacheSource } from './source.ts'
+import { clearAll, type Invalidated, invalidateWhat, setValue, type WasSet } from './write.ts'
 
 const MOST_KEYS = 1000
 
@@ -44,14 +34,14 @@ export interface LevelInspection {
  */
 export class Cache<Value> {
   readonly name: string
-  readonly #source: Source<Value>
+  readonly #source: CacheSource<Value>
   /** @internal What time it is for the server, as far as this process knows. */
   readonly time: { readonly nowMs: number }
   /** Of a get without options, made once: most are. */
   readonly #usual: GetTerms
 
   constructor(runtime: Runtime, name: string, options: CacheOptions<Value> = {}) {
-    this.#source = openSource(runtime, name, toTerms(options), options.codec, toTell(options.hooks))
+    this.#source = new CacheSource(runtime, name, options)
     this.#usual = toGetTerms({}, this.#source.terms)
     this.name = name
     const { clock } = runtime
@@ -74,7 +64,7 @@ export class Cache<Value> {
     const terms = options === undefined ? this.#usual : toGetTerms(options, this.#source.terms)
     checkFunction('loader', loader)
     const by = { loader, passed: () => undefined }
-    return getValue(this.#source, new Wanted(checkName('key', key), terms, by))
+    return new Get(this.#source, checkName('key', key), terms, by).value()
   }
 
   /**
@@ -89,7 +79,7 @@ export class Cache<Value> {
   ): Promise<Value> {
     const terms = toGetTerms(options, this.#source.terms)
     const absent = { loader, passed: () => undefined }
-    return getValue(this.#source, new Wanted(checkName('key', key), terms, absent, { loader, passed }))
+    return new Get(this.#source, checkName('key', key), terms, absent, { loader, passed }).value()
   }
 
   /**
@@ -104,10 +94,10 @@ export class Cache<Value> {
     const terms = toGetTerms(options, this.#source.terms)
     checkFunction('loadMany', loadMany)
     const wanted = checkKeys(keys)
-    const absent = new Gathering<Value>(wanted, loadMany)
-    const served = new Gathering<Value>(wanted, loadMany)
+    const absent = new KeysToLoad<Value>(wanted, loadMany)
+    const served = new KeysToLoad<Value>(wanted, loadMany)
     const values = await Promise.all(
-      wanted.map((key) => getValue(this.#source, new Wanted(key, terms, absent.of(key), served.of(key)))),
+      wanted.map((key) => new Get(this.#source, key, terms, absent.of(key), served.of(key)).value()),
     )
     return new Map(wanted.map((key, at) => [key, values[at] as Value]))
   }
@@ -190,10 +180,17 @@ function checkKeys(keys: unknown): string[] {
   return [...new Set(keys.map((key) => checkName('key', key)))]
 }
 
-export type { CacheEvent, CacheHooks, ServedFrom } from './events.ts'
-export type { CacheInspection, FoundValue } from './inspection.ts'
-export type { EndLoadOptions, LendLoadOptions, LentLoad } from './lending.ts'
-export { type Kept, LoadContext, type Loader } from './loader.ts'
-export type { ManyContext, ManyLoader } from './many.ts'
-export type { CacheOptions, Freshness, GetOptions, InProcessOptions, SetOptions } from './options.ts'
-export type { Invalidated, WasSet } from './writing.ts'
+export type { EndLoadOptions, LendLoadOptions, LentLoad } from './detached.ts'
+export { type Kept, LoadContext, type Loader, type ManyContext, type ManyLoader } from './loader.ts'
+export type { CacheInspection, FoundValue } from './look.ts'
+export type {
+  CacheEvent,
+  CacheHooks,
+  CacheOptions,
+  Freshness,
+  GetOptions,
+  InProcessOptions,
+  ServedFrom,
+  SetOptions,
+} from './options.ts'
+export type { Invalidated, WasSet } from './write.ts'

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Process, setup } from '../../test/cache-fixture.ts'
 import { ConnectionLostError } from '../driver.ts'
-import { KNOWN_FOR_MS } from './generation.ts'
+import { KNOWN_FOR_MS } from './tags.ts'
 
 /** From now on nobody answers what the generation of the cache is. */
 function hideGeneration({ runtime }: Process<string>): void {

@@ -1,33 +1,43 @@
 // Getting a value that has to be loaded: by this process, or by another one that is at it.
 //
-//   elect ──elected──► perform (see performing.ts)
-//     ▲ │ ──found──► somebody stored it meanwhile
-//     │ │ ──failed──► the load that this one waited for has failed
-//     │ │ ──loading──► listen, ask again under the same id, then wait for a letter, or the end of the lease
-//     └─┴──────────────────┘
+//   ELECTING ──found──► loaded: somebody stored it meanwhile
+//    ▲ │ │ ├──failed──► failed: the load that this one waited for
+//    │ │ │ └──loading or resting, and it does not wait──► elsewhere
+//    │ │ └──loading──► WAITING: it listens and asks again at once, under the same id; then until a letter, or the end of the lease
+//    │ │                 │ └──its time is over──► late
+//    └─┼─────────────────┘
+//      └──elected──► RUNNING the loader, under the lease, which the end of a load gives back
+//                      │ │ │ └──the instance closes──► given back at once: another process may load
+//                      │ │ └──the loader throws──► FAILING: everybody who waits is told ──► failed
+//                      │ └──the lease is lost, or revoked──► FAILING ──► lost: whoever still wants the value begins again
+//                      └──found──► STORING ──stored──► loaded, for everybody
+//                                     └──refused: revoked, superseded, lost──► loaded, for whoever began the load
 //
 // The id makes an election safe to repeat. Whoever refreshes what may still be served does not wait.
 
-import { type ElectAnswer, elect } from '../generated/cache.ts'
-import { LoadFailedError } from '../runtime/errors/errors.ts'
-import { askingAt, toGrant } from '../runtime/keeper/grant.ts'
-import { longestSleepMs } from '../runtime/subscriptions/hearing.ts'
-import { rest, within } from '../runtime/time/in-time.ts'
-import type { Post } from '../runtime/subscriptions/mailbox.ts'
+import { type ElectAnswer, elect, extend, type StoreAnswer, store } from '../generated/cache.ts'
+import { closed } from '../runtime/calls/runner.ts'
+import { toRefusals } from '../runtime/calls/script-errors.ts'
+import type { Runtime } from '../runtime/connection/runtime.ts'
+import { LeaseLostError, LoadFailedError } from '../runtime/errors/errors.ts'
 import { didNotHappen, isOutage } from '../runtime/errors/outage.ts'
+import { cut, summaryOf } from '../runtime/errors/thrown.ts'
+import { askingAt, type Grant, toGrant } from '../runtime/keeper/grant.ts'
+import type { LeaseKind } from '../runtime/keeper/lease-keeper.ts'
+import { KeptLease } from '../runtime/leases/kept-lease.ts'
+import { longestSleepMs } from '../runtime/subscriptions/ear.ts'
+import type { Post } from '../runtime/subscriptions/mailbox.ts'
+import { rest, within } from '../runtime/time/in-time.ts'
+import { settledBy } from '../runtime/time/settled-by.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
 import { Envelope } from './envelope.ts'
-import type { Loader } from './loader.ts'
-import { readTags } from './looking.ts'
-import type { Span } from './options.ts'
-import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
-import { perform } from './performing.ts'
-import { type Election, expectToRead, giveUp } from './saving.ts'
-import { decodeValue, resourceOf, type Source, UNDECODABLE, unitOf, valueKeyOf } from './source.ts'
+import { inMaxLoad, type Joinable, LoadContext, type Loader, type LoadOutcome } from './loader.ts'
+import { type Span, spanOf, spread } from './options.ts'
+import { type CacheSource, type EncodedValue, UNDECODABLE } from './source.ts'
+import { tagsIn } from './tags.ts'
 
 export interface LoadTerms<Value> {
   readonly key: string
-  readonly loader: Loader<Value>
   readonly span: Span
   readonly tags: readonly string[]
   /** Their generations, read just now. */
@@ -36,12 +46,32 @@ export interface LoadTerms<Value> {
   readonly seen: number
   /** When the waiting for another process ends, by `performance.now()`; 0: it does not wait. */
   readonly endsAt: number
-  /** In place of the loader: somebody else will load. */
-  readonly lend?: (election: Election) => void
+  /** What an elected process does. */
+  readonly work: RunWork<Value> | LendWork
   /** Called when another process loads, or there is nothing to load. */
   passed(): void
+}
+
+interface RunWork<Value> {
+  readonly loader: Loader<Value>
   /** Called before what was found is stored: whoever wants it from then on may know of an invalidation since. */
   storing(): void
+}
+
+/** Somebody else will load. */
+interface LendWork {
+  lend(election: LoadElection): void
+}
+
+export interface LoadElection {
+  readonly key: string
+  readonly id: string
+  readonly grant: Grant
+  /** Generations from before the load. */
+  readonly tags: Buffer
+  readonly span: Span
+  /** There is a value, which may be served meanwhile. */
+  readonly replaces: boolean
 }
 
 const RECHECKS = { heardMs: 5000, unheardMs: 250 }
@@ -49,7 +79,7 @@ const OPENING_MS = 1000
 
 /** One load that this process wants; others in the process may join it. */
 export class Load<Value> implements Joinable<Value> {
-  readonly #source: Source<Value>
+  readonly #source: CacheSource<Value>
   readonly #terms: LoadTerms<Value>
   readonly #id: string
   #post: Post | null = null
@@ -58,29 +88,23 @@ export class Load<Value> implements Joinable<Value> {
   /** Rejects when the server cannot decide. */
   readonly outcome: Promise<LoadOutcome<Value>>
 
-  constructor(source: Source<Value>, terms: LoadTerms<Value>) {
+  constructor(source: CacheSource<Value>, terms: LoadTerms<Value>) {
     this.#source = source
     this.#terms = terms
     this.#id = source.runtime.mailbox.newId()
-    this.outcome = this.#run()
-  }
-
-  async #run(): Promise<LoadOutcome<Value>> {
-    try {
-      return await this.#untilSettled()
-    } finally {
+    this.outcome = this.#untilSettled().finally(() => {
       this.#post?.close()
-      this.#terms.passed()
-    }
+      terms.passed()
+    })
   }
 
   async #untilSettled(): Promise<LoadOutcome<Value>> {
     const { endsAt, tags } = this.#terms
-    for (let { block } = this.#terms; ; block = await readTags(this.#source, tags)) {
+    for (let { block } = this.#terms; ; block = (await this.#source.readGenerations(tags)).tags) {
       const askedAt = askingAt()
       const answer = await this.#elect(block)
       this.#source.runtime.clock.note(answer.nowMs, askedAt)
-      if (answer.status === 'elected') return await this.#perform(answer, block, askedAt)
+      if (answer.status === 'elected') return await this.#elected(answer, block, askedAt)
       this.#terms.passed()
       if (answer.status === 'found') return this.#found(answer.envelope)
       if (answer.status === 'failed') return this.#failed(answer.reason)
@@ -93,53 +117,51 @@ export class Load<Value> implements Joinable<Value> {
 
   async #elect(tags: Buffer): Promise<ElectAnswer> {
     const { codec, terms } = this.#source
-    const unit = unitOf(this.#source, this.#terms.key)
+    const { key, seen } = this.#terms
     const args = {
       id: this.#id,
       codec: codec.name,
       leaseMs: terms.leaseMs,
-      seen: this.#terms.seen,
+      seen,
       waited: this.#waited,
       waits: this.#post !== null,
       tags,
     }
     try {
-      return await unit.run(elect, args, { by: performance.now() + terms.storeMs })
+      return await this.#source.unitOf(key).run(elect, args, { by: performance.now() + terms.storeMs })
     } catch (error) {
-      const { key } = this.#terms
       if (!didNotHappen(error)) abandon(this.#source, key, this.#id)
       // The script may have ended in its middle, for a right is missing.
-      else if (!isOutage(error)) giveUp(this.#source, key, this.#id, '').catch(() => undefined)
+      else if (!isOutage(error)) this.#source.giveUp(key, this.#id).catch(() => undefined)
       throw error
     }
   }
 
-  #perform(
+  async #elected(
     answer: Extract<ElectAnswer, { status: 'elected' }>,
     tags: Buffer,
     askedAt: number,
-  ): Promise<Outcome<Value>> {
-    const { key, span, loader, storing, seen } = this.#terms
+  ): Promise<LoadOutcome<Value>> {
+    const { key, span, work, seen } = this.#terms
     const election = { key, id: this.#id, grant: toGrant(answer, askedAt), tags, span, replaces: seen > 0 }
-    if (this.#terms.lend !== undefined) {
-      this.#terms.lend(election)
-      return Promise.resolve({ status: 'lost' })
-    }
-    return perform(this.#source, election, { loader, storing })
+    if ('loader' in work) return new ElectedLoad(this.#source, election).run(work)
+    work.lend(election)
+    return { status: 'lost' }
   }
 
   /** The server has judged it: it may be served, and nobody who asks now knows of an invalidation since. */
-  #found(bytes: Buffer): Outcome<Value> {
+  #found(bytes: Buffer): LoadOutcome<Value> {
+    const { key } = this.#terms
     const envelope = new Envelope(bytes)
-    expectToRead(this.#source, this.#terms.key, { payload: bytes })
+    this.#source.expectToRead(key, bytes)
     // Whoever has seen it sees nothing older any more.
-    this.#source.shared.level?.note(valueKeyOf(this.#source, this.#terms.key), envelope.token)
-    const value = decodeValue(this.#source, this.#terms.key, envelope)
+    this.#source.shared.level?.note(this.#source.valueKeyOf(key), envelope.token)
+    const value = this.#source.decode(key, envelope)
     return value === UNDECODABLE ? { status: 'lost' } : { status: 'loaded', value, holds: false }
   }
 
-  #failed(reason: string): Outcome<Value> {
-    return { status: 'failed', error: new LoadFailedError(resourceOf(this.#source, this.#terms.key), reason) }
+  #failed(reason: string): LoadOutcome<Value> {
+    return { status: 'failed', error: new LoadFailedError(this.#source.resourceOf(this.#terms.key), reason) }
   }
 
   /** At first it only begins to listen, and asks again at once: what happened before that is told to nobody. */
@@ -159,7 +181,7 @@ export class Load<Value> implements Joinable<Value> {
   /** Null when the process cannot listen. */
   async #listen(): Promise<Post | null> {
     const { mailbox } = this.#source.runtime
-    const told = learnTold(unitOf(this.#source, this.#terms.key))
+    const told = learnTold(this.#source.unitOf(this.#terms.key))
     const opening = told.then(({ channel }) => mailbox.expect(channel, this.#id))
     const leftMs = this.#terms.endsAt - performance.now()
     try {
@@ -173,8 +195,200 @@ export class Load<Value> implements Joinable<Value> {
 }
 
 /** The election may have happened, or may happen yet: nobody would load. Keeps nothing of the load itself. */
-function abandon<Value>(source: Source<Value>, key: string, id: string): void {
-  const say = (): Promise<unknown> => giveUp(source, key, id, '')
-  const node = (): string => unitOf(source, key).node
+function abandon<Value>(source: CacheSource<Value>, key: string, id: string): void {
+  const say = (): Promise<unknown> => source.giveUp(key, id)
+  const node = (): string => source.unitOf(key).node
   source.runtime.mailbox.abandoned.add(id, { say, node, mayComeLate: true })
+}
+
+/** What the end of the lease does. */
+type LoadState =
+  /** It lets another process load. */
+  | { readonly status: 'running' }
+  | { readonly status: 'storing'; readonly found: LoadedValue }
+  /** It tells the reason to those who wait; without one, the next of them loads. */
+  | { readonly status: 'failing'; readonly reason: string }
+
+/** What the loader found, and said of it. */
+interface LoadedValue extends EncodedValue, Span {
+  readonly version: number
+  readonly loadMs: number
+}
+
+/** `unkept`: it was not to be stored, and nothing came between; `outage`: it could not be. */
+type SaveStatus = StoreAnswer['status'] | 'unkept' | 'outage'
+
+const LONGEST_REASON_BYTES = 1000
+
+/** What an elected process does: it runs the loader under the lease, and stores what that found. */
+class ElectedLoad<Value> {
+  readonly #source: CacheSource<Value>
+  readonly #election: LoadElection
+  readonly #lease: KeptLease
+  readonly #aborter = new AbortController()
+  readonly #beganAt = performance.now()
+  #state: LoadState = { status: 'running' }
+  #saved: SaveStatus = 'outage'
+
+  constructor(source: CacheSource<Value>, election: LoadElection) {
+    this.#source = source
+    this.#election = election
+    this.#lease = this.#keepLease()
+    this.#lease.heed(this.#aborter.signal)
+  }
+
+  /** Does not reject. */
+  async run({ loader, storing }: RunWork<Value>): Promise<LoadOutcome<Value>> {
+    const { key, grant } = this.#election
+    const context = new LoadContext(key, grant.token, () => this.#lease.signal)
+    const forget = this.#source.runtime.atClose(() => this.#giveBackAtClose())
+    try {
+      const value = await inMaxLoad(() => loader(context), this.#source.terms.maxLoadMs, this.#aborter)
+      const found = this.#toFound(value, context)
+      storing()
+      const saved = await this.#store(found)
+      this.#tellSaved(saved, found.loadMs)
+      return { status: 'loaded', value, holds: await this.#holds(saved) }
+    } catch (error) {
+      return await this.#fail(error)
+    } finally {
+      forget()
+    }
+  }
+
+  /** Throws InvalidArgumentError when the value cannot be one. */
+  #toFound(value: Value, context: LoadContext): LoadedValue {
+    const loadMs = this.#tookMs
+    const span = spanOf(value, this.#source.terms, this.#election.span)
+    return { ...this.#source.encode(value), ...context.kept(span), loadMs }
+  }
+
+  /** A store that is away or full loses nothing but the effort. */
+  async #store(found: LoadedValue): Promise<SaveStatus> {
+    const { key, id } = this.#election
+    this.#state = { status: 'storing', found }
+    const ended = this.#endLease().catch((error: unknown) => {
+      if (!isOutage(error)) throw error
+      this.#source.giveUp(key, id).catch(() => undefined)
+    })
+    await this.#inTime(ended)
+    return this.#saved
+  }
+
+  async #fail(error: unknown): Promise<LoadOutcome<Value>> {
+    if (this.#source.runtime.runner.closed) return { status: 'failed', error: closed() }
+    const isLost = this.#lease.remainingMs === 0
+    this.#source.tell?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error })
+    const reason = isLost ? '' : cut(summaryOf(error), LONGEST_REASON_BYTES)
+    this.#state = { status: 'failing', reason }
+    await this.#inTime(this.#endLease()).catch(() => undefined)
+    return isLost ? { status: 'lost' } : { status: 'failed', error }
+  }
+
+  /** The script decides also where the lease has lapsed: nobody else may have begun. */
+  #endLease(): Promise<unknown> {
+    return this.#lease.isLost ? this.#end() : this.#lease.end()
+  }
+
+  /** What the end of the lease does, instead of a release. */
+  #end(): Promise<unknown> {
+    const { key, id } = this.#election
+    switch (this.#state.status) {
+      case 'running':
+        return this.#source.giveUp(key, id)
+      case 'failing':
+        return this.#source.giveUp(key, id, this.#state.reason)
+      case 'storing':
+        return this.#save(this.#state.found)
+    }
+  }
+
+  async #save(found: LoadedValue): Promise<void> {
+    const { key, id, grant, replaces } = this.#election
+    // What is there and may be served has to go; it is replaced by what ends at once.
+    if (found.freshMs > 0 || replaces) this.#saved = await this.#send(found)
+    else this.#saved = (await this.#source.giveUp(key, id)) ? 'unkept' : 'revoked'
+    if (this.#saved === 'stored') this.#source.shared.level?.note(this.#source.valueKeyOf(key), grant.token)
+  }
+
+  async #send({ flags, freshMs, staleMs, ...found }: LoadedValue): Promise<StoreAnswer['status']> {
+    const { codec, terms } = this.#source
+    const { key, grant, tags } = this.#election
+    const unit = this.#source.unitOf(key)
+    const args = {
+      ...found,
+      codec: codec.name,
+      token: grant.token,
+      flags: flags + this.#source.heldFlag,
+      freshMs: spread(freshMs, terms.jitter),
+      staleMs: freshMs > 0 ? staleMs : 0,
+      ...(await learnTold(unit)),
+      tags,
+    }
+    this.#source.expectToRead(key, found.payload)
+    return (await unit.run(store, args, { atClose: 'gives back' })).status
+  }
+
+  /** Nobody waits longer for a store that is away; what ends the load goes on. */
+  async #inTime(end: Promise<unknown>): Promise<void> {
+    await settledBy(end, performance.now() + this.#source.terms.storeMs)
+  }
+
+  /** True when the value holds for everybody: no invalidation came between, of which those who joined may know. */
+  async #holds(saved: SaveStatus): Promise<boolean> {
+    if (saved !== 'stored' && saved !== 'unkept') return false
+    const { tags } = this.#election
+    const now = await this.#source.readGenerations(tagsIn(tags)).catch(() => null)
+    return now !== null && now.tags.equals(tags)
+  }
+
+  #tellSaved(saved: SaveStatus, loadMs: number): void {
+    const { key } = this.#election
+    if (saved === 'revoked' || saved === 'lost' || saved === 'superseded') {
+      this.#source.tell?.({ kind: 'refused', key, loadMs, why: saved })
+    } else {
+      this.#source.tell?.({ kind: 'loaded', key, loadMs, stored: saved === 'stored' })
+    }
+  }
+
+  /** What is being stored is stored. */
+  #giveBackAtClose(): Promise<void> | undefined {
+    if (this.#state.status === 'storing') return undefined
+    const { key, grant } = this.#election
+    this.#aborter.abort(new LeaseLostError(this.#source.resourceOf(key), grant.token, { cause: closed() }))
+    return this.#lease.release()
+  }
+
+  get #tookMs(): number {
+    return Math.round(performance.now() - this.#beganAt)
+  }
+
+  #keepLease(): KeptLease {
+    const { runtime, terms } = this.#source
+    const { key, grant } = this.#election
+    return new KeptLease(
+      grant,
+      {
+        kind: loadLeasesOf(runtime),
+        unit: this.#source.unitOf(key),
+        release: () => this.#end().then(() => true),
+        resource: this.#source.resourceOf(key),
+        leaseMs: terms.leaseMs,
+        maxHoldMs: terms.maxLoadMs + terms.leaseMs,
+      },
+      runtime.keeper,
+    )
+  }
+}
+
+/** How the loads of this process are extended: all that share a slot in one call, those of all caches together. */
+export function loadLeasesOf(runtime: Runtime): LeaseKind {
+  return {
+    name: 'cache',
+    async extend(leases) {
+      const keys = leases.map(({ beginning }) => `${beginning}load`)
+      const answer = await runtime.runner.run(extend, keys, { leases })
+      return { nowMs: answer.nowMs, endsAtMs: answer.leases, refused: toRefusals(answer.refused, extend) }
+    },
+  }
 }

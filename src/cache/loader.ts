@@ -1,4 +1,4 @@
-// What loads values: a function of the caller, and what it is given.
+// What loads values: a function of the caller, for one key or for several at once, what it is given, and what becomes of a load.
 
 import { MaxRunError } from '../runtime/errors/errors.ts'
 import { type Freshness, toSpan, type Span } from './options.ts'
@@ -68,4 +68,110 @@ export function inMaxLoad<Value>(
     const working = new Promise<Value>((begun) => begun(work()))
     working.then(resolve, reject).finally(() => timer.cancel())
   })
+}
+
+/** What became of a load. */
+export type LoadOutcome<Value> =
+  /** `holds`: also for those who asked while it was under way. */
+  | { readonly status: 'loaded'; readonly value: Value; readonly holds: boolean }
+  | { readonly status: 'failed'; readonly error: unknown }
+  /** Begin again. */
+  | { readonly status: 'lost' }
+  /** Another process is at it, or it rests after a failure: for so long. */
+  | { readonly status: 'elsewhere'; readonly ms: number }
+  /** Another process is still at it when the time is over. */
+  | { readonly status: 'late' }
+
+/** A load that others of this process may join. */
+export interface Joinable<Value> {
+  /** Rejects when the server cannot decide. */
+  readonly outcome: Promise<LoadOutcome<Value>>
+}
+
+/** Who loads, and is told when that is not needed, or not at once. */
+export interface LoadedBy<Value> {
+  readonly loader: Loader<Value>
+  passed(): void
+}
+
+/** Makes the values of several keys. A key that is not in the map has none, which is kept as `undefined`. */
+export type ManyLoader<Value> = (
+  keys: readonly string[],
+  context: ManyContext,
+) => ReadonlyMap<string, Value> | Promise<ReadonlyMap<string, Value>>
+
+/** What a loader of several keys is given. */
+export interface ManyContext {
+  /** Aborts when none of the values is wanted any more. */
+  readonly signal: AbortSignal
+}
+
+/** One of several keys, for which this process was elected. */
+interface ElectedKey<Value> {
+  readonly key: string
+  readonly context: LoadContext
+  resolve(value: Value): void
+  reject(error: unknown): void
+}
+
+/** Gathers the keys that this process loads, until it is known of each whether it does: then one call loads all of them. */
+export class KeysToLoad<Value> {
+  readonly #loadMany: ManyLoader<Value>
+  readonly #undecided: Set<string>
+  #elected: ElectedKey<Value>[] = []
+
+  constructor(keys: readonly string[], loadMany: ManyLoader<Value>) {
+    this.#loadMany = loadMany
+    this.#undecided = new Set(keys)
+  }
+
+  /** How one of its keys is loaded. */
+  of(key: string): LoadedBy<Value> {
+    return { loader: (context) => this.#join(context), passed: () => this.#pass(key) }
+  }
+
+  #join(context: LoadContext): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      this.#elected.push({ key: context.key, context, resolve, reject })
+      this.#undecided.delete(context.key)
+      this.#loadSoon()
+    })
+  }
+
+  /** Another process loads this key, or nobody has to. */
+  #pass(key: string): void {
+    if (this.#undecided.delete(key)) this.#loadSoon()
+  }
+
+  #loadSoon(): void {
+    if (this.#undecided.size === 0) process.nextTick(() => void this.#load())
+  }
+
+  async #load(): Promise<void> {
+    const elected = this.#elected
+    this.#elected = []
+    if (elected.length === 0) return
+    try {
+      const keys = elected.map(({ key }) => key)
+      const values = await this.#loadMany(keys, { signal: whenAllAbort(elected) })
+      for (const { key, resolve } of elected) resolve(values.get(key) as Value)
+    } catch (error) {
+      for (const { reject } of elected) reject(error)
+    }
+  }
+}
+
+function whenAllAbort(elected: readonly ElectedKey<unknown>[]): AbortSignal {
+  const aborter = new AbortController()
+  let left = elected.length
+  for (const { context } of elected) {
+    const { signal } = context
+    const abort = (): void => {
+      left -= 1
+      if (left === 0) aborter.abort(signal.reason)
+    }
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  }
+  return aborter.signal
 }

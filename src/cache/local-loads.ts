@@ -5,10 +5,10 @@ import { LeaseLostError } from '../runtime/errors/errors.ts'
 import { closed } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
-import type { Terms } from './options.ts'
+import type { CacheTerms } from './options.ts'
 
 interface LocalTerms {
-  readonly terms: Terms
+  readonly terms: CacheTerms
   readonly runtime: Runtime
   /** What errors call the key. */
   readonly resource: string

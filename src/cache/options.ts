@@ -1,12 +1,12 @@
-// What a cache and a call on it may be told, with units and bounds.
+// What a cache and a call on it may be told, with units and bounds; and what it tells of itself.
 
 import { checkFlag, checkInteger, checkOneOf, checkOptions } from '../runtime/values/arguments.ts'
 import type { Codec } from '../runtime/values/codec.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { notifying } from '../runtime/errors/notify.ts'
 import { toLeaseMs } from '../runtime/leases/lease-options.ts'
-import { type CacheHooks } from './events.ts'
-import type { LevelLimits } from './level.ts'
+import type { Earliness } from './envelope.ts'
 import { checkTags } from './tags.ts'
 
 /** How long a value counts. */
@@ -83,19 +83,63 @@ export interface SetOptions extends Freshness {
   tags?: readonly string[]
 }
 
+/** `process`: from the level of this process. */
+export type ServedFrom = 'process' | 'redis'
+
+/**
+ * What a process tells of its own use of a cache, for metrics. Each get begins with `fresh`, `stale`, `absent` or `outage`;
+ * `undecodable` and an `outage` may follow.
+ */
+export type CacheEvent =
+  /** A hit. */
+  | { readonly kind: 'fresh' | 'stale'; readonly key: string; readonly from: ServedFrom }
+  /** A miss: the value is loaded, here or elsewhere. */
+  | { readonly kind: 'absent'; readonly key: string }
+  /** Redis is away: the loader answers without it. */
+  | { readonly kind: 'outage'; readonly key: string }
+  /** A loader of this process ended well; `stored`: others get its value too. */
+  | { readonly kind: 'loaded'; readonly key: string; readonly loadMs: number; readonly stored: boolean }
+  /** What it found was refused: an invalidation, a set, another load or a greater version came between. */
+  | {
+      readonly kind: 'refused'
+      readonly key: string
+      readonly loadMs: number
+      readonly why: 'revoked' | 'lost' | 'superseded'
+    }
+  /** It threw, took longer than `maxLoad`, or lost its lease. */
+  | { readonly kind: 'failed'; readonly key: string; readonly loadMs: number; readonly error: unknown }
+  /** The codec threw at what is kept: the value is loaded, here or elsewhere. */
+  | { readonly kind: 'undecodable'; readonly key: string; readonly error: unknown }
+  /** The level made room. */
+  | { readonly kind: 'evicted'; readonly key: string }
+
+export interface CacheHooks {
+  /** Called at once with what happens in this process: it must be quick; what it throws becomes an uncaught exception. */
+  event?: (event: CacheEvent) => void
+}
+
+export type Tell = (event: CacheEvent) => void
+
 /** How long a value counts, in milliseconds. */
 export interface Span {
   readonly freshMs: number
   readonly staleMs: number
 }
 
+/** What a level may keep. */
+export interface LevelLimits {
+  readonly count: number
+  readonly bytes: number
+  readonly ageMs: number
+  /** Whether all who are served a copy get the same value. */
+  readonly share: boolean
+}
+
 /** The options of a cache, checked. */
-export interface Terms extends Span {
+export interface CacheTerms extends Span, Earliness {
   /** -1: as `freshMs`. */
   readonly negativeMs: number
   readonly jitter: number
-  readonly early: 'ahead' | 'xfetch' | false
-  readonly beta: number
   readonly patienceMs: number
   readonly maxLoadMs: number
   readonly waitMs: number
@@ -136,7 +180,7 @@ const KNOWN = [
 const LONGEST = '25d'
 
 /** Throws InvalidArgumentError. */
-export function toTerms<Value>(options: CacheOptions<Value>): Terms {
+export function toTerms<Value>(options: CacheOptions<Value>): CacheTerms {
   checkOptions('options', options, KNOWN)
   const { maxLoad = '30s', early = 'ahead', negativeFor } = options
   const maxLoadMs = toMs('maxLoad', maxLoad, { max: '1h' })
@@ -172,7 +216,7 @@ function toLimits(inProcess: InProcessOptions): LevelLimits {
 }
 
 /** Throws InvalidArgumentError. */
-export function toGetTerms(options: GetOptions, terms: Terms): GetTerms {
+export function toGetTerms(options: GetOptions, terms: CacheTerms): GetTerms {
   checkOptions('options', options, ['freshFor', 'staleFor', 'tags', 'wait', 'signal'])
   const { wait, signal } = options
   return {
@@ -193,10 +237,28 @@ export function toSpan({ freshFor, staleFor }: Freshness, otherwise: Span): Span
 }
 
 /** How long a value counts where nothing was said of it by itself: that there is nothing has a time of its own. */
-export function spanOf(value: unknown, { negativeMs }: Pick<Terms, 'negativeMs'>, otherwise: Span): Span {
+export function spanOf(
+  value: unknown,
+  { negativeMs }: Pick<CacheTerms, 'negativeMs'>,
+  otherwise: Span,
+): Span {
   const isNothing = value === null || value === undefined
   if (!isNothing || negativeMs < 0) return otherwise
   return negativeMs === 0 ? { freshMs: 0, staleMs: 0 } : { ...otherwise, freshMs: negativeMs }
+}
+
+/** Up to this part of it less, by chance; at least a millisecond. */
+export function spread(ms: number, jitter: number): number {
+  return Math.max(1, Math.round(ms * (1 - Math.random() * jitter)))
+}
+
+/** Throws InvalidArgumentError. */
+export function toTell(hooks: CacheHooks = {}): Tell | null {
+  checkOptions('hooks', hooks, ['event'])
+  const { event } = hooks
+  if (event === undefined) return null
+  if (typeof event !== 'function') throw new InvalidArgumentError('hooks.event', 'must be a function')
+  return notifying(event)
 }
 
 function fraction(argument: string, value: unknown, max: number): number {

@@ -30,7 +30,7 @@ test('of large values no more are asked for at once than come as 2 MiB, however 
   const large = Buffer.alloc(500_000, 1)
   await client.mset(Object.fromEntries(keys.map((key) => [key, large])))
 
-  const found = await Promise.all(keys.map((key) => reads.getLarge(key, 5000)))
+  const found = await Promise.all(keys.map((key) => reads.getValue(key, 5000)))
 
   expect(found.every((value) => value?.equals(large))).toBe(true)
   expect(sent.map(({ args }) => args.length)).toEqual(Array.from({ length: 15 }, () => 4))
@@ -39,13 +39,13 @@ test('of large values no more are asked for at once than come as 2 MiB, however 
 test('large values that were stored since their keys were absent are not asked for all at once, either', async () => {
   const { reads, sent, client, prefix } = await setup()
   const keys = Array.from({ length: 60 }, (_, n) => `${prefix}${n}`)
-  await Promise.all(keys.map((key) => reads.getLarge(key, 5000)))
+  await Promise.all(keys.map((key) => reads.getValue(key, 5000)))
   const large = Buffer.alloc(500_000, 1)
   await client.mset(Object.fromEntries(keys.map((key) => [key, large])))
   for (const key of keys) reads.stored(key, large.length)
   sent.splice(0)
 
-  const found = await Promise.all(keys.map((key) => reads.getLarge(key, 5000)))
+  const found = await Promise.all(keys.map((key) => reads.getValue(key, 5000)))
 
   expect(found.every((value) => value?.equals(large))).toBe(true)
   expect(sent.every(({ args }) => args.length <= 4)).toBe(true)
@@ -116,10 +116,10 @@ test('large values of a node that is silent keep nobody from those of another', 
   const { reads, client, prefix } = await setup({ isSilent: (key) => key.endsWith('silent') })
   await client.set(`${prefix}well`, 'well')
 
-  const late = Array.from({ length: 20 }, (_, n) => reads.getLarge(`${prefix}${n}:silent`, 500))
+  const late = Array.from({ length: 20 }, (_, n) => reads.getValue(`${prefix}${n}:silent`, 500))
   for (const each of late) each.catch(() => undefined)
 
-  expect(String(await reads.getLarge(`${prefix}well`, 5000))).toBe('well')
+  expect(String(await reads.getValue(`${prefix}well`, 5000))).toBe('well')
 })
 
 interface Scene {
@@ -177,5 +177,5 @@ async function setup({
     client.disconnect()
   })
   const prefix = `reads-test:${randomUUID()}:`
-  return { reads: new Reads(runtime), runtime, client, prefix, sent, dropped }
+  return { reads: new Reads(runtime, 'reads-test'), runtime, client, prefix, sent, dropped }
 }

@@ -1,63 +1,137 @@
 // Plain reads. Those of one tick travel together, as one MGET, and the same key is read once. A read that was sent is
 // not joined by anybody: he may know of an invalidation that came after it (docs/decisions/0028).
 
+import type { AnswersDue, Asking } from '../runtime/calls/answers-due.ts'
 import { Places } from '../runtime/calls/places.ts'
-import { closed } from '../runtime/calls/runner.ts'
+import { closed, type Runner } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { ReadsAtPlace } from './reads-at-place.ts'
-import { Waiting } from './waiting-read.ts'
+import type { DriverError } from '../runtime/errors/errors.ts'
+import type { Due } from '../runtime/time/deadlines.ts'
+import { ConnectionReads, KeyRead, late, overloaded } from './connection-reads.ts'
 
 export class Reads {
-  readonly #runtime: Runtime
+  readonly #runner: Runner
+  /** What begins the keys of the cache, whose values are alike. */
+  readonly #beginning: string
   /** Each connection has room of its own. */
-  readonly #places: Places<ReadsAtPlace>
-  #gathered = new Map<string, Waiting>()
+  readonly #connections: Places<ConnectionReads>
+  #gathered = new Map<string, KeyRead>()
 
-  constructor(runtime: Runtime) {
-    this.#runtime = runtime
-    this.#places = new Places(runtime.runner.driver, () => new ReadsAtPlace(runtime))
+  constructor(runtime: Runtime, beginning: string) {
+    this.#runner = runtime.runner
+    this.#beginning = beginning
+    this.#connections = new Places(runtime.runner.driver, () => new ConnectionReads(runtime))
   }
 
   /** The bytes of this key; resolves to null when there are none. Rejects with DriverError when no answer came in time, or none of bytes. */
   get(key: string, withinMs: number): Promise<Buffer | null> {
-    return this.#get(key, withinMs, false)
+    return this.#gather(key, withinMs, false)
   }
 
-  /** As `get`, of what may be large: when there is room for it. Rejects with DriverError `overloaded` where there is none in time. */
-  getLarge(key: string, withinMs: number): Promise<Buffer | null> {
-    return this.#get(key, withinMs, true)
+  /**
+   * As `get`, of a value, which may be large: when there is room for it. Rejects with DriverError `overloaded` where there is none in
+   * time. Where tenants share this process (docs/decisions/0040) there has to be room as for every answer with bytes, too; that wait is
+   * bounded by the deadline of calls.
+   */
+  getValue(key: string, withinMs: number): Promise<Buffer | null> {
+    const runner = this.#runner
+    if (!runner.isShared) return this.#gather(key, withinMs, true)
+    if (runner.closed) return Promise.reject(closed())
+    const read = (): Promise<Buffer | null> => this.#gather(key, withinMs, true)
+    return new Promise((resolve, reject) => {
+      new ReadInTurn(runner, runner.answersDue.of(key), this.#beginning, read, { resolve, reject }).begin()
+    })
   }
 
   /** A value of so many bytes is there to be read under this key. */
   stored(key: string, bytes: number): void {
-    this.#places.of(key).stored(bytes)
+    this.#connections.of(key).stored(bytes)
   }
 
-  #get(key: string, withinMs: number, mayBeLarge: boolean): Promise<Buffer | null> {
-    if (this.#runtime.runner.closed) return Promise.reject(closed())
+  #gather(key: string, withinMs: number, mayBeLarge: boolean): Promise<Buffer | null> {
+    if (this.#runner.closed) return Promise.reject(closed())
     const joined = this.#gathered.get(key)
     if (joined !== undefined) return joined.promise
     if (this.#gathered.size === 0) process.nextTick(() => this.#send(withinMs))
-    const waiting = new Waiting(key, mayBeLarge)
-    this.#gathered.set(key, waiting)
-    return waiting.promise
+    const read = new KeyRead(key, mayBeLarge)
+    this.#gathered.set(key, read)
+    return read.promise
   }
 
   #send(withinMs: number): void {
     const all = [...this.#gathered.values()]
     this.#gathered = new Map()
-    if (this.#runtime.runner.closed) return all.forEach(({ reject }) => reject(closed()))
-    for (const [place, waiting] of this.#byPlace(all)) place.send(waiting, withinMs)
+    if (this.#runner.closed) return all.forEach(({ reject }) => reject(closed()))
+    for (const [connection, reads] of this.#byConnection(all)) connection.send(reads, withinMs)
   }
 
-  #byPlace(all: readonly Waiting[]): Map<ReadsAtPlace, Waiting[]> {
-    const places = new Map<ReadsAtPlace, Waiting[]>()
-    for (const waiting of all) {
-      const place = this.#places.of(waiting.key)
-      const others = places.get(place)
-      if (others === undefined) places.set(place, [waiting])
-      else others.push(waiting)
+  #byConnection(all: readonly KeyRead[]): Map<ConnectionReads, KeyRead[]> {
+    const connections = new Map<ConnectionReads, KeyRead[]>()
+    for (const read of all) {
+      const connection = this.#connections.of(read.key)
+      const others = connections.get(connection)
+      if (others === undefined) connections.set(connection, [read])
+      else others.push(read)
     }
-    return places
+    return connections
+  }
+}
+
+/** What is not there: a small answer. */
+const NOTHING = Buffer.alloc(0)
+
+/** A read that waits for room among the answers that its connection owes. */
+class ReadInTurn implements Asking, Due {
+  readonly by: number
+  readonly key: string
+  expectedBytes = 0
+  /** Answers that had come when it began to wait. */
+  readonly #answersBefore: number
+  readonly #runner: Runner
+  readonly #answersDue: AnswersDue
+  readonly #read: () => Promise<Buffer | null>
+  readonly #caller: Pick<KeyRead, 'resolve' | 'reject'>
+
+  constructor(
+    runner: Runner,
+    answersDue: AnswersDue,
+    key: string,
+    read: () => Promise<Buffer | null>,
+    caller: Pick<KeyRead, 'resolve' | 'reject'>,
+  ) {
+    this.by = performance.now() + runner.deadlineMs
+    this.key = key
+    this.#answersBefore = answersDue.answers
+    this.#runner = runner
+    this.#answersDue = answersDue
+    this.#read = read
+    this.#caller = caller
+  }
+
+  begin(): void {
+    this.#runner.deadlines.add(this)
+    this.#answersDue.enter(this)
+  }
+
+  ask(): void {
+    this.#runner.deadlines.remove(this)
+    const read = this.#read()
+    read.then(
+      (bytes) => this.#answersDue.over(this, bytes ?? NOTHING),
+      () => this.#answersDue.over(this, null),
+    )
+    read.then(this.#caller.resolve, this.#caller.reject)
+  }
+
+  refuse(error: DriverError): void {
+    this.#runner.deadlines.remove(this)
+    this.#caller.reject(error)
+  }
+
+  /** It was never sent. */
+  giveUp(reason?: Error): void {
+    const isMoving = this.#answersDue.movesSince(this.#answersBefore)
+    this.#answersDue.leave(this)
+    this.#caller.reject(reason ?? (isMoving ? overloaded() : late()))
   }
 }

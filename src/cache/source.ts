@@ -1,111 +1,308 @@
-// What every call on a cache needs: its keys, its terms, and what the handles of one name share in this process.
+// What every call on a cache needs: its keys, its terms, its values as bytes, and what the handles of one name share in this process.
 
 import { VALUE_FLAGS } from '../generated/bits.ts'
-import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
-import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { checkName, unitPrefixes } from '../runtime/values/keys.ts'
+import { fail } from '../generated/cache.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import type { Unit } from '../runtime/connection/unit.ts'
+import { Unit } from '../runtime/connection/unit.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
+import { checkName, unitPrefixes } from '../runtime/values/keys.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
 import { type Envelope, PAYLOAD } from './envelope.ts'
-import type { Tell } from './events.ts'
-import type { Terms } from './options.ts'
-import { Shared } from './shared.ts'
-import { unitIn } from './units.ts'
+import { Level, LevelChannels } from './level.ts'
+import type { Joinable } from './loader.ts'
+import { LocalLoads } from './local-loads.ts'
+import {
+  type CacheOptions,
+  type CacheTerms,
+  type LevelLimits,
+  type Tell,
+  toTell,
+  toTerms,
+} from './options.ts'
+import { Reads } from './reads.ts'
+import { CacheGeneration, type Generations, tagBlock } from './tags.ts'
 
-export interface Source<Value> {
-  readonly runtime: Runtime
-  readonly name: string
-  readonly codec: Codec<Value>
-  readonly terms: Terms
-  readonly shared: Shared<Value>
-  /** Null when nobody wants to know. */
-  readonly tell: Tell | null
-  /** What the keys in Redis of a key, or of a tag, begin with. */
-  readonly prefixOf: (key: string) => string
-}
-
+const SINCE = '6.2.0'
 const MAX_VALUE_BYTES = 16 * 1024 * 1024
 const MAX_CODEC_BYTES = 64
 
-/** Throws InvalidArgumentError. */
-export function openSource<Value>(
-  runtime: Runtime,
-  name: string,
-  terms: Terms,
-  given?: Codec<Value>,
-  tell: Tell | null = null,
-): Source<Value> {
-  const codec = codecOr(given, () => jsonOf<Value>('value'))
-  if (Buffer.byteLength(codec.name) > MAX_CODEC_BYTES) {
-    throw new InvalidArgumentError('codec', `must have a name of at most ${MAX_CODEC_BYTES} bytes`)
-  }
-  const shared = Shared.of<Value>(runtime, checkName('name', name))
-  if (terms.inProcess !== null) shared.openLevel(terms.inProcess, tell)
-  const prefixOf = unitPrefixes(runtime.namespace, 'cache', name)
-  return { runtime, name, codec, terms, shared, tell, prefixOf }
-}
-
-/** The unit of a key, or of a tag; without either that of the cache as a whole. */
-export function unitOf<Value>({ runtime, name }: Source<Value>, key?: string): Unit {
-  return unitIn(runtime, name, key)
-}
-
-/** The key in Redis of a value. */
-export function valueKeyOf<Value>(source: Source<Value>, key: string): string {
-  return `${source.prefixOf(key)}:value`
-}
-
-/** What people call a key, in errors. */
-export function resourceOf<Value>({ name }: Source<Value>, key: string): string {
-  return `key '${key}' of cache '${name}'`
-}
-
 /** A value as it is stored. */
-export interface Encoded {
+export interface EncodedValue {
   readonly flags: number
   readonly payload: string | Uint8Array
-}
-
-/** Throws InvalidArgumentError when the value cannot be one. */
-export function encodeValue<Value>({ codec }: Source<Value>, value: Value): Encoded {
-  if (value === null) return { flags: VALUE_FLAGS.null, payload: '' }
-  if (value === undefined) return { flags: VALUE_FLAGS.undefined, payload: '' }
-  const payload = codec.encode(value)
-  if (Buffer.byteLength(payload) > MAX_VALUE_BYTES) {
-    throw new InvalidArgumentError('value', `must be at most ${MAX_VALUE_BYTES} bytes when encoded`)
-  }
-  return { flags: PAYLOAD, payload }
-}
-
-/** What a writer adds to the flags of a value that its own process will keep a copy of. */
-export function heldBy(level: object | null): number {
-  return level === null ? 0 : VALUE_FLAGS.held
 }
 
 /** In the place of a value that its codec cannot read: for a cache there is none, and a load makes another. */
 export const UNDECODABLE: unique symbol = Symbol('undecodable')
 export type Decoded<Value> = Value | typeof UNDECODABLE
 
-/** Tells what the codec threw. Throws InvalidArgumentError when the value was made with another codec. */
-export function decodeValue<Value>(
-  { codec, tell }: Source<Value>,
-  key: string,
-  envelope: Envelope,
-): Decoded<Value> {
-  const { flags } = envelope
-  if (flags === VALUE_FLAGS.null) return null as Value
-  if (flags === VALUE_FLAGS.undefined) return undefined as Value
-  envelope.checkCodec(codec.name)
-  try {
-    return codec.decode(envelope.payload)
-  } catch (error) {
-    tell?.({ kind: 'undecodable', key, error })
-    return UNDECODABLE
+/** One handle of a cache. */
+export class CacheSource<Value> {
+  readonly runtime: Runtime
+  readonly name: string
+  readonly codec: Codec<Value>
+  readonly terms: CacheTerms
+  readonly shared: SharedState<Value>
+  /** Null when nobody wants to know. */
+  readonly tell: Tell | null
+  /** What the keys in Redis of a key, or of a tag, begin with. */
+  readonly #prefixOf: (key: string) => string
+
+  /** Throws InvalidArgumentError. */
+  constructor(runtime: Runtime, name: string, options: CacheOptions<Value>) {
+    this.runtime = runtime
+    this.name = name
+    this.terms = toTerms(options)
+    this.tell = toTell(options.hooks)
+    this.codec = codecOr(options.codec, () => jsonOf<Value>('value'))
+    if (Buffer.byteLength(this.codec.name) > MAX_CODEC_BYTES) {
+      throw new InvalidArgumentError('codec', `must have a name of at most ${MAX_CODEC_BYTES} bytes`)
+    }
+    this.shared = SharedState.of<Value>(runtime, checkName('name', name))
+    if (this.terms.inProcess !== null) this.shared.openLevel(this.terms.inProcess, this.tell)
+    this.#prefixOf = unitPrefixes(runtime.namespace, 'cache', name)
+  }
+
+  /** The unit of a key, or of a tag; without either that of the cache as a whole. */
+  unitOf(key?: string): Unit {
+    return unitIn(this.runtime, this.name, key)
+  }
+
+  /** The key in Redis of a value. */
+  valueKeyOf(key: string): string {
+    return `${this.#prefixOf(key)}:value`
+  }
+
+  /** The key in Redis of the generation of a tag. */
+  generationKeyOf(tag: string): string {
+    return `${this.#prefixOf(tag)}:generation`
+  }
+
+  /** What people call a key, in errors. */
+  resourceOf(key: string): string {
+    return `key '${key}' of cache '${this.name}'`
+  }
+
+  /** Throws InvalidArgumentError when the value cannot be one. */
+  encode(value: Value): EncodedValue {
+    if (value === null) return { flags: VALUE_FLAGS.null, payload: '' }
+    if (value === undefined) return { flags: VALUE_FLAGS.undefined, payload: '' }
+    const payload = this.codec.encode(value)
+    if (Buffer.byteLength(payload) > MAX_VALUE_BYTES) {
+      throw new InvalidArgumentError('value', `must be at most ${MAX_VALUE_BYTES} bytes when encoded`)
+    }
+    return { flags: PAYLOAD, payload }
+  }
+
+  /** What a writer adds to the flags of a value that its own process will keep a copy of. */
+  get heldFlag(): number {
+    return this.shared.level === null ? 0 : VALUE_FLAGS.held
+  }
+
+  /** Tells what the codec threw. Throws InvalidArgumentError when the value was made with another codec. */
+  decode(key: string, envelope: Envelope): Decoded<Value> {
+    const { flags } = envelope
+    if (flags === VALUE_FLAGS.null) return null as Value
+    if (flags === VALUE_FLAGS.undefined) return undefined as Value
+    envelope.checkCodec(this.codec.name)
+    try {
+      return this.codec.decode(envelope.payload)
+    } catch (error) {
+      this.tell?.({ kind: 'undecodable', key, error })
+      return UNDECODABLE
+    }
+  }
+
+  /** As `decode`, of a copy that this process keeps. */
+  decodeCopy(key: string, envelope: Envelope): Decoded<Value> {
+    const decode = (): Decoded<Value> => this.decode(key, envelope)
+    return this.shared.level?.limits.share ? envelope.decodedOnce(this.codec.name, decode) : decode()
+  }
+
+  /** The generations that these tags have now. */
+  async readGenerations(tags: readonly string[]): Promise<Generations> {
+    const { reads, generation } = this.shared
+    const { storeMs } = this.terms
+    const reading = tags.map((tag) => reads.get(this.generationKeyOf(tag), storeMs))
+    const [whole, ...generations] = await Promise.all([generation.get(storeMs), ...reading])
+    if (tags.length === 0) return { tags: whole, whole }
+    const named = tags.map((tag, at) => ({ tag, generation: Number(generations[at] ?? 0) }))
+    return { tags: Buffer.concat([whole, tagBlock(named)]), whole }
+  }
+
+  /** Whoever reads the key from now on may get so much. */
+  expectToRead(key: string, payload: string | Uint8Array): void {
+    this.shared.reads.stored(this.valueKeyOf(key), Buffer.byteLength(payload))
+  }
+
+  /** Gives the lease of a load up; with a reason, it is told to those who wait. False when the load was revoked, or lost. */
+  async giveUp(key: string, id: string, reason: string = ''): Promise<boolean> {
+    const unit = this.unitOf(key)
+    const told = await learnTold(unit)
+    const args = { id, restMs: this.terms.restMs, ...told, reason }
+    const { status } = await unit.run(fail, args, { atClose: 'gives back' })
+    return status === 'failed'
   }
 }
 
-/** As `decodeValue`, of a copy that this process keeps. */
-export function decodeCopy<Value>(source: Source<Value>, key: string, envelope: Envelope): Decoded<Value> {
-  const decode = (): Decoded<Value> => decodeValue(source, key, envelope)
-  return source.shared.level?.limits.share ? envelope.decodedOnce(source.codec.name, decode) : decode()
+function unitIn(runtime: Runtime, name: string, key?: string): Unit {
+  return new Unit(runtime, {
+    structure: 'cache',
+    name,
+    since: SINCE,
+    ...(key === undefined ? {} : { unit: key }),
+  })
+}
+
+const MOST_QUIET = 10_000
+/** After Redis did not answer, loaders answer for so long without asking it. */
+const AWAY_MS = 1000
+
+const known = new WeakMap<Runtime, WhileUsed<SharedState<unknown>>>()
+
+/** What the handles of one name share in this process: loads under way, reads of this tick, and what was learnt. */
+class SharedState<Value> {
+  readonly reads: Reads
+  readonly generation: CacheGeneration
+  /** By key and tags: those that somebody may join. */
+  readonly loads: Map<string, Joinable<Value>> = new Map()
+  readonly local: LocalLoads<Value> = new LocalLoads()
+  /** The question under way what time it is for the server. */
+  learning: Promise<void> | null = null
+  readonly #quiet = new Map<string, { token: number; until: number }>()
+  #awayUntil = 0
+  readonly #unitOf: (key: string) => Unit
+  readonly #channels: LevelChannels
+  readonly #among: WhileUsed<SharedState<unknown>>
+  #level: Level | null = null
+
+  private constructor(runtime: Runtime, name: string, among: WhileUsed<SharedState<unknown>>) {
+    this.#among = among
+    this.#channels = LevelChannels.of(runtime)
+    this.#unitOf = (key) => unitIn(runtime, name, key)
+    const beginning = runtime.prefix('cache', name)
+    this.reads = new Reads(runtime, beginning)
+    const key = `${beginning}:generation`
+    this.generation = new CacheGeneration((withinMs) => this.reads.get(key, withinMs))
+  }
+
+  static of<Value>(runtime: Runtime, name: string): SharedState<Value> {
+    const ofRuntime = known.get(runtime) ?? new WhileUsed<SharedState<unknown>>()
+    known.set(runtime, ofRuntime)
+    const before = ofRuntime.find(name)
+    if (before !== undefined) return before as SharedState<Value>
+    const shared = new SharedState<Value>(runtime, name, ofRuntime)
+    ofRuntime.add(name, shared as SharedState<unknown>)
+    return shared
+  }
+
+  /** Copies of values in this process; null: there is no level. */
+  get level(): Level | null {
+    return this.#level
+  }
+
+  /** All handles have one level. Throws InvalidArgumentError when it has other limits already. */
+  openLevel(limits: LevelLimits, tell: Tell | null): void {
+    const limited = this.#level?.limits
+    if (limited === undefined) {
+      const level = new Level(limits, this.#unitOf, this.#channels, {
+        onBegin: () => this.#among.keep(this as SharedState<unknown>, () => level.isOver()),
+        onEvicted: (key) => tell?.({ kind: 'evicted', key }),
+      })
+      this.#level = level
+    } else if (!sameLimits(limited, limits)) {
+      throw new InvalidArgumentError('inProcess', 'must be the same for all handles of one cache')
+    }
+  }
+
+  /** A value was set, or invalidated, or may have been: this process has nothing older of it any more. */
+  forget(key: string): void {
+    this.#level?.forget(key)
+    this.local.forget(key)
+  }
+
+  /** As `forget`, of all values. */
+  forgetAll(): void {
+    this.#level?.clear()
+    this.local.clear()
+  }
+
+  /** True while there is no point in asking for another value than this one: somebody loads, or it failed just now. */
+  isQuiet(name: string, token: number): boolean {
+    const quiet = this.#quiet.get(name)
+    if (quiet === undefined) return false
+    if (quiet.token === token && quiet.until > performance.now()) return true
+    this.#quiet.delete(name)
+    return false
+  }
+
+  hush(name: string, token: number, ms: number): void {
+    if (this.#quiet.size >= MOST_QUIET) this.#quiet.clear()
+    this.#quiet.set(name, { token, until: performance.now() + ms })
+  }
+
+  /** True while Redis is taken for away. `now`: by `performance.now()`. */
+  isAway(now: number): boolean {
+    return now < this.#awayUntil
+  }
+
+  noteAway(): void {
+    this.#awayUntil = performance.now() + AWAY_MS
+  }
+}
+
+function sameLimits(one: LevelLimits, other: LevelLimits): boolean {
+  return (
+    one.count === other.count &&
+    one.bytes === other.bytes &&
+    one.ageMs === other.ageMs &&
+    one.share === other.share
+  )
+}
+
+/** So many are kept that nobody has any more: whoever opens a name for each call meets what was there. */
+const MOST_KEPT = 1000
+/** Two for each that comes: they go as fast as they come. */
+const ASKED = 2
+
+/** What belongs to a name, for as long as somebody has it. A program may use any number of names. */
+export class WhileUsed<Value extends object> {
+  readonly #known = new Map<string, WeakRef<Value>>()
+  readonly #over = new FinalizationRegistry((name: string) => {
+    if (this.find(name) === undefined) this.#known.delete(name)
+  })
+  /** The newest, in a ring. */
+  readonly #newest: Value[] = []
+  /** What stays, and when it need not; who was asked longest ago comes first. */
+  readonly #kept = new Map<Value, () => boolean>()
+  #begun = 0
+
+  /** How many names are known. */
+  get size(): number {
+    return this.#known.size
+  }
+
+  find(name: string): Value | undefined {
+    return this.#known.get(name)?.deref()
+  }
+
+  add(name: string, value: Value): void {
+    this.#known.set(name, new WeakRef(value))
+    this.#over.register(value, name)
+    this.#newest[this.#begun % MOST_KEPT] = value
+    this.#begun += 1
+  }
+
+  /** It stays, whoever has it, until it is over: some of those that stay are asked whenever one more does. */
+  keep(value: Value, isOver: () => boolean): void {
+    let asked = 0
+    for (const [other, isOtherOver] of this.#kept) {
+      if (asked === ASKED) break
+      asked += 1
+      this.#kept.delete(other)
+      if (!isOtherOver()) this.#kept.set(other, isOtherOver)
+    }
+    this.#kept.set(value, isOver)
+  }
 }

@@ -5,7 +5,7 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
-import { type AddedItems, addItems, type RemovedItems, removeItems } from './changing.ts'
+import { type AddedItems, addItems, type RemovedItems, removeItems } from './change.ts'
 import {
   type Form,
   formOfHash,
@@ -21,8 +21,8 @@ import {
   clearItems,
   inspectItems,
   readItems,
-} from './reading.ts'
-import { type Replaced, type ReplaceOptions, replaceItems } from './replacing.ts'
+} from './read.ts'
+import { type Replaced, type ReplaceOptions, replaceItems } from './replace.ts'
 import { placeOf, type Source } from './source.ts'
 
 export interface CollectionBounds {
@@ -189,12 +189,12 @@ function codecOf<Value>({ codec }: CollectionOptions<Value>): Codec<Value> {
   return codecOr(codec, () => jsonOf<Value>('items'))
 }
 
-export type { AddedItems, RemovedItems } from './changing.ts'
+export type { AddedItems, RemovedItems } from './change.ts'
 export type { HashItem, Kind, SortedSetItem, UndecodableItem } from './forms.ts'
 export type {
   CollectionInspection,
   CollectionPage,
   CollectionRead,
   CollectionReadOptions,
-} from './reading.ts'
-export type { Replaced, ReplaceOptions } from './replacing.ts'
+} from './read.ts'
+export type { Replaced, ReplaceOptions } from './replace.ts'

@@ -10,7 +10,7 @@ import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 import type { CountSource } from './count-source.ts'
 import { SinkError } from './errors.ts'
-import { OneAtATime } from './one-at-a-time.ts'
+import { OneAtATime } from './sink-calls.ts'
 import { KeptRefusals } from './refusals.ts'
 
 /** What they have in common, wherever their rows come from. */

@@ -5,17 +5,23 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { abortable } from '../runtime/time/in-time.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import type { RefusedCount } from './errors.ts'
-import { Flushing, flushAll } from './flush-loop.ts'
-import type { Flushed } from './flushing.ts'
-import { type Counted, type Increment, Incrementer, isCounted } from './incrementing.ts'
-import { type CountersInspection, inspectPartitions, readValues, reconcileValues } from './reading.ts'
+import { type Flushed, flushAll } from './flush.ts'
+import { Flushing } from './flush-loop.ts'
+import { type Counted, Incrementer, isCounted } from './increment.ts'
+import { type CountersInspection, inspectPartitions, readValues, reconcileValues } from './read.ts'
+import type { RefusedCount } from './refusals.ts'
 import type { Sink } from './sink.ts'
-import { checkId, checkIds, checkSink, forgetEpoch, type Loss, openSource, type Source } from './source.ts'
+import {
+  checkId,
+  checkIds,
+  checkSink,
+  forgetEpoch,
+  type Loss,
+  openSource,
+  type CountersSource,
+} from './source.ts'
+import type { CounterChange } from './sums.ts'
 import { type CounterValue, checkDelta } from './value.ts'
-
-export { DerivedCounters, type DerivedCountersOptions } from './derived.ts'
-export { DurableCounters, type DurableCountersOptions } from './durable.ts'
 
 export interface CountersOptions {
   /** Where the counters are kept for good: `sqlite(…)`, `postgres(…)`, `mysql(…)`. */
@@ -55,7 +61,7 @@ export interface IncrementItem extends IncrementOptions {
 /** Values that Redis counts and an SQL database keeps: each increment arrives there exactly once. */
 export class Counters {
   readonly name: string
-  readonly #source: Source
+  readonly #source: CountersSource
   readonly #incrementer: Incrementer
 
   constructor(runtime: Runtime, name: string, options: CountersOptions) {
@@ -194,7 +200,7 @@ function toIncrement(
   by: number,
   idempotencyKey: string | undefined,
   prefix: string,
-): Increment {
+): CounterChange {
   return {
     id: checkId(`${prefix}id`, id),
     delta: checkDelta(`${prefix}by`, by),

@@ -1,7 +1,5 @@
 import { brand } from '../driver.ts'
 import { PeriluneError } from '../runtime/errors/errors.ts'
-import type { Refusal } from './sink.ts'
-import { type CounterValue, toValue } from './value.ts'
 
 export type SinkErrorCode =
   | 'sink-unreachable' // no connection, or lost on the way: the same again is safe, and may go well
@@ -9,14 +7,6 @@ export type SinkErrorCode =
   | 'sink-misconfigured' // a table or a column is not there, or not of the kind that is needed
   | 'sink-refused' // it refused rows of some counters: all others are written, and these are kept beside and tried again
   | 'sink-failed'
-
-/** What was counted of a counter that the database refused: it is kept in `perilune_refused`, and tried again. */
-export interface RefusedCount {
-  readonly id: string
-  readonly by: CounterValue
-  /** What the database said. */
-  readonly why: string
-}
 
 /** The database could not do its part. The original is in `cause`. */
 export class SinkError extends PeriluneError {
@@ -36,36 +26,6 @@ export class SinkError extends PeriluneError {
   get isPassing(): boolean {
     return this.code === 'sink-unreachable' || this.code === 'sink-busy'
   }
-}
-
-/** The database has refused rows of some counters, and has what else there was. */
-export class RefusedError extends SinkError {
-  static {
-    brand(this, 'RefusedError')
-  }
-
-  /** What it refused, each counter once. */
-  readonly refused: readonly RefusedCount[]
-
-  constructor(sink: string, refusals: readonly Refusal[]) {
-    const refused = countsOf(refusals)
-    const [first] = refused
-    const named = first === undefined ? 'rows' : `the row of ${JSON.stringify(first.id)} (${first.why})`
-    const others = refused.length > 1 ? ` and of ${refused.length - 1} other counters` : ''
-    super(
-      'sink-refused',
-      `${sink} refused ${named}${others}: what they were to get is kept in perilune_refused`,
-    )
-    this.refused = refused
-  }
-}
-
-export function countsOf(refusals: readonly Refusal[]): RefusedCount[] {
-  const sums = new Map<string, { delta: bigint; why: string }>()
-  for (const { id, delta, why } of refusals) {
-    sums.set(id, { delta: (sums.get(id)?.delta ?? 0n) + delta, why })
-  }
-  return [...sums].map(([id, { delta, why }]) => ({ id, by: toValue(String(delta)), why }))
 }
 
 /** A counter is not in the database, and `missing: 'refuse'` says that none is made. Nothing was counted. */

@@ -1,13 +1,12 @@
 import { Backoff } from '../runtime/time/backoff.ts'
 import { unlessAborted } from '../runtime/time/in-time.ts'
-import { notifying } from '../runtime/errors/notifying.ts'
+import { notifying } from '../runtime/errors/notify.ts'
 import { closed } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
+import { Sleeper } from '../runtime/time/sleeper.ts'
 import { startTimer } from '../runtime/time/timer.ts'
-import { RefusedError, SinkError } from './errors.ts'
-import { type Flushed, flushPartition } from './flushing.ts'
-import type { NoteRefused } from './refusals.ts'
-import type { Source } from './source.ts'
+import { SinkError } from './errors.ts'
+import { RefusedError } from './refusals.ts'
 
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
@@ -25,13 +24,13 @@ export class Flushing implements AsyncDisposable {
   readonly #everyMs: number
   readonly #onError: (error: unknown) => void
   readonly #aborter = new AbortController()
+  readonly #sleeper = new Sleeper()
   readonly #patience = new AbortController()
   readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   /** How long to sleep at least, after a flush that failed. */
   #restMs = 0
   readonly #done: Promise<void>
   #closed: Promise<void> | undefined
-  #wake: () => void = () => undefined
 
   /** @internal */
   constructor(
@@ -63,7 +62,6 @@ export class Flushing implements AsyncDisposable {
 
   async #close(): Promise<void> {
     this.#aborter.abort()
-    this.#wake()
     const late = new SinkError('sink-unreachable', 'the last flush did not end before the deadline')
     const timer = startTimer(() => this.#patience.abort(late), this.#runtime.runner.deadlineMs)
     await this.#done
@@ -75,13 +73,12 @@ export class Flushing implements AsyncDisposable {
   #closeWithInstance(): Promise<void> {
     this.#aborter.abort()
     this.#patience.abort(closed())
-    this.#wake()
     return this.#done
   }
 
   async #run(): Promise<void> {
     while (this.#goesOn) {
-      await this.#sleep(Math.max(this.#everyMs, this.#restMs))
+      await this.#sleeper.sleep(Math.max(this.#everyMs, this.#restMs), this.#aborter.signal)
       if (!this.#goesOn) return
       await this.#flushAll()
     }
@@ -90,16 +87,6 @@ export class Flushing implements AsyncDisposable {
   /** Once the library is closed there is nothing to flush with. */
   get #goesOn(): boolean {
     return !this.#aborter.signal.aborted && !this.#runtime.runner.closed
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = startTimer(resolve, ms)
-      this.#wake = () => {
-        timer.cancel()
-        resolve()
-      }
-    })
   }
 
   async #flushAll(): Promise<void> {
@@ -117,28 +104,4 @@ export class Flushing implements AsyncDisposable {
       this.#onError(error)
     }
   }
-}
-
-/** Flushes all partitions. Throws the first error once all are through; RefusedError where nothing else went wrong. */
-export async function flushAll(source: Source, signal?: AbortSignal): Promise<Flushed> {
-  return source.refusals.telling(source.sink.name, (note) => flushEach(source, note, signal))
-}
-
-async function flushEach(source: Source, note: NoteRefused, signal?: AbortSignal): Promise<Flushed> {
-  const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
-  // Beside the flush: a server that is away takes one deadline, and not two. What is sealed is brought whatever their number is.
-  const [number, ...all] = await Promise.allSettled([
-    source.number.check(),
-    ...source.partitions.map((partition) => flushPartition(source, partition, limits, note)),
-  ] as const)
-  const failed = [number, ...all].find((each) => each.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
-  const flushed = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-  const batches = flushed.reduce((sum, each) => sum + each.batches, 0)
-  if (batches > 0 || source.refusals.areKept) {
-    await source.refusals.retry(source.sink, source.ledgerName, limits)
-  }
-  // Whoever has left is told nothing: the next one is.
-  signal?.throwIfAborted()
-  return { batches, counters: flushed.reduce((sum, { counters }) => sum + counters, 0) }
 }

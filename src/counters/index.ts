@@ -4,8 +4,12 @@ import * as operations from '../generated/counters.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
 import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import type { Counters, CountersOptions } from './counters.ts'
-import type { DerivedCounters, DerivedCountersOptions } from './derived.ts'
-import type { DurableCounters, DurableCountersOptions } from './durable.ts'
+import type {
+  DerivedCounters,
+  DerivedCountersOptions,
+  DurableCounters,
+  DurableCountersOptions,
+} from './shown-counters.ts'
 import { type AnyCounters, type AnyCountersOptions, openCounters } from './open.ts'
 
 export * from './names.ts'

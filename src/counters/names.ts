@@ -18,26 +18,27 @@ export {
   type IncrementOptions,
 } from './counters.ts'
 export {
+  type Addition,
   DerivedCounters,
   type DerivedCountersOptions,
+  DurableCounters,
+  type DurableCountersOptions,
   ShownCounters,
   type ShownInspection,
-} from './derived.ts'
-export { type Addition, DurableCounters, type DurableCountersOptions } from './durable.ts'
+} from './shown-counters.ts'
 export {
   BacklogError,
   OverflowError,
-  type RefusedCount,
-  RefusedError,
   SinkError,
   type SinkErrorCode,
   UnknownCounterError,
 } from './errors.ts'
 export type { Flushing } from './flush-loop.ts'
-export type { Flushed } from './flushing.ts'
-export type { Counted } from './incrementing.ts'
-export type { CountersInspection, CountersPartitionInspection } from './reading.ts'
-export type { RolledRows } from './showing.ts'
+export type { Flushed } from './flush.ts'
+export type { Counted } from './increment.ts'
+export type { CountersInspection, CountersPartitionInspection } from './read.ts'
+export { type RefusedCount, RefusedError } from './refusals.ts'
+export type { RolledRows } from './rounds.ts'
 export type {
   Applied,
   AppliedInPart,

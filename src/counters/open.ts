@@ -1,8 +1,12 @@
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Counters, type CountersOptions } from './counters.ts'
-import { DerivedCounters, type DerivedCountersOptions } from './derived.ts'
-import { DurableCounters, type DurableCountersOptions } from './durable.ts'
+import {
+  DerivedCounters,
+  type DerivedCountersOptions,
+  DurableCounters,
+  type DurableCountersOptions,
+} from './shown-counters.ts'
 
 export type AnyCountersOptions = CountersOptions | DerivedCountersOptions | DurableCountersOptions<never>
 export type AnyCounters = Counters | DerivedCounters | DurableCounters<never>

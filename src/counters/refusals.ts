@@ -1,13 +1,43 @@
 // What the database refused, and keeps until it takes it: every flush that writes anything tries it again.
 
+import { brand } from '../driver.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { countsOf, type RefusedCount, RefusedError } from './errors.ts'
-import { OneAtATime } from './one-at-a-time.ts'
-import { patiently } from './patiently.ts'
+import { SinkError } from './errors.ts'
 import type { Refusal, Refusals } from './sink.ts'
-import { sinkInTime } from './sink-in-time.ts'
+import { OneAtATime, patiently, sinkInTime } from './sink-calls.ts'
+import { type CounterValue, toValue } from './value.ts'
 
 const MOST_UNTOLD = 1000
+
+/** What was counted of a counter that the database refused: it is kept in `perilune_refused`, and tried again. */
+export interface RefusedCount {
+  readonly id: string
+  readonly by: CounterValue
+  /** What the database said. */
+  readonly why: string
+}
+
+/** The database has refused rows of some counters, and has what else there was. */
+export class RefusedError extends SinkError {
+  static {
+    brand(this, 'RefusedError')
+  }
+
+  /** What it refused, each counter once. */
+  readonly refused: readonly RefusedCount[]
+
+  constructor(sink: string, refusals: readonly Refusal[]) {
+    const refused = countsOf(refusals)
+    const [first] = refused
+    const named = first === undefined ? 'rows' : `the row of ${JSON.stringify(first.id)} (${first.why})`
+    const others = refused.length > 1 ? ` and of ${refused.length - 1} other counters` : ''
+    super(
+      'sink-refused',
+      `${sink} refused ${named}${others}: what they were to get is kept in perilune_refused`,
+    )
+    this.refused = refused
+  }
+}
 
 /** To be called with what the database has refused. */
 export type NoteRefused = (refused: readonly Refusal[]) => void
@@ -73,4 +103,12 @@ export class KeptRefusals {
     const refusals = of.refused?.(counters) ?? Promise.resolve([])
     return countsOf(await sinkInTime(refusals, performance.now() + deadlineMs, deadlines))
   }
+}
+
+function countsOf(refusals: readonly Refusal[]): RefusedCount[] {
+  const sums = new Map<string, { delta: bigint; why: string }>()
+  for (const { id, delta, why } of refusals) {
+    sums.set(id, { delta: (sums.get(id)?.delta ?? 0n) + delta, why })
+  }
+  return [...sums].map(([id, { delta, why }]) => ({ id, by: toValue(String(delta)), why }))
 }

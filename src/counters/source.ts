@@ -4,16 +4,16 @@ import { agree, disband } from '../generated/counters.ts'
 import { checkText } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
-import { notifying } from '../runtime/errors/notifying.ts'
+import { notifying } from '../runtime/errors/notify.ts'
 import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import { PartitionNumber } from '../runtime/partitions/partition-number.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
-import { OneAtATime } from './one-at-a-time.ts'
+import { OneAtATime } from './sink-calls.ts'
 import { KeptRefusals } from './refusals.ts'
 import type { Sink } from './sink.ts'
 
-export interface Terms {
+export interface CountersTerms {
   readonly partitions: number
   /** How long a value stays after its last increment was flushed; 0: for ever. */
   readonly retainMs: number
@@ -27,9 +27,6 @@ export interface Terms {
   readonly settleMs: number
 }
 
-/** Resolves once a restart of Redis keeps what it had at the call. */
-export type Settle = (signal?: AbortSignal) => Promise<void>
-
 /** Increments that are gone, and nobody can tell whether they are in SQL. */
 export interface Loss {
   readonly partition: number
@@ -39,7 +36,7 @@ export interface Loss {
 }
 
 /** One partition: what shares a slot, and a line in the ledger. */
-export interface Partition {
+export interface CountersPartition {
   readonly at: number
   readonly unit: Unit
   /** The epoch that this process saw last; 0: none. */
@@ -54,18 +51,18 @@ export interface Partition {
   readonly applying: OneAtATime
 }
 
-export interface Source {
+export interface CountersSource {
   readonly runtime: Runtime
   readonly name: string
   /** What the ledger calls them. */
   readonly ledgerName: string
   readonly sink: Sink
-  readonly terms: Terms
-  readonly partitions: readonly Partition[]
+  readonly terms: CountersTerms
+  readonly partitions: readonly CountersPartition[]
   /** How many there are, as all have to say it. */
   readonly number: PartitionNumber
-  /** Null: it keeps everything at once. */
-  readonly settle: Settle | null
+  /** Resolves once a restart of Redis keeps what it had at the call. Null: it keeps everything at once. */
+  readonly settle: ((signal?: AbortSignal) => Promise<void>) | null
   readonly onLoss: (loss: Loss) => void
   readonly refusals: KeptRefusals
 }
@@ -77,10 +74,10 @@ export function openSource(
   runtime: Runtime,
   name: string,
   sink: Sink,
-  terms: Terms,
+  terms: CountersTerms,
   onLoss: (loss: Loss) => void,
-): Source {
-  const partitions = Array.from({ length: terms.partitions }, (_, at): Partition => {
+): CountersSource {
+  const partitions = Array.from({ length: terms.partitions }, (_, at): CountersPartition => {
     const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }
     const unit = new Unit(runtime, place)
     const applying = new OneAtATime(runtime.runner.deadlines)
@@ -88,7 +85,7 @@ export function openSource(
   })
   const alone = new Unit(runtime, { structure: 'counters', name, since: '6.2.0' })
   const { settleMs } = terms
-  const settle: Settle | null =
+  const settle: CountersSource['settle'] =
     settleMs === 0 ? null : (signal) => rest(settleMs, runtime.runner.deadlines, signal)
   return {
     runtime,
@@ -155,17 +152,32 @@ export function inPages<Item>(items: readonly Item[]): Item[][] {
   return Array.from({ length: pages }, (_, at) => items.slice(at * MAX_A_CALL, (at + 1) * MAX_A_CALL))
 }
 
-/** Of two or more: one that is of no use is alone after a few steps, and those beside it stay together. */
-export function inHalves<Item>(items: readonly Item[]): Item[][] {
-  const half = Math.ceil(items.length / 2)
-  return [items.slice(0, half), items.slice(half)]
+/** What work on these ids brings; an id that the database cannot have fails alone, and those beside it stay together. */
+export async function apartFromInvalid<Result>(
+  ids: readonly string[],
+  work: (ids: readonly string[]) => Promise<Result[]>,
+): Promise<(Result | InvalidArgumentError)[]> {
+  try {
+    return await work(ids)
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error
+    if (ids.length === 1) return [error]
+  }
+  const half = Math.ceil(ids.length / 2)
+  const halves = [ids.slice(0, half), ids.slice(half)]
+  return (await Promise.all(halves.map((some) => apartFromInvalid(some, work)))).flat()
 }
 
 /**
  * Notes which epoch the partition is in, as a call was told. One that had begun and is not there any more was lost with all that it
  * had, if the call was sent when it was known (`asked`): an answer may come late, of a time before it began.
  */
-export function noteEpoch(source: Source, partition: Partition, epoch: number, asked: number): void {
+export function noteEpoch(
+  source: CountersSource,
+  partition: CountersPartition,
+  epoch: number,
+  asked: number,
+): void {
   // Another answer has said something newer.
   if (partition.epoch !== asked || epoch === asked) return
   if (epoch > 0) return enterEpoch(source, partition, epoch)
@@ -175,7 +187,7 @@ export function noteEpoch(source: Source, partition: Partition, epoch: number, a
 }
 
 /** Another one than before. Whoever began it tells what was lost by that, be it when it learns that it did. */
-export function enterEpoch({ onLoss }: Source, partition: Partition, epoch: number): void {
+export function enterEpoch({ onLoss }: CountersSource, partition: CountersPartition, epoch: number): void {
   const { doubt } = partition
   partition.epoch = epoch
   partition.isTold = false
@@ -184,7 +196,7 @@ export function enterEpoch({ onLoss }: Source, partition: Partition, epoch: numb
 }
 
 /** The partition was cleared: what it had is lost, and nobody need be told. */
-export function forgetEpoch(partition: Partition): void {
+export function forgetEpoch(partition: CountersPartition): void {
   partition.epoch = 0
   partition.isTold = true
 }

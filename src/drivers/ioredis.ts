@@ -11,7 +11,7 @@ import {
   type Subscription,
   type WriteCall,
 } from '../driver.ts'
-import { Backlog, TOO_MUCH_DUE } from './wire/backlog.ts'
+import { ClientBacklog, TOO_MUCH_DUE } from './wire/backlog.ts'
 import { Channels } from './channels/channels.ts'
 import {
   addressOf,
@@ -20,7 +20,7 @@ import {
   nodeAt,
   ownerOf,
   readiness,
-  type Send,
+  type SendCommand,
   searchOf,
   senderOf,
   watch,
@@ -30,7 +30,7 @@ import { explain } from './ioredis/errors.ts'
 import { IoredisLines } from './ioredis/lines.ts'
 import { listenTo } from './ioredis/silence.ts'
 import { checkSuitable } from './ioredis/suitable.ts'
-import { MISREAD, type PendingRun, PendingRuns, type Sent } from './wire/pending.ts'
+import { MISREAD, type PendingRun, PendingRuns, type Sent } from './wire/pending-runs.ts'
 import type { PrimarySearch } from './wire/primary-search.ts'
 import { scatteredRead } from './wire/scattered-read.ts'
 import { isInfo, serverInfo } from './wire/server-info.ts'
@@ -54,12 +54,12 @@ class IoredisDriver implements Driver {
   readonly name = 'ioredis'
   readonly #client: Redis | Cluster
   readonly #cluster: Cluster | undefined
-  readonly #callClient: Send
+  readonly #callClient: SendCommand
   readonly #pending: PendingRuns<Redis>
   readonly #search: PrimarySearch | null
   readonly #channels: Channels
   readonly #silence: Silence<Redis>
-  readonly #backlog: Backlog<Redis>
+  readonly #backlog: ClientBacklog<Redis>
   readonly #stopWatching: () => void
   #corked: Redis['stream'][] = []
   #turnBegan = false
@@ -81,7 +81,7 @@ class IoredisDriver implements Driver {
     this.#search = searchOf(client)
     const listening = listenTo(client)
     this.#silence = new Silence(this.#pending, listening)
-    this.#backlog = new Backlog(this.#pending, listening)
+    this.#backlog = new ClientBacklog(this.#pending, listening)
     this.#stopWatching = watch(client, this.#pending, () => this.#channels.doubt())
   }
 

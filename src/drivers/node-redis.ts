@@ -10,7 +10,7 @@ import {
   type Subscription,
   type WriteCall,
 } from '../driver.ts'
-import { Backlog, TOO_MUCH_DUE } from './wire/backlog.ts'
+import { ClientBacklog, TOO_MUCH_DUE } from './wire/backlog.ts'
 import { Channels } from './channels/channels.ts'
 import { type ClusterClient, type NodeClient, quit, type SentinelClient } from './node-redis/client.ts'
 import type { Connections } from './node-redis/connections.ts'
@@ -20,7 +20,7 @@ import { connectionsOf } from './node-redis/kinds.ts'
 import { NodeRedisLines } from './node-redis/lines.ts'
 import { listenTo } from './node-redis/silence.ts'
 import { checkSuitable } from './node-redis/suitable.ts'
-import { MISREAD, PendingRuns } from './wire/pending.ts'
+import { MISREAD, PendingRuns } from './wire/pending-runs.ts'
 import { PrimarySearch } from './wire/primary-search.ts'
 import { scatteredRead } from './wire/scattered-read.ts'
 import { isInfo, serverInfo } from './wire/server-info.ts'
@@ -46,7 +46,7 @@ class NodeRedisDriver implements Driver {
   readonly #search: PrimarySearch
   readonly #channels: Channels
   readonly #silence: Silence<NodeClient>
-  readonly #backlog: Backlog<NodeClient>
+  readonly #backlog: ClientBacklog<NodeClient>
   readonly #stopWatching: () => void
   /** How often something has begun, and is not over, before which nothing is sent. */
   #holding = 0
@@ -67,7 +67,7 @@ class NodeRedisDriver implements Driver {
     this.#channels = new Channels(lines)
     const listening = listenTo(connections)
     this.#silence = new Silence(this.#pending, listening)
-    this.#backlog = new Backlog(this.#pending, listening)
+    this.#backlog = new ClientBacklog(this.#pending, listening)
     this.#stopWatching = connections.watch(
       () => this.#channels.doubt(),
       (node, greeted) => {

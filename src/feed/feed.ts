@@ -1,75 +1,26 @@
-import { clear } from '../generated/feed.ts'
-import type { Agreement } from '../runtime/partitions/agreement.ts'
-import { checkOptions, checkToken } from '../runtime/values/arguments.ts'
-import { type Codec, codecOr, json } from '../runtime/values/codec.ts'
-import { type Duration, toMs } from '../runtime/values/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { checkName } from '../runtime/values/keys.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { Unit } from '../runtime/connection/unit.ts'
-import { type Appended, Appender, type Keep, toAppendTerms } from './appending.ts'
-import { type Claim, findClaim } from './claim.ts'
-import {
-  CLAIM_OPTIONS,
-  type ClaimOptions,
-  claimMessages,
-  type DeadLetterOptions,
-  TAKE_OPTIONS,
-  toDeadLetterOptions,
-} from './claiming.ts'
+import type { Unit } from '../runtime/connection/unit.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { checkOptions, checkToken } from '../runtime/values/arguments.ts'
+import { checkName } from '../runtime/values/keys.ts'
+import { type Appended, Appender } from './appender.ts'
+import { lookUp, type Removed, type RemoveOptions, removeMessages } from './by-id.ts'
+import { Claim } from './claim.ts'
+import { CLAIM_OPTIONS, type ClaimOptions, Claims, TAKE_OPTIONS, takeMessages } from './claims.ts'
+import { type FeedOptions, type FeedTerms, toFeedTerms } from './feed-options.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
-import { lookUp } from './looking-up.ts'
-import { type FoundMessages, type Message, type Source, sortOut } from './message.ts'
-import {
-  type AppendOptions,
-  checkNewMessage,
-  type Defaults,
-  type NewMessage,
-  toNewMessage,
-  toOutgoing,
-} from './outgoing.ts'
-import { type EntryPage, type Page, READ_OPTIONS, type ReadOptions, readPage, toPage } from './reading.ts'
-import { type Removed, type RemoveOptions, removeMessages } from './removing.ts'
-import { type ClaimLease, placesIn, SettlingClaims } from './settling-by-token.ts'
+import { type Entry, type FoundMessages, type Message, sortOut } from './message.ts'
+import { type AppendOptions, checkNewMessage, type NewMessage, toNewMessage } from './new-message.ts'
+import { type EntryPage, type Page, READ_OPTIONS, type ReadOptions, readPage, toPage } from './page.ts'
+import { feedUnit, Partitions } from './partitions.ts'
+import { type ClaimLease, SettlingClaims } from './claim-by-token.ts'
 import { Subscriber, type SubscriberOptions } from './subscriber.ts'
-import { type TailedMessage, type TailOptions, tail } from './tail.ts'
-import { takeMessages } from './taking.ts'
+import { type TailedMessage, type TailOptions, tail, tailOptions } from './tail.ts'
 
-export interface FeedOptions<Body> {
-  /** What to keep when appending; default: everything. */
-  keep?: number | Keep
-  /** How long messages live that say nothing themselves; default: until they are removed. */
-  expireAfter?: Duration
-  /** Who appends through this handle: `read({ echo: false })` hides the same origin's messages. Default: nobody. */
-  origin?: string
-  /** Claims after which a message becomes a dead letter; default: never. */
-  maxClaims?: number
-  /** How long a dead letter lives; default: as long as the message would have. */
-  deadLettersExpireAfter?: Duration
-  /** How long idempotency keys are known; default one hour. */
-  rememberFor?: Duration
-  /** How bodies become bytes; default JSON. */
-  codec?: Codec<Body>
-}
-
-const OPTIONS = [
-  'keep',
-  'expireAfter',
-  'origin',
-  'maxClaims',
-  'deadLettersExpireAfter',
-  'rememberFor',
-  'codec',
-] as const
 const APPEND_OPTIONS = ['expireAfter', 'delay', 'idempotencyKey'] as const
 const NO_OPTIONS: AppendOptions = {}
-const SINCE = '6.2.0'
-
-/** Where a feed is that is not under its name alone: the dead letters of one, a partition of it. */
-interface FeedUnit {
-  readonly unit: Unit
-  readonly agreement?: Agreement | null
-}
+const TAIL_OPTIONS = tailOptions(READ_OPTIONS)
+const SUBSCRIBER_OPTIONS = TAIL_OPTIONS.filter((option) => option !== 'after')
 
 /**
  * An append-only list of messages. Many readers follow it, each with its own marker; workers share it
@@ -79,30 +30,24 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   readonly name: string
   /** Claims, for whoever knows only their tokens. */
   readonly settle: SettlingClaims<ClaimLease>
-  readonly #source: Source<Body>
   readonly #options: FeedOptions<Body>
+  readonly #terms: FeedTerms
+  /** One: the feed itself. */
+  readonly #partitions: Partitions<Body>
   readonly #appender: Appender<Body>
-  readonly #defaults: Defaults
-  readonly #dead: DeadLetterOptions
+  readonly #claims: Claims<Body, Claim<Body>>
 
-  constructor(runtime: Runtime, name: string, options: FeedOptions<Body> = {}, partition?: FeedUnit) {
-    checkOptions('options', options, OPTIONS)
+  /** `unit`: where it is that is not under its name alone, such as the dead letters of one. */
+  constructor(runtime: Runtime, name: string, options: FeedOptions<Body> = {}, unit?: Unit) {
+    this.#terms = toFeedTerms(options)
     this.name = checkName('name', name)
     this.#options = options
-    const { unit, agreement = null } = partition ?? {}
-    this.#source = {
-      unit: unit ?? new Unit(runtime, { structure: 'feed', name: this.name, since: SINCE }),
-      codec: codecOr(options.codec, json<Body>),
-      spread: agreement?.partitions ?? 0,
-      agreement,
-    }
-    this.settle = new SettlingClaims(placesIn(this.#source))
-    this.#appender = new Appender(this.#source, toAppendTerms(options))
-    this.#defaults = {
-      expireMs: options.expireAfter === undefined ? 0 : toMs('expireAfter', options.expireAfter),
-      origin: checkOrigin(options.origin ?? ''),
-    }
-    this.#dead = toDeadLetterOptions(options.maxClaims, options.deadLettersExpireAfter)
+    this.#partitions = new Partitions([unit ?? feedUnit(runtime, this.name)], options.codec)
+    this.settle = new SettlingClaims(this.#partitions)
+    this.#appender = new Appender(this.#partitions.first, this.#terms)
+    this.#claims = new Claims(this.#partitions, this.#terms.deadLetters, {
+      hold: (source, granted) => new Claim(source, granted),
+    })
   }
 
   /** Appends one message. Resolves to what it is called, once the server has it. Throws InvalidArgumentError. */
@@ -110,7 +55,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     // Not an async function: its promise about a promise would cost a tenth of an append.
     try {
       if (options !== NO_OPTIONS) checkOptions('options', options, APPEND_OPTIONS)
-      return this.#appender.append(toOutgoing(this.#source, body, options, this.#defaults))
+      return this.#appender.append(this.#appender.prepare(body, options))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -125,10 +70,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     if (!Array.isArray(messages)) throw new InvalidArgumentError('messages', 'must be a list')
     // Not `forEach`, which passes over holes.
     for (const message of messages) checkNewMessage(message)
-    const outgoing = messages.map((message) =>
-      toOutgoing(this.#source, message.body, message, this.#defaults),
-    )
-    return this.#appender.appendMany(outgoing)
+    return this.#appender.appendMany(messages.map((message) => this.#appender.prepare(message.body, message)))
   }
 
   /**
@@ -144,7 +86,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    * what no retry would change.
    */
   tail(options: TailOptions = {}): AsyncGenerator<TailedMessage<Body>> {
-    return tail({ runtime: this.#source.unit.runtime, read: (page) => this.#readEntries(page) }, options)
+    return this.#tail(options, TAIL_OPTIONS)
   }
 
   /** As `tail`, from the oldest message. */
@@ -156,7 +98,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    * Looks messages up by id, in the order asked; ids that are not in the feed are left out. Throws InvalidArgumentError.
    */
   async get(ids: readonly string[]): Promise<FoundMessages<Body>> {
-    return sortOut(await lookUp(this.#source, ids))
+    return sortOut(await lookUp(this.#partitions, ids, (_, entry) => entry))
   }
 
   /**
@@ -164,18 +106,18 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    * removed, and which stayed. Throws InvalidArgumentError.
    */
   async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
-    return removeMessages(this.#source, ids, options)
+    return removeMessages(this.#partitions, ids, options)
   }
 
   /** Claims the oldest free messages; null when there are none within `wait`. Throws the signal's reason. */
   async claim(options: ClaimOptions = {}): Promise<Claim<Body> | null> {
     checkOptions('options', options, CLAIM_OPTIONS)
-    return claimMessages(this.#source, options, this.#dead)
+    return this.#claims.claim(options)
   }
 
   /** A live claim by its token, as another process made it. Null when it has ended or never was. */
   async findClaim(token: number): Promise<Claim<Body> | null> {
-    return findClaim(this.#source, checkToken(token))
+    return this.#claims.find(this.#partitions.first, checkToken(token))
   }
 
   /**
@@ -192,14 +134,20 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   /** A reader whose marker is stored with the feed. It is made by its first use. */
   subscriber(name: string, options: SubscriberOptions = {}): Subscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
-    return new Subscriber(this.#source, checkName('name', name), (page) => this.#readEntries(page), options)
+    const feed = {
+      partitions: this.#partitions,
+      known: READ_OPTIONS,
+      read: (page: ReadOptions) => this.read(page),
+      tail: (page: TailOptions, begin: () => Promise<string>) => this.#tail(page, SUBSCRIBER_OPTIONS, begin),
+    }
+    return new Subscriber<Body>(feed, checkName('name', name), options)
   }
 
   /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slot. */
   get deadLetters(): Feed<Body> {
     const { maxClaims: _, ...options } = this.#options
-    const { unit, agreement } = this.#source
-    return new Feed(unit.runtime, this.name, options, { unit: unit.beside('dead'), agreement })
+    const { unit } = this.#partitions.first
+    return new Feed(unit.runtime, this.name, options, unit.beside('dead'))
   }
 
   /**
@@ -228,7 +176,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
 
   /** A read-only picture; its counts are exact. */
   async inspect(): Promise<FeedInspection<Body>> {
-    return inspectFeed(this.#source)
+    return inspectFeed(this.#partitions.first)
   }
 
   /**
@@ -236,27 +184,21 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    * false when there was nothing.
    */
   async clear(): Promise<boolean> {
-    const { unit } = this.#source
-    const { clearings } = unit.runtime
-    const clearIt = () => unit.run(clear, { channel: unit.channel, sharded: unit.sharded })
-    const clearAll = () => clearings.run(unit.beside('dead').beginning, clearIt)
-    const { existed } = await clearings.run(unit.beginning, clearAll)
-    return existed
+    return this.#partitions.clear()
   }
 
   /** As `read`, with what the codec cannot read in its place. */
-  async #readEntries(options: ReadOptions): Promise<EntryPage<Body>> {
+  async #readEntries(options: ReadOptions): Promise<EntryPage<Entry<Body>>> {
     checkOptions('options', options, READ_OPTIONS)
-    return readPage(this.#source, options, this.#defaults.origin)
+    return readPage(this.#partitions.first, options, this.#terms.origin)
+  }
+
+  #tail(
+    options: TailOptions,
+    known: readonly string[],
+    begin?: () => Promise<string>,
+  ): AsyncGenerator<TailedMessage<Body>> {
+    const read = (page: ReadOptions) => this.#readEntries(page)
+    return tail({ partitions: this.#partitions, read, begin, known }, options)
   }
 }
-
-function checkOrigin(origin: unknown): string {
-  if (typeof origin !== 'string' || !/^[A-Za-z0-9_.-]{0,64}$/.test(origin)) {
-    throw new InvalidArgumentError('origin', 'must be at most 64 of A-Z a-z 0-9 _ . -')
-  }
-  return origin
-}
-
-export type { Keep } from './appending.ts'
-export type { Removed, RemoveOptions } from './removing.ts'

@@ -3,11 +3,11 @@
 import * as operations from '../generated/feed.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
 import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
-import { Feed, type FeedOptions } from './feed.ts'
-import { PartitionedFeed, type PartitionedFeedOptions } from './partitioned.ts'
+import { Feed } from './feed.ts'
+import type { FeedOptions } from './feed-options.ts'
+import { PartitionedFeed, type PartitionedFeedOptions } from './partitioned-feed.ts'
 
-export * from './feed.ts'
-export { PartitionedFeed, type PartitionedFeedOptions } from './partitioned.ts'
+export * from './names.ts'
 
 /** For `preload` of a connection. */
 export const feedScripts: StructureScripts = /* @__PURE__ */ scriptsOf('feed', operations)

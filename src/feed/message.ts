@@ -1,7 +1,5 @@
-import type { Agreement } from '../runtime/partitions/agreement.ts'
 import type { Codec, Undecodable } from '../runtime/values/codec.ts'
-import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import type { Unit } from '../runtime/connection/unit.ts'
+import { microsText, toMarker, toPartitionedId } from './addresses.ts'
 
 /** One message of a feed. */
 export interface Message<Body> {
@@ -35,14 +33,31 @@ export interface FoundMessages<Body> {
   readonly undecodable: readonly UndecodableMessage[]
 }
 
-/** What the parts of one feed share. */
-export interface Source<Body> {
-  readonly unit: Unit
-  readonly codec: Codec<Body>
-  /** Over how many partitions the feed is spread, for scripts; 0: it is not. */
-  readonly spread: number
-  /** That number, as all have to say it; null: the feed has none. */
-  readonly agreement: Agreement | null
+/** One message of a feed in partitions. */
+export interface PartitionedMessage<Body> extends Message<Body> {
+  readonly partition: number
+  /**
+   * Where a reader stands that has met this message and those before it on its page. Null for a message
+   * that no page gave: it was claimed or looked up.
+   */
+  readonly marker: string | null
+}
+
+/** A message of a feed in partitions whose body the codec could not read. */
+export interface UndecodablePartitionedMessage extends UndecodableMessage {
+  readonly partition: number
+  /** As that of a message. */
+  readonly marker: string | null
+}
+
+/** A message of a feed in partitions, as it was found. */
+export type PartitionedEntry<Body> = PartitionedMessage<Body> | UndecodablePartitionedMessage
+
+/** Messages that were found, those of each kind in their order. */
+export interface FoundPartitionedMessages<Body> {
+  readonly messages: readonly PartitionedMessage<Body>[]
+  /** Those that the codec could not read. */
+  readonly undecodable: readonly UndecodablePartitionedMessage[]
 }
 
 interface StoredMessage {
@@ -104,9 +119,34 @@ export function toEntries<Body>(
   return from.messages.map((stored) => toEntry(from, stored, codec, tokens.get(stored.position) ?? null))
 }
 
-type AnyEntry = Message<unknown> | UndecodableMessage
-type Readable<Found extends AnyEntry> = Extract<Found, { readonly body: unknown }>
-type Undecoded<Found extends AnyEntry> = Exclude<Found, { readonly body: unknown }>
+/** What a feed in partitions calls it. */
+export function inPartition<Body>(
+  partition: number,
+  found: Message<Body>,
+  marker: string | null,
+): PartitionedMessage<Body>
+export function inPartition(
+  partition: number,
+  found: UndecodableMessage,
+  marker: string | null,
+): UndecodablePartitionedMessage
+export function inPartition<Body>(
+  partition: number,
+  found: Entry<Body>,
+  marker: string | null,
+): PartitionedEntry<Body>
+export function inPartition<Body>(
+  partition: number,
+  found: Entry<Body>,
+  marker: string | null,
+): PartitionedEntry<Body> {
+  return { ...found, id: toPartitionedId(partition, found.id), marker, partition }
+}
+
+/** Of a feed of either kind. */
+export type AnyEntry = (Message<unknown> | UndecodableMessage) & { readonly partition?: number }
+export type Readable<Found extends AnyEntry> = Extract<Found, { readonly body: unknown }>
+export type Undecoded<Found extends AnyEntry> = Exclude<Found, { readonly body: unknown }>
 
 /** Whether the codec could read it. */
 export function isReadable<Found extends AnyEntry>(entry: Found): entry is Readable<Found> {
@@ -132,48 +172,5 @@ function areReadable<Found extends AnyEntry>(
 
 const NONE: readonly never[] = Object.freeze([])
 
-export function toMarker(epoch: number, position: number): string {
-  return `${microsText(epoch)}-${microsText(position)}`
-}
-
-/**
- * Microseconds as text. Their upper digits are those of the last call nearly always, and writing a
- * double of sixteen digits is the dearest part of making a message.
- */
-export function microsText(micros: number): string {
-  if (micros < MILLION) return String(micros)
-  const upper = Math.floor(micros / MILLION)
-  if (upper !== lastUpper) {
-    lastUpper = upper
-    lastUpperText = String(upper)
-  }
-  return lastUpperText + String(micros - upper * MILLION + MILLION).slice(1)
-}
-
-const MILLION = 1_000_000
-let lastUpper = 0
-let lastUpperText = '0'
-
-/** The numbers of ids that can name a message; others name none and are left out. */
-export function knownIds(argument: string, ids: unknown): number[] {
-  if (!Array.isArray(ids) || ids.length > MAX_IDS) {
-    throw new InvalidArgumentError(argument, `must be a list of at most ${MAX_IDS} message ids`)
-  }
-  return ids.map(String).filter(isId).map(Number)
-}
-
-export function checkMarker(argument: string, marker: unknown): string {
-  if (typeof marker !== 'string' || !MARKER.test(marker)) {
-    throw new InvalidArgumentError(argument, "must be a marker as a page gave it, or 'end'")
-  }
-  return marker
-}
-
-export const MAX_IDS = 1000
 /** Of bodies: no more messages are on a page behind those that reach it. */
 export const PAGE_BYTES: number = 4 * 1024 * 1024
-const MARKER = /^(?:end|\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?)$/
-
-function isId(id: string): boolean {
-  return /^[1-9]\d{0,15}$/.test(id)
-}

@@ -3,9 +3,11 @@ import { inUse } from '../runtime/partitions/agreement.ts'
 import { checkOptions } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { abortable } from '../runtime/time/in-time.ts'
-import { checkMarker, type Source } from './message.ts'
-import { type EntryPage, type Page, READ_OPTIONS, type ReadOptions, toPage } from './reading.ts'
-import { type TailedMessage, type TailOptions, tail } from './tail.ts'
+import type { Waiting } from '../runtime/waiting/wait.ts'
+import { joinMarkers, splitMarker } from './addresses.ts'
+import type { Page, PartitionedPage, PartitionedReadOptions, ReadOptions } from './page.ts'
+import type { FeedSource, Partitions } from './partitions.ts'
+import type { PartitionedTailOptions, TailedMessage, TailedPartitionedMessage, TailOptions } from './tail.ts'
 
 export interface SubscriberOptions {
   /** Where a new subscriber begins: a marker, `'end'`, or by default the oldest message. */
@@ -19,81 +21,130 @@ export interface AdvanceOptions {
   rewind?: boolean
 }
 
-export const ADVANCE_OPTIONS = ['rewind'] as const
-const PAGE_OPTIONS = READ_OPTIONS.filter((option) => option !== 'after')
-const TAIL_OPTIONS = [
-  ...PAGE_OPTIONS.filter((option) => option !== 'wait' && option !== 'lookThrough'),
-  'onUndecodable',
-]
+/** How a feed is read and followed from a marker. */
+export interface SubscribedFeed<Options, Shown, Follow, Tailed> {
+  readonly partitions: Partitions<unknown>
+  /** Names of options of a page. */
+  readonly known: readonly string[]
+  read(options: Options & { after: string }): Promise<Shown>
+  tail(options: Follow, begin: () => Promise<string>): AsyncGenerator<Tailed>
+}
 
-/**
- * A reader whose marker is kept with the feed.
- * Reading moves nothing; `advance` does, once the messages up to there are dealt with.
- */
-export class Subscriber<Body> {
+/** What readers of a feed and of one in partitions have in common. */
+class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
   readonly name: string
-  readonly #source: Source<Body>
-  readonly #read: (options: ReadOptions) => Promise<EntryPage<Body>>
-  readonly #from: string
+  readonly #feed: SubscribedFeed<Options, Shown, Follow, Tailed>
+  /** Where a new one begins, in each partition; none: at the oldest message. */
+  readonly #from: readonly string[]
   readonly #protected: boolean
+  /** What each partition has stored, as far as this handle knows. */
+  #known: readonly string[] = []
 
   constructor(
-    source: Source<Body>,
+    feed: SubscribedFeed<Options, Shown, Follow, Tailed>,
     name: string,
-    read: (options: ReadOptions) => Promise<EntryPage<Body>>,
     { from, protect = false }: SubscriberOptions,
   ) {
     this.name = name
-    this.#source = source
-    this.#read = read
-    this.#from = from === undefined ? '' : checkMarker('from', from)
+    this.#feed = feed
+    this.#from = from === undefined ? [] : splitMarker('from', from, feed.partitions.spread)
     this.#protected = protect
   }
 
   /** The stored marker. The first call makes the subscriber. */
   async marker(): Promise<string> {
-    const { unit, codec, spread: partitions } = this.#source
-    const wanted = { name: this.name, from: this.#from, protected: this.#protected }
-    const { marker } = await inUse(this.#source, (proof) =>
-      unit.run(subscribe, { codec: codec.name, partitions, proof, ...wanted }),
-    )
-    return marker
+    return this.#know(await this.#feed.partitions.map((source) => this.#markerIn(source)))
   }
 
   /**
    * Yields every message after the stored marker, then those that come, also after an outage. Throws the signal's reason,
    * and what no retry would change.
    */
-  read(options: Omit<TailOptions, 'after'> = {}): AsyncGenerator<TailedMessage<Body>> {
-    const { runtime } = this.#source.unit
-    return tail({ runtime, read: this.#read, begin: () => this.marker(), known: TAIL_OPTIONS }, options)
+  read(options: Follow = {} as Follow): AsyncGenerator<Tailed> {
+    return this.#feed.tail(options, () => this.marker())
   }
 
   /** One page after the stored marker. */
-  async page(options: Omit<ReadOptions, 'after'> = {}): Promise<Page<Body>> {
-    checkOptions('options', options, PAGE_OPTIONS)
+  async page(options: Options = {} as Options): Promise<Shown> {
+    const known = this.#feed.known.filter((option) => option !== 'after')
+    checkOptions('options', options, known)
     const after = await abortable(() => this.marker(), options.signal)
-    return toPage(await this.#read({ ...options, after }))
+    return this.#feed.read({ ...options, after })
   }
 
   /**
-   * Stores a marker; everything up to it is dealt with. Resolves to the marker now stored, which is a
-   * later one when another process was faster, or null when subscriber or feed have been removed.
+   * Stores a marker; everything up to it is dealt with. Resolves to the marker now stored, which is a later one where another
+   * process was faster, or null when subscriber or feed have been removed, if only from a partition. In a feed in partitions a
+   * step forward is one of those partitions only where the marker is another than this handle knows of, and tells of the others
+   * what it knows. An error may leave some partitions advanced; repeating it is safe.
    */
   async advance(marker: string | null, options: AdvanceOptions = {}): Promise<string | null> {
-    checkOptions('options', options, ADVANCE_OPTIONS)
+    checkOptions('options', options, ['rewind'])
     const { rewind = false } = options
-    if (marker === null || marker === 'end') {
-      throw new InvalidArgumentError('marker', 'must be the marker of a visible message or page')
-    }
-    const to = checkMarker('marker', marker)
-    const answer = await this.#source.unit.run(advance, { name: this.name, to, rewind })
-    return answer.status === 'absent' ? null : answer.marker
+    const { partitions } = this.#feed
+    if (marker === null || marker === 'end') throw notVisible(partitions.spread)
+    const wanted = splitMarker('marker', marker, partitions.spread)
+    const known = this.#known
+    // Others may have moved what this handle has stored: a step back, or one that goes nowhere, is told everywhere.
+    const isEverywhere = rewind || wanted.every((to, number) => to === known[number])
+    const stored = await partitions.map(async ({ unit, partition }) => {
+      const to = wanted[partition] ?? ''
+      if (to === known[partition] && !isEverywhere) return to
+      const answer = await unit.run(advance, { name: this.name, to, rewind })
+      return answer.status === 'absent' ? null : answer.marker
+    })
+    const markers = stored.filter((each) => each !== null)
+    if (markers.length === stored.length) return this.#know(markers)
+    this.#known = []
+    return null
   }
 
-  /** Removes the subscriber. Resolves to false when there was none. */
+  /** Removes the subscriber, from every partition. Resolves to false when there was none. */
   async forget(): Promise<boolean> {
-    const answer = await this.#source.unit.run(forget, { name: this.name })
-    return answer.status === 'forgotten'
+    this.#known = []
+    const answers = await this.#feed.partitions.map(({ unit }) => unit.run(forget, { name: this.name }))
+    return answers.some(({ status }) => status === 'forgotten')
   }
+
+  async #markerIn(source: FeedSource<unknown>): Promise<string> {
+    const { unit, codec, spread: partitions, partition } = source
+    const wanted = { name: this.name, from: this.#from[partition] ?? '', protected: this.#protected }
+    const { marker } = await inUse(source, (proof) =>
+      unit.run(subscribe, { codec: codec.name, partitions, proof, ...wanted }),
+    )
+    return marker
+  }
+
+  #know(markers: readonly string[]): string {
+    this.#known = markers
+    return joinMarkers(markers, this.#feed.partitions.spread)
+  }
+}
+
+/**
+ * A reader whose marker is kept with the feed.
+ * Reading moves nothing; `advance` does, once the messages up to there are dealt with.
+ */
+export class Subscriber<Body> extends StoredReader<
+  Omit<ReadOptions, 'after'>,
+  Page<Body>,
+  Omit<TailOptions, 'after'>,
+  TailedMessage<Body>
+> {}
+
+/**
+ * A reader whose position is kept with each partition.
+ * Reading moves nothing; `advance` does. In each partition the position only moves forward, by itself: one
+ * advance is a step in every partition, not one step in all of them.
+ */
+export class PartitionedSubscriber<Body> extends StoredReader<
+  Omit<PartitionedReadOptions, 'after'>,
+  PartitionedPage<Body>,
+  Omit<PartitionedTailOptions, 'after'>,
+  TailedPartitionedMessage<Body>
+> {}
+
+function notVisible(spread: number): InvalidArgumentError {
+  const visible = spread === 0 ? 'a visible message or page' : 'a message on a page, or of a page'
+  return new InvalidArgumentError('marker', `must be the marker of ${visible}`)
 }

@@ -1,27 +1,16 @@
 // Middleware for Express 5. `idempotency` belongs behind the body parser and before the handlers.
 
 import type { Answer } from './responses/answer.ts'
-import {
-  admit,
-  checkIdempotencyOptions,
-  type IdempotencyOptions,
-  type Store,
-} from './policies/idempotency.ts'
+import { type IdempotencyOptions, IdempotencyPolicy, type Store } from './policies/idempotency.ts'
 import { askedOf, forgetConditions, incomingOf, type ParsedRequest } from './requests/node-request.ts'
-import {
-  checkRateLimitOptions,
-  type Limiter,
-  pass,
-  type RateLimitMiddlewareOptions,
-} from './policies/rate-limiting.ts'
+import { type Limiter, type RateLimitMiddlewareOptions, RateLimitPolicy } from './policies/rate-limit.ts'
 import { type NodeResponse, record } from './responses/record-node-response.ts'
 import {
   type BegunResponse,
-  checkResponseCacheOptions,
-  lookUp,
   type ResponseCacheOptions,
+  ResponseCachePolicy,
   type ResponseStore,
-} from './policies/response-caching.ts'
+} from './policies/response-cache.ts'
 import { changesFor, linesOf } from './responses/standing-headers.ts'
 import { UntilSent } from './responses/until-sent.ts'
 import { whenClosed } from './responses/when-closed.ts'
@@ -42,9 +31,9 @@ export function rateLimit<Request extends ExpressRequest>(
   limiter: Limiter,
   options: RateLimitMiddlewareOptions<Request>,
 ): ExpressMiddleware<Request> {
-  checkRateLimitOptions(options)
+  const policy = new RateLimitPolicy(limiter, options)
   return async (request, response, next) => {
-    const passage = await pass(limiter, options, request)
+    const passage = await policy.pass(request)
     if (!passage.allowed) return send(response, passage.answer)
     whenClosed(response, passage.done)
     lay(response, passage)
@@ -57,9 +46,10 @@ export function idempotency<Request extends ExpressRequest>(
   once: Store,
   options: IdempotencyOptions<Request> = {},
 ): ExpressMiddleware<Request> {
-  const { maxBytes } = checkIdempotencyOptions(options)
+  const policy = new IdempotencyPolicy(once, options)
+  const { maxBytes } = policy
   return async (request, response, next) => {
-    const admission = await admit(once, options, incomingOf(request, options, maxBytes))
+    const admission = await policy.admit(incomingOf(request, options, maxBytes))
     if (admission.status === 'answered') return send(response, admission.answer)
     if (admission.status === 'begun') record(response, admission.recording, maxBytes)
     next()
@@ -71,9 +61,10 @@ export function responseCache<Request extends ExpressRequest>(
   cache: ResponseStore,
   options: ResponseCacheOptions<Request> = {},
 ): ExpressMiddleware<Request> {
-  const { maxBytes } = checkResponseCacheOptions(options)
+  const policy = new ResponseCachePolicy(cache, options)
+  const { maxBytes } = policy
   return async (request, response, next) => {
-    const admitted = await lookUp(cache, options, askedOf(request), request)
+    const admitted = await policy.lookUp(askedOf(request), request)
     if (admitted.status === 'answered') return send(response, admitted.answer)
     lay(response, admitted)
     if (admitted.status === 'begun') {
@@ -105,8 +96,4 @@ function lay(response: NodeResponse, given: Pick<Answer, 'headers'>): void {
   }
 }
 
-export type { IdempotencyOptions } from './policies/idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
-export type { KeptResponse } from './responses/kept-response.ts'
-export type { StoredResponse } from './responses/recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'
+export type * from './public-types.ts'

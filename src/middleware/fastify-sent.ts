@@ -7,7 +7,7 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import type { Headers as Lines } from './responses/answer.ts'
 import { type Bounded, readBounded } from './responses/bounded-body.ts'
 import type { KeepsResponses } from './responses/record-node-response.ts'
-import { isCutShort } from './responses/recording.ts'
+import { isCutShort } from './responses/response-recorder.ts'
 import { linesOf } from './responses/standing-headers.ts'
 import type { SendsHead } from './responses/until-sent.ts'
 

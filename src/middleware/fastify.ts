@@ -4,27 +4,16 @@
 import { Readable } from 'node:stream'
 import type { Answer } from './responses/answer.ts'
 import { type FastifyReplyLike, keepSent, removeHeader, Sendings } from './fastify-sent.ts'
-import {
-  admit,
-  checkIdempotencyOptions,
-  type IdempotencyOptions,
-  type Store,
-} from './policies/idempotency.ts'
+import { type IdempotencyOptions, IdempotencyPolicy, type Store } from './policies/idempotency.ts'
 import { askedOf, forgetConditions, incomingOf, type ParsedRequest } from './requests/node-request.ts'
-import {
-  checkRateLimitOptions,
-  type Limiter,
-  pass,
-  type RateLimitMiddlewareOptions,
-} from './policies/rate-limiting.ts'
-import type { Recording } from './responses/recording.ts'
+import { type Limiter, type RateLimitMiddlewareOptions, RateLimitPolicy } from './policies/rate-limit.ts'
+import type { ResponseRecorder } from './responses/response-recorder.ts'
 import {
   type BegunResponse,
-  checkResponseCacheOptions,
-  lookUp,
   type ResponseCacheOptions,
+  ResponseCachePolicy,
   type ResponseStore,
-} from './policies/response-caching.ts'
+} from './policies/response-cache.ts'
 import { changesFor, linesOf } from './responses/standing-headers.ts'
 import { type UntilSent, untilSent } from './responses/until-sent.ts'
 import { whenClosed } from './responses/when-closed.ts'
@@ -56,10 +45,10 @@ export function rateLimit<Request extends FastifyRequestLike>(
   limiter: Limiter,
   options: RateLimitMiddlewareOptions<Request>,
 ): RateLimitHooks<NoInfer<Request>> {
-  checkRateLimitOptions(options)
+  const policy = new RateLimitPolicy(limiter, options)
   return {
     async onRequest(request, reply) {
-      const passage = await pass(limiter, options, request)
+      const passage = await policy.pass(request)
       if (!passage.allowed) return send(reply, passage.answer)
       whenClosed(reply.raw, passage.done)
       lay(reply, passage)
@@ -73,11 +62,12 @@ export function idempotency<Request extends FastifyRequestLike>(
   once: Store,
   options: IdempotencyOptions<Request> = {},
 ): ResponseHooks<NoInfer<Request>> {
-  const { maxBytes } = checkIdempotencyOptions(options)
-  const recordings = new Sendings<Request, Recording>()
+  const policy = new IdempotencyPolicy(once, options)
+  const { maxBytes } = policy
+  const recordings = new Sendings<Request, ResponseRecorder>()
   return {
     async preHandler(request, reply) {
-      const admission = await admit(once, options, incomingOf(request, options, maxBytes))
+      const admission = await policy.admit(incomingOf(request, options, maxBytes))
       if (admission.status === 'answered') return send(reply, admission.answer)
       if (admission.status === 'begun') begin(admission.recording, request, reply)
       return undefined
@@ -96,7 +86,7 @@ export function idempotency<Request extends FastifyRequestLike>(
     },
   }
 
-  function begin(recording: Recording, request: Request, reply: FastifyReplyLike): void {
+  function begin(recording: ResponseRecorder, request: Request, reply: FastifyReplyLike): void {
     recordings.begin(request, recording)
     // Sent in a form that nobody saw, or past Fastify (`hijack`), up to where its client left.
     whenClosed(reply.raw, () => {
@@ -111,11 +101,12 @@ export function responseCache<Request extends FastifyRequestLike>(
   cache: ResponseStore,
   options: ResponseCacheOptions<Request> = {},
 ): ResponseHooks<NoInfer<Request>> {
-  const { maxBytes } = checkResponseCacheOptions(options)
+  const policy = new ResponseCachePolicy(cache, options)
+  const { maxBytes } = policy
   const under = new Sendings<Request, UntilSent>()
   return {
     async preHandler(request, reply) {
-      const admitted = await lookUp(cache, options, askedOf(request), request)
+      const admitted = await policy.lookUp(askedOf(request), request)
       if (admitted.status === 'answered') return send(reply, admitted.answer)
       lay(reply, admitted)
       if (admitted.status === 'begun') begin(admitted.begun, request, reply)
@@ -164,9 +155,5 @@ function lay(reply: FastifyReplyLike, given: Pick<Answer, 'headers'>): void {
   }
 }
 
-export type { IdempotencyOptions } from './policies/idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
 export type { FastifyReplyLike } from './fastify-sent.ts'
-export type { KeptResponse } from './responses/kept-response.ts'
-export type { StoredResponse } from './responses/recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'
+export type * from './public-types.ts'

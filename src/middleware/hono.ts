@@ -4,27 +4,16 @@ import type { Answer } from './responses/answer.ts'
 import { askedOf, incomingOf, withoutConditions } from './requests/fetch-request.ts'
 import { keepResponse, toResponse, withHeaders } from './responses/fetch-response.ts'
 import { bodyOf, type ReadRequest } from './requests/hono-body.ts'
-import {
-  admit,
-  checkIdempotencyOptions,
-  type IdempotencyOptions,
-  type Store,
-} from './policies/idempotency.ts'
+import { type IdempotencyOptions, IdempotencyPolicy, type Store } from './policies/idempotency.ts'
 import type { KeepsResponses } from './responses/record-node-response.ts'
-import { KEPT_HEADERS, type Outgoing } from './responses/recording.ts'
-import {
-  checkRateLimitOptions,
-  type Limiter,
-  pass,
-  type RateLimitMiddlewareOptions,
-} from './policies/rate-limiting.ts'
+import { KEPT_HEADERS, type HandlerResponse } from './responses/response-recorder.ts'
+import { type Limiter, type RateLimitMiddlewareOptions, RateLimitPolicy } from './policies/rate-limit.ts'
 import {
   type BegunResponse,
-  checkResponseCacheOptions,
-  lookUp,
   type ResponseCacheOptions,
+  ResponseCachePolicy,
   type ResponseStore,
-} from './policies/response-caching.ts'
+} from './policies/response-cache.ts'
 import { type SendsHead, untilSent } from './responses/until-sent.ts'
 import { whenClosed } from './responses/when-closed.ts'
 import { whenDone } from './responses/when-done.ts'
@@ -46,10 +35,10 @@ export type HonoMiddleware = (
 
 /** As `withRateLimit`: `app.use(rateLimit(limiter, { subject: (request) => … }))`. */
 export function rateLimit(limiter: Limiter, options: RateLimitMiddlewareOptions<Request>): HonoMiddleware {
-  checkRateLimitOptions(options)
+  const policy = new RateLimitPolicy(limiter, options)
   return async (context, next) => {
     const request = context.req.raw
-    const passage = await pass(limiter, options, request)
+    const passage = await policy.pass(request)
     if (!passage.allowed) return answer(context, passage.answer)
     const sent = sentBy(context)
     if (sent !== null) whenClosed(sent, passage.done)
@@ -71,10 +60,11 @@ export function rateLimit(limiter: Limiter, options: RateLimitMiddlewareOptions<
 
 /** As `withIdempotency`: `app.use('/orders', idempotency(once, { required: true }))`. */
 export function idempotency(once: Store, options: IdempotencyOptions<Request> = {}): HonoMiddleware {
-  const { maxBytes } = checkIdempotencyOptions(options)
+  const policy = new IdempotencyPolicy(once, options)
+  const { maxBytes } = policy
   return async (context, next) => {
     const readBody = () => bodyOf(context.req, maxBytes)
-    const admission = await admit(once, options, incomingOf(context.req.raw, options, { maxBytes, readBody }))
+    const admission = await policy.admit(incomingOf(context.req.raw, options, { maxBytes, readBody }))
     if (admission.status === 'answered') return answer(context, admission.answer)
     if (admission.status === 'pass') return goOn(next)
     const { recording } = admission
@@ -98,10 +88,11 @@ export function responseCache(
   cache: ResponseStore,
   options: ResponseCacheOptions<Request> = {},
 ): HonoMiddleware {
-  const { maxBytes } = checkResponseCacheOptions(options)
+  const policy = new ResponseCachePolicy(cache, options)
+  const { maxBytes } = policy
   return async (context, next) => {
     const request = context.req.raw
-    const admitted = await lookUp(cache, options, askedOf(request), request)
+    const admitted = await policy.lookUp(askedOf(request), request)
     if (admitted.status === 'answered') return answer(context, admitted.answer)
     if (admitted.status === 'pass') {
       await next()
@@ -155,7 +146,7 @@ function isByNode({ res }: HonoContext): boolean {
   return res.headers.has('x-hono-already-sent')
 }
 
-const UNSEEN: Outgoing = { status: 200, headers: [], body: null }
+const UNSEEN: HandlerResponse = { status: 200, headers: [], body: null }
 
 function keepUnseen(context: HonoContext, recording: KeepsResponses): undefined {
   const sent = sentBy(context)
@@ -194,8 +185,4 @@ function put(context: HonoContext, response: Response): undefined {
   context.res = response
 }
 
-export type { IdempotencyOptions } from './policies/idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
-export type { KeptResponse } from './responses/kept-response.ts'
-export type { StoredResponse } from './responses/recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'
+export type * from './public-types.ts'

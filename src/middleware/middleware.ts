@@ -3,28 +3,17 @@
 
 import { askedOf, incomingOf, withoutConditions } from './requests/fetch-request.ts'
 import { keepResponse, toResponse, withHeaders } from './responses/fetch-response.ts'
+import { type IdempotencyOptions, IdempotencyPolicy, type Store } from './policies/idempotency.ts'
+import { type Limiter, type RateLimitMiddlewareOptions, RateLimitPolicy } from './policies/rate-limit.ts'
 import {
-  admit,
-  checkIdempotencyOptions,
-  type IdempotencyOptions,
-  type Store,
-} from './policies/idempotency.ts'
-import {
-  checkRateLimitOptions,
-  type Limiter,
-  pass,
-  type RateLimitMiddlewareOptions,
-} from './policies/rate-limiting.ts'
-import {
-  checkResponseCacheOptions,
-  lookUp,
   type ResponseCacheOptions,
+  ResponseCachePolicy,
   type ResponseStore,
-} from './policies/response-caching.ts'
+} from './policies/response-cache.ts'
 import { whenDone } from './responses/when-done.ts'
 
 /** Answers a request; further arguments (an environment, a context) are passed on. */
-export type Handler<Rest extends readonly unknown[]> = (
+export type RequestHandler<Rest extends readonly unknown[]> = (
   request: Request,
   ...rest: Rest
 ) => Response | Promise<Response>
@@ -42,11 +31,11 @@ export type FetchHandler<Rest extends readonly unknown[]> = (
 export function withRateLimit<Rest extends readonly unknown[]>(
   limiter: Limiter,
   options: RateLimitMiddlewareOptions<Request>,
-  handler: Handler<Rest>,
+  handler: RequestHandler<Rest>,
 ): FetchHandler<Rest> {
-  checkRateLimitOptions(options)
+  const policy = new RateLimitPolicy(limiter, options)
   return async (request, ...rest) => {
-    const passage = await pass(limiter, options, request)
+    const passage = await policy.pass(request)
     if (!passage.allowed) return toResponse(passage.answer)
     try {
       const response = await handler(request, ...rest)
@@ -65,11 +54,12 @@ export function withRateLimit<Rest extends readonly unknown[]>(
 export function withIdempotency<Rest extends readonly unknown[]>(
   once: Store,
   options: IdempotencyOptions<Request>,
-  handler: Handler<Rest>,
+  handler: RequestHandler<Rest>,
 ): FetchHandler<Rest> {
-  const { maxBytes } = checkIdempotencyOptions(options)
+  const policy = new IdempotencyPolicy(once, options)
+  const { maxBytes } = policy
   return async (request, ...rest) => {
-    const admission = await admit(once, options, incomingOf(request, options, { maxBytes }))
+    const admission = await policy.admit(incomingOf(request, options, { maxBytes }))
     if (admission.status === 'pass') return handler(request, ...rest)
     if (admission.status === 'answered') return toResponse(admission.answer)
     const { recording } = admission
@@ -89,11 +79,12 @@ export function withIdempotency<Rest extends readonly unknown[]>(
 export function withResponseCache<Rest extends readonly unknown[]>(
   cache: ResponseStore,
   options: ResponseCacheOptions<Request>,
-  handler: Handler<Rest>,
+  handler: RequestHandler<Rest>,
 ): FetchHandler<Rest> {
-  const { maxBytes } = checkResponseCacheOptions(options)
+  const policy = new ResponseCachePolicy(cache, options)
+  const { maxBytes } = policy
   return async (request, ...rest) => {
-    const admitted = await lookUp(cache, options, askedOf(request), request)
+    const admitted = await policy.lookUp(askedOf(request), request)
     if (admitted.status === 'answered')
       return toResponse(admitted.answer, { whole: request.method !== 'HEAD' })
     if (admitted.status === 'pass') return withHeaders(await handler(request, ...rest), admitted.headers)
@@ -108,8 +99,4 @@ export function withResponseCache<Rest extends readonly unknown[]>(
   }
 }
 
-export type { IdempotencyOptions } from './policies/idempotency.ts'
-export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limiting.ts'
-export type { KeptResponse } from './responses/kept-response.ts'
-export type { StoredResponse } from './responses/recording.ts'
-export type { ResponseCacheOptions, ResponseStore } from './policies/response-caching.ts'
+export type * from './public-types.ts'

@@ -3,9 +3,9 @@ import type { Grant } from '../runtime/keeper/grant.ts'
 import { KeptLease } from '../runtime/leases/kept-lease.ts'
 import type { Lease } from '../runtime/leases/lease.ts'
 import type { Trace } from '../runtime/calls/runner.ts'
-import { type Completed, completeAttempt, tryToRelease } from './ending.ts'
-import { insisting } from './insisting.ts'
-import { kindOf } from './keeping.ts'
+import { type Completed, completeAttempt, tryToRelease } from './end.ts'
+import { insisting } from './insist.ts'
+import { kindOf } from './lease-kind.ts'
 import { encodeResult, resourceOf, type Source, unitOf } from './source.ts'
 
 /**

@@ -2,8 +2,7 @@
 
 import { checkOneOf, checkOptions, checkText } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { toId } from './ids.ts'
-import type { Source } from './source.ts'
+import { type QueueSource, toId } from './source/source.ts'
 
 const KINDS = [
   'enqueued',
@@ -92,19 +91,19 @@ export interface EventMessage {
 /** What was read last. All that listen in this process hear a message one behind the other. */
 let newest: {
   readonly message: string
-  readonly partition: Source['partition']
+  readonly partition: QueueSource['partition']
   readonly read: EventMessage
 } | null = null
 
 /** As the source publishes it. Whoever hears the same message shares its events. */
-export function readMessage(message: string, source: Pick<Source, 'partition'>): EventMessage {
+export function readMessage(message: string, source: Pick<QueueSource, 'partition'>): EventMessage {
   const { partition } = source
   if (newest === null || newest.message !== message || newest.partition !== partition)
     newest = { message, partition, read: parse(message, source) }
   return newest.read
 }
 
-function parse(message: string, source: Pick<Source, 'partition'>): EventMessage {
+function parse(message: string, source: Pick<QueueSource, 'partition'>): EventMessage {
   const [head = '', ...lines] = message.split('\n')
   const [number, atMs] = head.split(' ').map(Number)
   const events: QueueEvent[] = []
@@ -119,7 +118,7 @@ function parse(message: string, source: Pick<Source, 'partition'>): EventMessage
 function readPlainLine(
   line: string,
   atMs: number,
-  source: Pick<Source, 'partition'>,
+  source: Pick<QueueSource, 'partition'>,
   events: QueueEvent[],
 ): void {
   const [kind = '', jobs = '', tokens = '', ...spelled] = line.slice(1).split('\t')
@@ -142,7 +141,7 @@ function readPlainLine(
   }
 }
 
-function readLine(line: string, atMs: number, source: Pick<Source, 'partition'>): QueueEvent {
+function readLine(line: string, atMs: number, source: Pick<QueueSource, 'partition'>): QueueEvent {
   const [kind = '', number = '', attempt, token, tracked, id = '', name = '', more = ''] = line.split('\t')
   if (kind === 'cleared') return { kind }
   return {

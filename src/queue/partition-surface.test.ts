@@ -8,13 +8,6 @@ import { setup as plain } from '../../test/queue-fixture.ts'
 /** What one has and the other lacks, and why. */
 const REASONS: Readonly<Record<string, string>> = {
   partitions: 'a queue without partitions has no number of them',
-  'jobs.findEach': 'for those who ask several partitions',
-  'jobs.findSome': 'for those who ask several partitions',
-  'jobs.partitionsOf': 'for those who ask several partitions',
-  'recurring.check': 'for those who ask several partitions',
-  'recurring.giveWay': 'for those who ask several partitions',
-  'recurring.place': 'for those who ask several partitions',
-  'settings.inspect': 'inspect() of the queue adds up, and has a picture of each',
 }
 const PARTS = ['jobs', 'settings', 'settle', 'recurring'] as const
 
@@ -25,8 +18,13 @@ function surfaceOf(queue: object): string[] {
 }
 
 function namesOf(thing: object): string[] {
-  const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(thing))
-  return [...Object.keys(thing), ...methods].filter((name) => name !== 'constructor').toSorted()
+  const methods = prototypesOf(thing).flatMap((each) => Object.getOwnPropertyNames(each))
+  return [...Object.keys(thing), ...new Set(methods)].filter((name) => name !== 'constructor').toSorted()
+}
+
+function prototypesOf(thing: object): object[] {
+  const prototype = Object.getPrototypeOf(thing) as object
+  return prototype === Object.prototype ? [] : [prototype, ...prototypesOf(prototype)]
 }
 
 describe('a queue and one in partitions', () => {

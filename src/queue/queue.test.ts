@@ -2,9 +2,9 @@ import { InvalidArgumentError, LeaseLostError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { End } from '../runtime/keeper/grant.ts'
 import { setup } from '../../test/queue-fixture.ts'
-import { toClaimedJobs } from './claimed-jobs.ts'
-import type { Exchanged } from './exchange.ts'
-import { type JobOptions, PLAIN, toSpecOptions } from './job-options.ts'
+import { toClaimedJobs } from './claims/claim.ts'
+import type { Exchanged } from './claims/exchange.ts'
+import { type JobOptions, PLAIN, toSpecOptions } from './jobs/job-options.ts'
 
 const to = 'somebody'
 

@@ -1,36 +1,49 @@
-import { checkOptions } from '../runtime/values/arguments.ts'
+import { failureOf, errorOfPart } from '../runtime/iteration/in-parts.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { CLAIM_OPTIONS, type ClaimOptions, checkAcks, LEND_OPTIONS, toClaimTerms } from './claim-options.ts'
-import type { ClaimedJob } from './claimed-job.ts'
-import { claimJobs } from './claiming.ts'
-import { clearSource } from './clearing.ts'
-import { type Enqueued, Enqueuer } from './enqueueing.ts'
+import type { Agreement } from '../runtime/partitions/agreement.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import type { Codec } from '../runtime/values/codec.ts'
+import { CLAIM_OPTIONS, type JobClaimOptions, Claims, LEND_OPTIONS } from './claims/claims.ts'
+import type { ClaimedJob } from './claims/claimed-job.ts'
+import { findLeases, type LentJobs, toLentJobs } from './detached/lent-jobs.ts'
+import { SettlingByToken } from './detached/settling-by-token.ts'
+import { listenTo } from './event-stream.ts'
 import { type EventOptions, type QueueEvent, toFilter } from './events.ts'
-import { leasesOf } from './finding-leases.ts'
-import type { Handlers } from './handling.ts'
-import { checkHooks, type QueueHooks } from './hooks.ts'
-import type { JobOptions } from './job-options.ts'
-import { Jobs as JobList } from './jobs.ts'
-import { type LentJobs, lendJobs } from './lending.ts'
-import { listenTo } from './listening.ts'
-import { openSource } from './open-source.ts'
-import { type NewJob, Preparer } from './preparing.ts'
-import type { QueueOptions } from './queue-options.ts'
-import { Recurring } from './recurring.ts'
-import { type QueueInspection, Settings } from './settings.ts'
-import { Settler } from './settling.ts'
-import { SettlingByToken } from './settling-by-token.ts'
-import type { Source } from './source.ts'
+import { type Enqueued, Enqueuer, type Routed, Router } from './jobs/enqueuer.ts'
+import type { JobOptions } from './jobs/job-options.ts'
+import { Jobs as JobList } from './jobs/jobs.ts'
+import { checkHooks, type NewJob, Preparer, type QueueHooks } from './preparer.ts'
+import { Recurring } from './recurring/recurring-jobs.ts'
+import { type PartitionedQueueInspection, type QueueInspection, Settings } from './settings.ts'
+import type { SchemasByName } from './source/schemas.ts'
+import type { QueueSource } from './source/source.ts'
+import { agreementOf, clearSource, openSource } from './sources.ts'
 import { readNames, readStats, type Stats, type StatsOptions } from './stats.ts'
-import { Worker, type WorkOptions } from './worker.ts'
+import type { Handlers } from './worker/attempts.ts'
+import { Worker, type WorkOptions } from './worker/worker.ts'
 
-/**
- * Jobs that are done once: each is leased to one worker at a time, and comes back when that is lost. It runs at least
- * once, and perhaps again; that it is done is recorded once, by the attempt that holds it.
- *
- * `Jobs` maps the names of jobs to their payloads, `Given` to what is enqueued where schemas make something else of it.
- */
-export class Queue<Jobs extends object = Record<string, unknown>, Given extends object = Jobs> {
+export interface QueueOptions {
+  /** How payloads and results become bytes; default JSON. */
+  codec?: Codec<unknown>
+  /**
+   * Schemas of payloads by the names of jobs, of any library that speaks Standard Schema. They are checked before
+   * anything is enqueued, and before a job is worked on: one that does not fit is dead, of the kind `invalid-payload`.
+   */
+  schemas?: SchemasByName
+  /** For tracing. */
+  hooks?: QueueHooks
+}
+
+export interface PartitionedQueueOptions extends QueueOptions {
+  /** Over how many slots the queue is spread, 1 to 64. It stays so until the queue is cleared. */
+  partitions: number
+}
+
+const MAX_PARTITIONS = 64
+const NOTHING_TO_CHECK: Promise<void> = Promise.resolve()
+
+/** What a queue does alike in partitions and without: then it stands on one source, and has no number that is to be agreed upon. */
+abstract class SpreadQueue<Jobs extends object, Given extends object> {
   readonly name: string
   /** What is known of single jobs, and what can be done to them. */
   readonly jobs: JobList
@@ -40,28 +53,102 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
   readonly settle: SettlingByToken
   /** Jobs that are spawned again and again, at times of their own. */
   readonly recurring: Recurring<Jobs>
-  readonly #source: Source
+  readonly #sources: readonly QueueSource[]
   readonly #hooks: QueueHooks
+  readonly #claims: Claims
+  readonly #check: () => Promise<void>
+
+  constructor(sources: readonly QueueSource[], hooks: QueueHooks, agreement: Agreement | null) {
+    const [first] = sources as [QueueSource]
+    this.name = first.name
+    this.#sources = sources
+    this.#hooks = hooks
+    this.#claims = new Claims(sources)
+    this.#check = agreement === null ? () => NOTHING_TO_CHECK : () => agreement.check()
+    this.jobs = new JobList(sources, this.#check)
+    this.settings = new Settings(sources)
+    this.settle = new SettlingByToken(first, findLeases(sources, this.#check))
+    this.recurring = new Recurring(sources, this.#check)
+  }
+
+  abstract enqueue<Name extends keyof Given & string>(
+    name: Name,
+    payload: Given[Name],
+    options?: JobOptions,
+  ): Promise<Enqueued>
+
+  abstract enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]>
+
+  /**
+   * Claims jobs for the caller to ack, retry, bury and extend, the partitions taking turns; `work` does all that by itself. Resolves
+   * to none when there was none in any for `wait`. Throws the signal's reason, InvalidArgumentError.
+   */
+  async claim(options: JobClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
+    checkOptions('options', options, CLAIM_OPTIONS)
+    const { jobs } = await this.#claims.claim(options)
+    return jobs as ClaimedJob<Jobs[keyof Jobs]>[]
+  }
+
+  /**
+   * As `claim`, for somebody else: this process hands the jobs on and keeps nothing of them. Whoever has the id and the
+   * token of one names them to `settle`, in any process. The first of the leases ends at `expiresAtMs`.
+   */
+  async lend(options: Omit<JobClaimOptions, 'acks'> = {}): Promise<LentJobs<Jobs[keyof Jobs]>> {
+    checkOptions('options', options, LEND_OPTIONS)
+    return toLentJobs(await this.#claims.claim(options)) as LentJobs<Jobs[keyof Jobs]>
+  }
+
+  /** Starts to work on the jobs of the queue; what is free is shared out among its partitions. Throws InvalidArgumentError. */
+  work(handlers: Handlers<Jobs>, options: WorkOptions<Jobs> = {}): Worker<Jobs> {
+    return new Worker(this.#sources, handlers, options, this.#hooks)
+  }
+
+  /**
+   * What happens in the queue from now on, as it happens, in the order of each partition. Nothing is published but while somebody
+   * listens; what may have been missed is told as a `gap`. The loop throws the signal's reason. Throws InvalidArgumentError.
+   */
+  events(options: EventOptions = {}): AsyncGenerator<QueueEvent, void, undefined> {
+    return listenTo(this.#sources, toFilter(options), options.signal, this.#check)
+  }
+
+  /**
+   * What happened, in each minute, hour or day: how many jobs, how long they waited and how long they ran. Throws
+   * InvalidArgumentError.
+   */
+  async stats(options: StatsOptions = {}): Promise<Stats> {
+    await this.#check()
+    return readStats(this.#sources, options)
+  }
+
+  /** The names of jobs that `stats` tells apart: the first hundred of each partition. */
+  async names(): Promise<string[]> {
+    await this.#check()
+    return readNames(this.#sources)
+  }
+}
+
+/**
+ * Jobs that are done once: each is leased to one worker at a time, and comes back when that is lost. It runs at least
+ * once, and perhaps again; that it is done is recorded once, by the attempt that holds it.
+ *
+ * `Jobs` maps the names of jobs to their payloads, `Given` to what is enqueued where schemas make something else of it.
+ */
+export class Queue<
+  Jobs extends object = Record<string, unknown>,
+  Given extends object = Jobs,
+> extends SpreadQueue<Jobs, Given> {
+  readonly #source: QueueSource
   readonly #preparer: Preparer
   readonly #enqueuer: Enqueuer
 
-  /** `source`: what the queue stands on, where that is known already. */
-  constructor(
-    runtime: Runtime,
-    name: string,
-    options: QueueOptions,
-    source: Source = openSource(runtime, name, options, null),
-  ) {
+  constructor(runtime: Runtime, name: string, options: QueueOptions) {
     checkOptions('options', options, ['codec', 'schemas', 'hooks'])
-    this.name = name
+    const source = openSource(runtime, name, options, null)
+    const hooks = checkHooks(options.hooks ?? {})
+    super([source], hooks, null)
     this.#source = source
-    this.#hooks = checkHooks(options.hooks ?? {})
-    this.#preparer = new Preparer(source, this.#hooks)
+    this.#preparer = new Preparer(source, hooks)
     this.#enqueuer = new Enqueuer(source)
-    this.jobs = new JobList(source)
-    this.settings = new Settings(source)
-    this.settle = new SettlingByToken(source, leasesOf(source))
-    this.recurring = new Recurring(source)
   }
 
   /**
@@ -90,54 +177,9 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
     return this.#enqueuer.enqueueMany(outgoing instanceof Promise ? await outgoing : outgoing)
   }
 
-  /**
-   * Claims jobs for the caller to ack, retry, bury and extend; `work` does all that by itself. Resolves to none when
-   * there was none for `wait`. Throws the signal's reason, InvalidArgumentError.
-   */
-  async claim(options: ClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
-    checkOptions('options', options, CLAIM_OPTIONS)
-    const acks = checkAcks(options.acks ?? [], [this.#source])
-    return claimJobs(this.#source, new Settler(this.#source), toClaimTerms(options), options, acks)
-  }
-
-  /**
-   * As `claim`, for somebody else: this process hands the jobs on and keeps nothing of them. Whoever has the id and the
-   * token of one names them to `settle`, in any process. Throws the signal's reason, InvalidArgumentError.
-   */
-  async lend(options: Omit<ClaimOptions, 'acks'> = {}): Promise<LentJobs<Jobs[keyof Jobs]>> {
-    checkOptions('options', options, LEND_OPTIONS)
-    return lendJobs(this.#source, toClaimTerms(options), options)
-  }
-
-  /** Starts to work on the jobs of the queue. Throws InvalidArgumentError. */
-  work(handlers: Handlers<Jobs>, options: WorkOptions<Jobs> = {}): Worker<Jobs> {
-    return new Worker([this.#source], handlers, options, this.#hooks)
-  }
-
   /** A read-only picture of the queue. */
   inspect(): Promise<QueueInspection> {
     return this.settings.inspect()
-  }
-
-  /**
-   * What happens in the queue from now on, as it happens. Nothing is published but while somebody listens; what may have
-   * been missed is told as a `gap`. The loop throws the signal's reason. Throws InvalidArgumentError.
-   */
-  events(options: EventOptions = {}): AsyncGenerator<QueueEvent, void, undefined> {
-    return listenTo([this.#source], toFilter(options), options.signal)
-  }
-
-  /**
-   * What happened, in each minute, hour or day: how many jobs, how long they waited and how long they ran. Throws
-   * InvalidArgumentError.
-   */
-  async stats(options: StatsOptions = {}): Promise<Stats> {
-    return readStats([this.#source], options)
-  }
-
-  /** The names of jobs that `stats` tells apart. */
-  async names(): Promise<string[]> {
-    return readNames([this.#source])
   }
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */
@@ -146,69 +188,91 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
   }
 }
 
-export type { Advanced, NextJob } from './advancing.ts'
-export type { JobEnd } from './awaiting.ts'
-export type { BackoffFunction, Backoffs } from './backing-off.ts'
-export { type BatchContext, type BatchFunction, BatchHandler, type BatchOptions, batch } from './batching.ts'
-export type { ClaimOptions } from './claim-options.ts'
-export { type BuryOptions, ClaimedJob, type ReleaseOptions, type RetryOptions } from './claimed-job.ts'
-export type { Enqueued } from './enqueueing.ts'
-export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './events.ts'
-export type { LossReason } from './exchange.ts'
-export type { Handler, Handlers } from './handling.ts'
-export type { Happening, HistoryEntry, JobHistory } from './history.ts'
-export type { QueueHooks } from './hooks.ts'
-export type { FoundJob, Job, JobState, LogLine } from './job.ts'
-export type { Backoff, JobOptions, Unique } from './job-options.ts'
-export type {
-  Failures,
-  JobListOptions,
-  JobPage,
-  Jobs,
-  ParentsChanged,
-  SearchOptions,
-  StateListOptions,
-} from './jobs.ts'
-export type { LentJob, LentJobs } from './lending.ts'
-export type { IfParentFails, Parent, ParentId, ParentState } from './parents.ts'
-export type { PartitionedJobs } from './partition-jobs.ts'
-export type { PartitionedRecurring } from './partition-recurring.ts'
-export type { PartitionedQueueInspection, PartitionedSettings } from './partition-settings.ts'
-export type { PartitionedQueue, PartitionedQueueOptions } from './partitioned.ts'
-export type { NewJob } from './preparing.ts'
-export type { QueueOptions } from './queue-options.ts'
-export type {
-  CronRecurrence,
-  CronRule,
-  IntervalRecurrence,
-  IntervalRule,
-  MissedRuns,
-  Recurrence,
-  RecurrenceRule,
-} from './recurrence.ts'
-export type {
-  Recurring,
-  RecurringBounds,
-  RecurringJob,
-  RecurringJobOptions,
-  RecurringOptions,
-  RecurringPage,
-} from './recurring.ts'
-export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './schemas.ts'
-export type { GroupInspection, QueueInspection, QueueSettings, Rate, Settings, Throttle } from './settings.ts'
-export type {
-  AckedJob,
-  AdvancedJob,
-  BuriedJob,
-  ExtendedJobs,
-  JobLease,
-  ReleasedJob,
-  RetriedJob,
-  Settled,
-  SettledAdvance,
-  SettlingByToken,
-} from './settling-by-token.ts'
-export type { Spread } from './spread.ts'
-export type { Stats, StatsCounts, StatsOptions, StatsPeriod } from './stats.ts'
-export type { TagCount } from './tagging.ts'
-export type { Worker, WorkOptions } from './worker.ts'
+/**
+ * A queue that is spread over several slots, for more jobs than one core can take. Each partition is a queue of its own;
+ * jobs of one group share a partition. One worker takes from them all.
+ */
+export class PartitionedQueue<
+  Jobs extends object = Record<string, unknown>,
+  Given extends object = Jobs,
+> extends SpreadQueue<Jobs, Given> {
+  readonly #sources: readonly QueueSource[]
+  readonly #agreement: Agreement
+  readonly #preparer: Preparer
+  readonly #router: Router
+  readonly #enqueuers: readonly Enqueuer[]
+
+  constructor(runtime: Runtime, name: string, { partitions, ...options }: PartitionedQueueOptions) {
+    checkOptions('options', options, ['codec', 'schemas', 'hooks'])
+    const count = checkInteger('partitions', partitions, 1, MAX_PARTITIONS)
+    const agreement = agreementOf(runtime, name, count)
+    const sources = Array.from({ length: count }, (_, number) =>
+      openSource(runtime, name, options, { number, count }, agreement),
+    )
+    const hooks = checkHooks(options.hooks ?? {})
+    super(sources, hooks, agreement)
+    this.#sources = sources
+    this.#agreement = agreement
+    this.#preparer = new Preparer(sources[0] as QueueSource, hooks)
+    this.#router = new Router(sources, (ids) => this.jobs.partitionsOf(ids))
+    this.#enqueuers = sources.map((source) => new Enqueuer(source))
+  }
+
+  /** How many partitions the queue has. */
+  get partitions(): number {
+    return this.#sources.length
+  }
+
+  /**
+   * Puts a job into the partition of its group; without one into that of its own id, else of its unique key, else of its idempotency
+   * key, else of its first parent; without any into each in turn. An id and a unique key hold within the partition. Throws InvalidArgumentError.
+   */
+  async enqueue<Name extends keyof Given & string>(
+    name: Name,
+    payload: Given[Name],
+    options?: JobOptions,
+  ): Promise<Enqueued> {
+    const outgoing = await this.#preparer.one(name, payload, options)
+    const [routed] = this.#router.route([outgoing]) as [Routed]
+    const [[placed]] =
+      outgoing.options.parents === '' ? [[routed]] : ((await this.#router.inSteps([routed])) as [[Routed]])
+    return (this.#enqueuers[placed.partition] as Enqueuer).enqueue(placed.job)
+  }
+
+  /**
+   * As `enqueue`, for many jobs; the results are in their order. All are checked before the first is sent. Several
+   * partitions are several calls: an error leaves what the others did.
+   */
+  async enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]> {
+    const routed = this.#router.route(await this.#preparer.many(jobs))
+    const enqueued: Enqueued[] = []
+    try {
+      for (const step of await this.#router.inSteps(routed)) await this.#sendStep(step, enqueued)
+    } catch (error) {
+      throw errorOfPart('jobs', enqueued.filter(Boolean).length, jobs.length, error)
+    }
+    return enqueued
+  }
+
+  /** A read-only picture of the queue, with one of each partition. */
+  async inspect(): Promise<PartitionedQueueInspection> {
+    const [inspection] = await Promise.all([this.settings.inspectAll(), this.#agreement.check()])
+    return inspection
+  }
+
+  /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */
+  async clear(): Promise<boolean> {
+    return this.#agreement.clear(() => Promise.all(this.#sources.map(clearSource)))
+  }
+
+  async #sendStep(step: readonly Routed[], enqueued: Enqueued[]): Promise<void> {
+    const sent = this.#enqueuers.map(async (enqueuer, partition) => {
+      const those = step.filter((each) => each.partition === partition)
+      if (those.length === 0) return
+      const results = await enqueuer.enqueueMany(those.map(({ job }) => job))
+      for (const [at, result] of results.entries()) enqueued[(those[at] as Routed).at] = result
+    })
+    const failed = failureOf(await Promise.allSettled(sent))
+    if (failed !== undefined) throw failed.reason
+  }
+}

@@ -2,11 +2,12 @@
 
 import { configure, configureGroup, inspect } from '../generated/queue.ts'
 import { inUse } from '../runtime/partitions/agreement.ts'
+import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import { checkInteger, checkOptions, checkText } from '../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
-import type { Source } from './source.ts'
+import type { QueueSource } from './source/source.ts'
 
 /**
  * `limit` jobs a window in the long run, and `burst` of them at once if they were saved up. No window has more than both
@@ -98,49 +99,111 @@ interface Numbers {
   rateBurst: number
 }
 
+interface Kept {
+  readonly keepCount: number
+  readonly keepMs: number
+}
+
+const SAME_KEPT: Kept = { keepCount: -1, keepMs: -1 }
 const SAME: Numbers = { paused: -1, concurrency: -1, rateLimit: -1, rateWindowMs: -1, rateBurst: 0 }
 const MOST_STARTS = 1_000_000_000
 
-export class Settings {
-  readonly #source: Source
+/** A picture of all partitions: sums, exact for each at an instant of its own. */
+export interface PartitionedQueueInspection extends Omit<QueueInspection, 'codec'> {
+  /** True when all are. */
+  readonly paused: boolean
+  /** Of the partition where most wait: a worker waits in each. */
+  readonly idle: number
+  /** In their order. */
+  readonly partitions: readonly QueueInspection[]
+}
 
-  constructor(source: Source) {
-    this.#source = source
+/** In partitions numbers are divided among them, those of a group hold in the group's own. */
+export class Settings {
+  readonly #units: readonly UnitSettings[]
+
+  constructor(sources: readonly QueueSource[]) {
+    this.#units = sources.map((source) => new UnitSettings(source))
   }
 
   /** Gives out no more jobs; those at work go on. */
-  async pause(): Promise<void> {
-    await this.#configure({ ...SAME, paused: 1 })
+  pause(): Promise<void> {
+    return this.#configure(this.#units.map(() => ({ ...SAME, paused: 1 })))
   }
 
   /** Gives out jobs again; groups that are paused stay so. */
-  async resume(): Promise<void> {
-    await this.#configure({ ...SAME, paused: 0 })
+  resume(): Promise<void> {
+    return this.#configure(this.#units.map(() => ({ ...SAME, paused: 0 })))
   }
 
-  /** Sets what is named, for all who use the queue. Throws InvalidArgumentError. */
+  /**
+   * Sets what is named, for all who use the queue: each partition has its share of the concurrency, the rate and
+   * what is kept. Throws InvalidArgumentError, also for less than one for each.
+   */
   async set(settings: QueueSettings): Promise<void> {
     checkOptions('settings', settings, ['concurrency', 'rate', 'keep'])
-    await this.#configure(toNumbers(settings), toKeep(settings.keep))
+    const count = this.#units.length
+    const shares = this.#units.map((_, at) => (count === 1 ? settings : shareOf(settings, at, count)))
+    await this.#configure(shares.map((share) => ({ ...toNumbers(share), ...toKeep(share.keep) })))
   }
 
   /** Gives out no more jobs of a group. Resolves to what holds for it now. Throws InvalidArgumentError. */
   async pauseGroup(group: string): Promise<GroupInspection> {
-    return this.#configureGroup(group, { ...SAME, paused: 1 })
+    return this.#unitOf(group).configureGroup(group, { ...SAME, paused: 1 })
   }
 
   /** Gives out jobs of a group again. Resolves to what holds for it now. Throws InvalidArgumentError. */
   async resumeGroup(group: string): Promise<GroupInspection> {
-    return this.#configureGroup(group, { ...SAME, paused: 0 })
+    return this.#unitOf(group).configureGroup(group, { ...SAME, paused: 0 })
   }
 
-  /** Sets what is named, for a group. Resolves to its picture. Throws InvalidArgumentError. */
+  /** Sets what is named, for a group, undivided. Resolves to its picture. Throws InvalidArgumentError. */
   async setGroup(group: string, settings: Throttle): Promise<GroupInspection> {
     checkOptions('settings', settings, ['concurrency', 'rate'])
-    return this.#configureGroup(group, toNumbers(settings))
+    return this.#unitOf(group).configureGroup(group, toNumbers(settings))
   }
 
-  /** A read-only picture of the queue. */
+  /** A read-only picture of the queue; of partitions the sums. */
+  async inspect(): Promise<QueueInspection> {
+    const inspections = await this.#inspectEach()
+    return inspections.reduce(added)
+  }
+
+  /** @internal With a picture of each partition. */
+  async inspectAll(): Promise<PartitionedQueueInspection> {
+    const partitions = await this.#inspectEach()
+    const { codec: _, ...counts } = partitions.reduce(added)
+    return { ...counts, partitions }
+  }
+
+  #inspectEach(): Promise<QueueInspection[]> {
+    return Promise.all(this.#units.map((unit) => unit.inspect()))
+  }
+
+  async #configure(numbers: readonly (Numbers & Partial<Kept>)[]): Promise<void> {
+    await Promise.all(this.#units.map((unit, at) => unit.configure(numbers[at] as Numbers)))
+  }
+
+  #unitOf(group: string): UnitSettings {
+    const checked = checkText('group', group, 512)
+    const { partition } = this.#units[0] as UnitSettings
+    const home = partition === null ? 0 : partitionOf(checked, this.#units.length, 'group')
+    return this.#units[home] as UnitSettings
+  }
+}
+
+class UnitSettings {
+  readonly #source: QueueSource
+
+  constructor(source: QueueSource) {
+    this.#source = source
+  }
+
+  /** Null: the queue has none. */
+  get partition(): number | null {
+    return this.#source.partition
+  }
+
   async inspect(): Promise<QueueInspection> {
     const { unit, codec } = this.#source
     const { status: _, beganMs, oldestMs, ...told } = await unit.run(inspect, { codec: codec.name })
@@ -152,16 +215,16 @@ export class Settings {
     }
   }
 
-  async #configure(numbers: Numbers, keep = { keepCount: -1, keepMs: -1 }): Promise<void> {
+  async configure(numbers: Numbers & Partial<Kept>): Promise<void> {
     const { unit, codec, spread: partitions } = this.#source
     const told = await learnTold(unit)
+    const set = { ...SAME_KEPT, ...numbers }
     await inUse(this.#source, (proof) =>
-      unit.run(configure, { codec: codec.name, partitions, proof, ...told, ...numbers, ...keep }),
+      unit.run(configure, { codec: codec.name, partitions, proof, ...told, ...set }),
     )
   }
 
-  async #configureGroup(name: string, numbers: Numbers): Promise<GroupInspection> {
-    checkText('group', name, 512)
+  async configureGroup(name: string, numbers: Numbers): Promise<GroupInspection> {
     const { unit, codec, spread: partitions } = this.#source
     const told = await learnTold(unit)
     const answer = await inUse(this.#source, (proof) =>
@@ -187,8 +250,8 @@ function toNumbers({ concurrency, rate }: Throttle): Numbers {
   return { ...numbers, rateLimit, rateWindowMs, rateBurst }
 }
 
-function toKeep(keep: QueueSettings['keep']): { keepCount: number; keepMs: number } {
-  if (keep === undefined) return { keepCount: -1, keepMs: -1 }
+function toKeep(keep: QueueSettings['keep']): Kept {
+  if (keep === undefined) return SAME_KEPT
   if (keep === null) return { keepCount: 0, keepMs: 0 }
   checkOptions('keep', keep, ['count', 'age'])
   const { count, age } = keep
@@ -199,4 +262,44 @@ function toKeep(keep: QueueSettings['keep']): { keepCount: number; keepMs: numbe
     keepCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
     keepMs: age === undefined ? 0 : toMs('keep.age', age, { max: '365d' }),
   }
+}
+
+/** Null where neither has any. */
+function earlier(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other
+  return Math.min(one, other)
+}
+
+function added(one: QueueInspection, other: QueueInspection): QueueInspection {
+  const sums = Object.entries(one).map(([field, value]) => {
+    const more = other[field as keyof QueueInspection]
+    return [field, typeof value === 'number' ? value + (more as number) : value]
+  })
+  return {
+    ...(Object.fromEntries(sums) as unknown as QueueInspection),
+    nowMs: Math.max(one.nowMs, other.nowMs),
+    codec: one.codec ?? other.codec,
+    beganAtMs: earlier(one.beganAtMs, other.beganAtMs),
+    oldestAtMs: earlier(one.oldestAtMs, other.oldestAtMs),
+    paused: one.paused && other.paused,
+    rateWindowMs: Math.max(one.rateWindowMs, other.rateWindowMs),
+    keepMs: Math.max(one.keepMs, other.keepMs),
+    idle: Math.max(one.idle, other.idle),
+  }
+}
+
+/** Throws InvalidArgumentError. */
+function shareOf(settings: QueueSettings, at: number, count: number): QueueSettings {
+  const { concurrency, rate, keep } = settings
+  const part = (argument: string, total: number): number => {
+    checkInteger(argument, total, count, Number.MAX_SAFE_INTEGER)
+    return Math.floor(total / count) + (at < total % count ? 1 : 0)
+  }
+  const shares = { ...settings }
+  if (typeof concurrency === 'number') shares.concurrency = part('concurrency', concurrency)
+  if (typeof rate?.limit === 'number') shares.rate = { ...rate, limit: part('rate.limit', rate.limit) }
+  if (typeof rate?.burst === 'number')
+    shares.rate = { ...rate, ...shares.rate, burst: part('rate.burst', rate.burst) }
+  if (typeof keep?.count === 'number') shares.keep = { ...keep, count: part('keep.count', keep.count) }
+  return shares
 }

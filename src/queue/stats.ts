@@ -1,10 +1,9 @@
 // What happened in a queue, minute by minute, hour by hour and day by day.
 
-import { type StatsAnswer, stats } from '../generated/queue.ts'
+import { stats, type StatsAnswer } from '../generated/queue.ts'
 import { checkInteger, checkOneOf, checkOptions } from '../runtime/values/arguments.ts'
-import { checkJobName } from './job-options.ts'
-import type { Source } from './source.ts'
-import { addSpans, newSpans, type Spans, type Spread, toSpread } from './spread.ts'
+import { checkJobName } from './jobs/job-options.ts'
+import type { QueueSource } from './source/source.ts'
 
 export interface StatsOptions {
   /** Only jobs of this name; default all. The first hundred names of a queue are told apart. */
@@ -50,12 +49,12 @@ const OPTIONS = ['name', 'by', 'last', 'from', 'to'] as const
 const KEPT = { minute: 120, hour: 72, day: 90 } as const
 
 /** Of one source, or of all partitions: then in the periods of the first one's clock. Throws InvalidArgumentError. */
-export async function readStats(sources: readonly Source[], options: StatsOptions): Promise<Stats> {
+export async function readStats(sources: readonly QueueSource[], options: StatsOptions): Promise<Stats> {
   checkOptions('options', options, OPTIONS)
   const { name, last, from, to } = options
   const by = checkOneOf('by', options.by ?? 'minute', ['minute', 'hour', 'day'] as const)
   const common = { name: name === undefined ? '' : checkJobName(name), by }
-  const [first, ...others] = sources as [Source, ...Source[]]
+  const [first, ...others] = sources as [QueueSource, ...QueueSource[]]
   const answer = await first.unit.run(stats, {
     ...common,
     fromMs: from === undefined ? 0 : checkInteger('from', from, 1, Number.MAX_SAFE_INTEGER),
@@ -73,7 +72,7 @@ export async function readStats(sources: readonly Source[], options: StatsOption
 }
 
 /** The names of jobs of which statistics are kept. */
-export async function readNames(sources: readonly Source[]): Promise<string[]> {
+export async function readNames(sources: readonly QueueSource[]): Promise<string[]> {
   const asked = { name: '', by: 'minute', fromMs: 0, toMs: 0, count: 1 }
   const answers = await Promise.all(sources.map(({ unit }) => unit.run(stats, asked)))
   return [...new Set(answers.flatMap(({ names }) => names))]
@@ -108,4 +107,64 @@ function spreadOf(periods: readonly Told[], add: (spans: Spans, told: Told) => v
   const spans = newSpans()
   for (const period of periods) add(spans, period)
   return toSpread(spans)
+}
+
+// How long jobs waited or ran: how many in each bucket, eight buckets to a doubling. See shared/queue/statistics.
+
+/** Of some jobs, how long they waited or ran, in milliseconds. A percentile is at most 6.25 % off, or half a millisecond. */
+export interface Spread {
+  readonly count: number
+  /** Exact, as is `maxMs`; 0 where there was none. */
+  readonly meanMs: number
+  readonly p50Ms: number
+  readonly p90Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+}
+
+export interface Spans {
+  sumUs: number
+  maxUs: number
+  readonly buckets: Map<number, number>
+}
+
+const BUCKET_BYTES = 6
+
+export function newSpans(): Spans {
+  return { sumUs: 0, maxUs: 0, buckets: new Map() }
+}
+
+/** Of each bucket its number in a byte, and how many in five. */
+export function addSpans(spans: Spans, sumUs: number, maxUs: number, packed: Buffer): void {
+  spans.sumUs += sumUs
+  spans.maxUs = Math.max(spans.maxUs, maxUs)
+  for (let at = 0; at < packed.length; at += BUCKET_BYTES) {
+    const bucket = packed.readUInt8(at)
+    spans.buckets.set(bucket, (spans.buckets.get(bucket) ?? 0) + packed.readUIntBE(at + 1, 5))
+  }
+}
+
+export function toSpread({ sumUs, maxUs, buckets }: Spans): Spread {
+  const maxMs = maxUs / 1000
+  const sorted = [...buckets].toSorted(([one], [other]) => one - other)
+  const count = sorted.reduce((sum, [, jobs]) => sum + jobs, 0)
+  const percentile = (share: number): number => Math.min(maxMs, spanAt(sorted, Math.ceil(share * count)))
+  const [p50Ms, p90Ms, p99Ms] = [percentile(0.5), percentile(0.9), percentile(0.99)]
+  return { count, meanMs: count === 0 ? 0 : sumUs / count / 1000, p50Ms, p90Ms, p99Ms, maxMs }
+}
+
+/** The middle of the bucket that holds the job of this rank, counted from 1. */
+function spanAt(sorted: readonly (readonly [number, number])[], rank: number): number {
+  let passed = 0
+  for (const [bucket, jobs] of sorted) {
+    passed += jobs
+    if (passed >= rank) return middleOf(bucket)
+  }
+  return 0
+}
+
+function middleOf(bucket: number): number {
+  if (bucket === 0) return 0.5
+  const eighths = 8 + ((bucket - 1) % 8)
+  return (eighths + 0.5) * 2 ** (Math.floor((bucket - 1) / 8) - 3)
 }

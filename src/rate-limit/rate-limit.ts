@@ -17,7 +17,7 @@ import {
 import { type Limit, maxCost, type Terms, toManyTerms, toOnlyTerms } from './limits.ts'
 import { checkOnOutage, decideWithout, type OnOutage } from './outage.ts'
 import { holdsPlaces, takePlaces } from './places.ts'
-import { Taker } from './taking.ts'
+import { Taker } from './take.ts'
 
 export interface OutageOptions {
   /** What `take` and `peek` do while the store cannot decide; default `throw`. */

@@ -6,7 +6,7 @@ import type { Cache, SetOptions } from '../cache/cache.ts'
 import { checkOptions } from '../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { fitName } from '../runtime/values/fit-name.ts'
-import { keptFor, LONGEST } from './keeping.ts'
+import { keptFor, LONGEST } from './kept-for.ts'
 
 export interface KeyvStoreOptions {
   /** How long a value without a TTL is kept; default and at most 25 days, which is also the longest TTL. */

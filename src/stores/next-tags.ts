@@ -8,7 +8,7 @@
 
 import type { FoundValue } from '../cache/cache.ts'
 import { fitName } from '../runtime/values/fit-name.ts'
-import { keptFor, LONGEST } from './keeping.ts'
+import { keptFor, LONGEST } from './kept-for.ts'
 import type { NextCache } from './next-context.ts'
 import { isLater, keepUpWith, nextTurn, type Turn, turnOf } from './next-turns.ts'
 

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { WasSet } from '../cache/cache.ts'
-import { LONGEST } from './keeping.ts'
+import { LONGEST } from './kept-for.ts'
 import type { NextCache } from './next-context.ts'
 
 export interface Turn {

@@ -2,10 +2,10 @@
 // entry is too old says Next.js, by when it was stored; whether its tags have been revalidated since is judged here.
 
 import { checkOptions } from '../runtime/values/arguments.ts'
-import { notifying } from '../runtime/errors/notifying.ts'
+import { notifying } from '../runtime/errors/notify.ts'
 import { isOutage } from '../runtime/errors/outage.ts'
 import { fitName } from '../runtime/values/fit-name.ts'
-import { keptFor } from './keeping.ts'
+import { keptFor } from './kept-for.ts'
 import type { NextCache, NextCacheControl, NextContext } from './next-context.ts'
 import { judgeTags, revalidate } from './next-tags.ts'
 import { newestTurn } from './next-turns.ts'

@@ -134,6 +134,14 @@ const BODIES: Record<string, string> = {
     "local own = { text = 'mine', times = 1 }\nlocal value = log_shown(keys, own) + log_shown(keys, shown)\n",
   'a field that the table has not': 'local value = tostring(shown.lout) .. said(shown)\n',
   'a local with the name of a key': "local log = 'x'\nlocal value = log .. note(keys, shown, log) .. log\n",
+  'a table whose field is set as a function':
+    "function shown.text()\n  return 't'\nend\nlocal value = said({ text = shown.text(), loud = true }) .. said({ text = 'x' })\n",
+  'a function that is set to one of fewer parameters':
+    "local tell = function()\n  return 'none'\nend\nlocal first = tell(shown)\ntell = said\nlocal value = first .. tell(shown) .. said(shown)\n",
+  'a table for a function of any number of values':
+    "local function count(...)\n  return select('#', ...)\nend\nlocal value = count(shown, shown) .. said(shown)\n",
+  'a method that is handed the table':
+    "local teller = { mark = '!' }\nfunction teller:tell(shown)\n  return shown.text .. self.mark\nend\nlocal value = teller:tell(shown) .. said(shown)\n",
   'names that are hidden':
     "local function show(text)\n  local shown, log = { text = text, loud = false }, 1\n  return said(shown) .. log\nend\nlocal value = show('own') .. said(shown) .. note(keys, shown, by)\n",
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fold, foldPlain, markWords } from '../../src/autocomplete/folding.ts'
+import { fold, foldPlain, markWords } from '../../src/autocomplete/fold.ts'
 import { readFolding } from './files.ts'
 
 test.each(readFolding().texts)('$text is folded to $folded', ({ text, folded, words }) => {

@@ -1,6 +1,6 @@
 // An index in plain memory: what `lua/autocomplete` must answer. Texts are of lower case letters and spaces.
 
-import { fold, markWords } from '../../src/autocomplete/folding.ts'
+import { fold, markWords } from '../../src/autocomplete/fold.ts'
 
 const MOST_EDITED = 24
 

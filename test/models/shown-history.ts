@@ -7,9 +7,9 @@ import Database from 'libsql'
 import { type Board, openBoard } from '../../src/counters/board.ts'
 import type { EventSource } from '../../src/counters/count-source.ts'
 import { SinkError } from '../../src/counters/errors.ts'
-import { readShown } from '../../src/counters/filling.ts'
-import { noteOne } from '../../src/counters/noting.ts'
-import { runRounds } from '../../src/counters/showing.ts'
+import { readShown } from '../../src/counters/read-shown.ts'
+import { noteOne } from '../../src/counters/note.ts'
+import { runRounds } from '../../src/counters/rounds.ts'
 import type { Driver, Script } from '../../src/driver.ts'
 import { Runtime } from '../../src/runtime/connection/runtime.ts'
 import { sqliteEvents } from '../../src/sinks/sqlite.ts'
@@ -133,13 +133,13 @@ export class History {
     const [item, points] = [this.#item(), this.#random() < 0.8 ? 1 : -2]
     this.#tell(`${points} for ${item}${noted ? '' : ', not noted'}`)
     this.#database.prepare('INSERT INTO votes (item, points) VALUES (?, ?)').run(item, points)
-    if (noted) await noteOne(this.#board(this.#source), { id: item, by: points })
+    if (noted) await noteOne(this.#board(this.#source), item, points)
   }
 
   async #noteWrongly(): Promise<void> {
     const item = this.#item()
     this.#tell(`a wrong note of ${item}`)
-    await noteOne(this.#board(this.#source), { id: item, by: 7 })
+    await noteOne(this.#board(this.#source), item, 7)
   }
 
   async #get(): Promise<void> {

@@ -19,9 +19,8 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { Envelope } from '../../src/cache/envelope.ts'
-import { judge } from '../../src/cache/judging.ts'
-import { type Terms, toTerms } from '../../src/cache/options.ts'
+import { Envelope, judge } from '../../src/cache/envelope.ts'
+import { type CacheTerms, toTerms } from '../../src/cache/options.ts'
 import { ioredis } from '../../src/drivers/ioredis.ts'
 import { runOperation } from '../../src/testing/run-operation.ts'
 import type { Arguments } from '../../src/testing/vector-contract.ts'
@@ -56,7 +55,11 @@ async function stored(): Promise<Envelope> {
 }
 
 /** How much was left when the first load of a cycle began, and how many began until its value was there. */
-function cycle(envelope: Envelope, terms: Terms, random: () => number): { gapMs: number; loads: number } {
+function cycle(
+  envelope: Envelope,
+  terms: CacheTerms,
+  random: () => number,
+): { gapMs: number; loads: number } {
   const endsMs = envelope.freshUntilMs
   // Earlier than this one cycle in 8,000 loads.
   let nowMs = endsMs - terms.beta * LOAD_MS * (Math.log(PER_MS * terms.beta * LOAD_MS) + 9)

@@ -167,7 +167,7 @@ test.each(REFUSED)('refused, with what would be right: %j', (described, problem)
 
 const STRUCTURES = `args answer encoded flat found function-name item list map name number of parts perilune-x
   promise-x script set state string symbol then-x this-x to type unit value error date boolean redis status call
-  caller unknown any never infinity nan`.split(/\s+/)
+  caller unknown any never infinity nan constructor to-string has-own-property value-of proto`.split(/\s+/)
 const PROSE =
   'Says asText( and asList(, withoutDefaults(, <Argument>, : Reply | and & CallId. `${odd}` \\ */ /** @x'
 const TAKEN_WELL: Described[] = [
@@ -178,6 +178,7 @@ const TAKEN_WELL: Described[] = [
     returns: ['told at:big half:number? raw:bytes? is:flag?', 'odd rows:[a:bytes? b:flag c:big d:number?]?'],
   },
   { operation: 'status', prose: PROSE },
+  { operation: 'proto', returns: ['constructor', 'to-string at:text', 'value_of', 'proto'] },
   {
     operation: 'lists',
     returns: ['a_b x:[a_text_b:text c:text]', 'a-b x:[a:text b:text c:text]', 'ab x:[a_text:integer]'],

@@ -1,10 +1,10 @@
 // A process that counts and flushes: the library as it is shipped, but what it does outside itself waits at gates.
 
-import { flushPartition } from '../../src/counters/flushing.ts'
-import { Incrementer } from '../../src/counters/incrementing.ts'
-import { readValues, reconcileValues } from '../../src/counters/reading.ts'
+import { flushPartition } from '../../src/counters/flush.ts'
+import { Incrementer } from '../../src/counters/increment.ts'
+import { readValues, reconcileValues } from '../../src/counters/read.ts'
 import type { Sink } from '../../src/counters/sink.ts'
-import { openSource, type Partition, type Settle, type Source } from '../../src/counters/source.ts'
+import { openSource, type CountersPartition, type CountersSource } from '../../src/counters/source.ts'
 import { ConnectionLostError, type Driver, type ReadCall, type Reply } from '../../src/driver.ts'
 import { Runtime } from '../../src/runtime/connection/runtime.ts'
 import type { Stage } from './stage.ts'
@@ -17,7 +17,7 @@ export interface ProcessPlace {
   readonly driver: Driver
   readonly sink: Sink
   readonly stage: Stage
-  readonly settle: Settle | null
+  readonly settle: CountersSource['settle']
   readonly losesAnswer: () => boolean
   /** Told what the server answers, also where that gets lost. */
   readonly onAnswer: (answer: Reply) => void
@@ -26,7 +26,7 @@ export interface ProcessPlace {
 export class Process {
   readonly owner: string
   readonly #runtime: Runtime
-  readonly #source: Source
+  readonly #source: CountersSource
   readonly #incrementer: Incrementer
   #flushing = false
 
@@ -80,8 +80,8 @@ export class Process {
     }
   }
 
-  get #partition(): Partition {
-    return this.#source.partitions[0] as Partition
+  get #partition(): CountersPartition {
+    return this.#source.partitions[0] as CountersPartition
   }
 }
 

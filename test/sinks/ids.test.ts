@@ -1,4 +1,5 @@
 // Of which types ids may be, and that one which cannot be in its column stops no others.
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, read, recount, rollUp, rollUpAll, VOTES } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, makeTables, stored, WORDS } from './fixture.ts'
@@ -204,4 +205,77 @@ describe.each(['latin1', 'ascii'])('where a connection of MariaDB has the charac
     expect(await counts()).toEqual(each(1n))
     expect(Object.keys(await stored(place, 'words')).toSorted()).toEqual(WIDE.toSorted())
   })
+})
+
+const FOLDED = {
+  sqlite: { folds: 'TEXT COLLATE NOCASE', keeps: 'TEXT' },
+  postgres: { folds: 'public.citext', keeps: 'TEXT' },
+  mariadb: { folds: 'VARCHAR(40)', keeps: 'VARCHAR(40) COLLATE utf8mb4_bin' },
+} as const
+
+/** Votes of `ada`, two of `Ada` and four of `bob`, whose ids are of one kind, and things, whose ids are of another. */
+async function foldedVotes(
+  open: () => Promise<Place>,
+  kinds: readonly ['folds' | 'keeps', 'folds' | 'keeps'],
+) {
+  const place = await open()
+  if (place.name === 'postgres') await place.run('CREATE EXTENSION IF NOT EXISTS citext SCHEMA public')
+  const [item, id] = kinds.map((kind) => FOLDED[place.name][kind])
+  await makeVotes(place, '', item)
+  await place.run(`CREATE TABLE things (id ${id} PRIMARY KEY, votes BIGINT NOT NULL)`)
+  const votes = place.events({ ...VOTES, target: { ...VOTES.target, table: 'things' } })
+  for (const one of ['ada', 'Ada', 'Ada', 'bob', 'bob', 'bob', 'bob'])
+    await place.run(`INSERT INTO votes (item, voter) VALUES ('${one}', '${randomUUID()}')`)
+  await rollUpAll(votes)
+  return { place, votes }
+}
+
+const FOLDING = [...SERVERS, { name: 'sqlite', open: openSqlite }]
+
+test.each(FOLDING)('$name: ids that are one row are counted anew as that row', async ({ open }) => {
+  const { place, votes } = await foldedVotes(open, ['folds', 'folds'])
+  const counts = async () => Object.values(await stored(place, 'things')).toSorted()
+
+  for (const ids of [['ada'], ['Ada'], ['ADA', 'bob'], ['ada', 'Ada', 'bob']]) {
+    await recount(votes, ids)
+    expect(await counts()).toEqual(['3', '4'])
+  }
+  for (const ids of [
+    ['ada', 'Ada', 'bob'],
+    ['ADA', 'bob'],
+  ]) {
+    await place.run('UPDATE things SET votes = 10')
+    await recount(votes, ids)
+    expect(await counts()).toEqual(['3', '4'])
+  }
+})
+
+test.each(FOLDING)(
+  '$name: what is kept as refused of an id that is one row with another counts once',
+  async ({ open }) => {
+    const { place, votes } = await foldedVotes(open, ['folds', 'folds'])
+    await place.run('DELETE FROM things WHERE votes = 3')
+    const refused = place.events({
+      ...VOTES,
+      target: { ...VOTES.target, table: 'things', missing: 'refuse' },
+    })
+    await recount(refused, ['ada', 'Ada'])
+    await place.run("INSERT INTO things VALUES ('ADA', 0)")
+    await recount(votes, ['ADA', 'ada'])
+    await votes.retryRefused?.('test:votes')
+
+    expect(await stored(place, 'things')).toEqual({ ADA: '3', bob: '4' })
+  },
+)
+
+test.each(FOLDING)('$name: ids that have a row each are counted anew by themselves', async ({ open }) => {
+  const { place, votes } = await foldedVotes(open, ['folds', 'keeps'])
+  const apart = { ada: '1', Ada: '2', bob: '4' }
+
+  expect(await stored(place, 'things')).toEqual(apart)
+  await recount(votes, ['ada', 'bob'])
+  expect(await stored(place, 'things')).toEqual(apart)
+  await place.run('UPDATE things SET votes = 10')
+  await recount(votes, ['ada', 'Ada', 'bob'])
+  expect(await stored(place, 'things')).toEqual(apart)
 })

@@ -31,10 +31,10 @@ const CONNECTION = [
 ]
 
 /** What a library asks for without a script. */
-const PLAIN: Readonly<Record<string, readonly string[]>> = {
-  autocomplete: ['hget'],
-  cache: ['get', 'mget'],
-}
+const PLAIN: ReadonlyMap<string, readonly string[]> = new Map([
+  ['autocomplete', ['hget']],
+  ['cache', ['get', 'mget']],
+])
 
 /** Commands whose right is given by subcommand: the others tell what the user has no need to know. */
 const CONTAINERS = new Set(['PUBSUB'])
@@ -52,7 +52,7 @@ function rightFor({ name, args }: RedisCall): string {
 /** The ACL rule of a user that only uses one structure; its password is not part of it. */
 export function aclRule(structure: string, commands: readonly string[]): string {
   const unit = `<namespace>:{${structure}:*`
-  const allowed = [...new Set([...CONNECTION, ...(PLAIN[structure] ?? []), ...commands])]
+  const allowed = [...new Set([...CONNECTION, ...(PLAIN.get(structure) ?? []), ...commands])]
     .toSorted()
     .map((name) => `+${name}`)
   return ['resetkeys', 'resetchannels', `~${unit}`, `&${unit}`, '-@all', ...allowed].join(' ')

@@ -43,7 +43,6 @@ class Promotion {
   readonly #promoted: ReadonlySet<Binding>
   readonly #members: ReadonlyMap<Node, MemberExpression>
   readonly #passings: ReadonlyMap<Node, Passing>
-  readonly #assigned: ReadonlySet<Node>
   readonly #calls: ReadonlyMap<Node, CallExpression>
   /** Between the names of a table and its field: with so many underscores the script has no name. */
   readonly #between: string
@@ -52,9 +51,6 @@ class Promotion {
     const { nodes, calls } = script.names
     this.#script = script
     this.#names = script.names
-    this.#assigned = new Set(
-      nodes.flatMap((node) => (node.type === 'AssignmentStatement' ? node.variables : [])),
-    )
     this.#members = new Map(nodes.filter(isMember).map((node) => [node.base, node]))
     const plain = calls.filter((call) => call.type === 'CallExpression')
     this.#calls = new Map(plain.map((call) => [call.base, call]))
@@ -193,7 +189,7 @@ class Promotion {
   /** `table.field`, where it is read. */
   #memberOf(read: Node): MemberExpression | null {
     const member = this.#members.get(read)
-    if (member === undefined || this.#assigned.has(member) || lineOf(member) !== member.loc?.end.line)
+    if (member === undefined || this.#names.targets.has(member) || lineOf(member) !== member.loc?.end.line)
       return null
     return member
   }

@@ -2,6 +2,7 @@
 
 import type { Chunk, FunctionDeclaration, Identifier, Node, Statement } from 'luaparse'
 import { partsOf } from './parts.ts'
+import { impliedIn } from './scope.ts'
 
 export interface Block {
   /** What of the block around it it is in; null for the script itself. */
@@ -68,7 +69,14 @@ function headOf(node: Node): Pick<Block, 'kind' | 'fn' | 'locals'> {
   switch (node.type) {
     case 'FunctionDeclaration':
       // A local function knows its own name; that of a function that is assigned means another one inside.
-      return { kind: 'function', fn: node, locals: beforeAll([...namesOf(node), ...node.parameters]) }
+      return {
+        kind: 'function',
+        fn: node,
+        locals: [
+          ...beforeAll([...namesOf(node), ...node.parameters]),
+          ...impliedIn(node).map((name) => ({ name, at: -1 })),
+        ],
+      }
     case 'ForNumericStatement':
       return { kind: 'loop', fn: null, locals: beforeAll([node.variable]) }
     case 'ForGenericStatement':

@@ -1,5 +1,5 @@
 import type { ForNumericStatement } from 'luaparse'
-import type { DeclaredArgument, DeclaredKey } from './declarations.ts'
+import { type DeclaredArgument, type DeclaredKey, ONE_LINE } from './declarations.ts'
 import type { Refuse } from './head.ts'
 import { locate } from './locate.ts'
 import { type Binding, lineOf } from './scope.ts'
@@ -7,7 +7,10 @@ import type { Script } from './script.ts'
 
 /** Keys and arguments are used, keep their meaning, and groups are walked by their size. */
 export function checkDeclarations(script: Script, refuse: Refuse): void {
-  const { keys, arguments: args } = script.declarations
+  const { keys, arguments: args, after } = script.declarations
+  for (const statement of script.chunk.body)
+    if (lineOf(statement) < after && statement.loc?.end.line !== lineOf(statement))
+      refuse(lineOf(statement), ONE_LINE)
   for (const key of keys) {
     checkUsed(key, 'key', script, refuse)
     checkConstant(key, script, refuse)

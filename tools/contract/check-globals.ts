@@ -17,7 +17,9 @@ export function checkGlobals(script: Script, refuse: Refuse): void {
     if (name.name === 'KEYS' && lineOf(name) >= declarations.after) refuse(lineOf(name), KEYS_ELSEWHERE)
   }
   for (const name of names.globalWrites) refuse(lineOf(name), globalWritten(name, script))
-  for (const { name, line, kind } of names.bindings) {
+  for (const { name, line, kind, reads, writes } of names.bindings) {
+    if (name === 'arg' && kind === 'implied')
+      for (const use of [...reads, ...writes]) refuse(lineOf(use), ARG)
     if (OFFERED.has(name)) refuse(line, `${name} belongs to Lua: take another name for this local`)
     const isOwn = kind !== 'parameter' && locate(script.built.lines, line).file === file
     if (name === 'keys' && isOwn) refuse(line, 'keys is the table of keys: take another name for this local')
@@ -31,6 +33,8 @@ export function checkGlobals(script: Script, refuse: Refuse): void {
 
 const ARGV_ELSEWHERE =
   'ARGV stands in the declarations only, directly behind the head: write local name = ARGV[1] -- text: what it is there, and name here'
+const ARG =
+  'arg is something else in a function with ..., which hides what it was: write local list = { ... }, or take another name'
 const KEYS_ELSEWHERE =
   'KEYS stands in the declarations only: write keys.name, and in a module take the key as a parameter'
 

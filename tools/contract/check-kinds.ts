@@ -36,7 +36,7 @@ function keysAt(node: Expression, script: Script, followed: Set<Binding>): Taken
   const { names, declarations } = script
   if (node.type === 'MemberExpression') {
     const { name } = node.identifier
-    const found = declarations.keys.find((each) => each.name === name || each.name === `${name}_key`)
+    const found = declarations.keys.find(({ part }) => part.replaceAll('-', '_') === name)
     return found ? [{ node, name, type: found.type }] : []
   }
   const binding = names.bindingOf(node)

@@ -9,7 +9,7 @@ export function checkMembers({ names }: Script, refuse: Refuse): void {
   for (const node of names.nodes) {
     if (node.type !== 'MemberExpression' || node.base.type !== 'Identifier') continue
     const [library, { name }] = [node.base.name, node.identifier]
-    const known = names.bindingOf(node.base) === null ? MEMBERS[library] : undefined
+    const known = names.bindingOf(node.base) === null ? MEMBERS.get(library) : undefined
     if (known === undefined || known.includes(name)) continue
     const other = OTHER_MEMBERS.find((each) => each.names.split(' ').includes(`${library}.${name}`))
     refuse(

@@ -27,7 +27,7 @@ export interface Command {
   readonly writes: boolean
   readonly since: string
   /** Option words that came later than the command. */
-  readonly options: Readonly<Record<string, string>>
+  readonly options: ReadonlyMap<string, string>
 }
 
 interface Group {
@@ -173,7 +173,11 @@ const GROUPS: readonly Group[] = [
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map(
   GROUPS.flatMap(({ names, kind = null, keys, writes = false, since = OLDEST_SERVER, options = {} }) =>
-    names.split(' ').map((name) => [name, { kind, keys, writes, since, options }] as const),
+    names
+      .split(' ')
+      .map(
+        (name) => [name, { kind, keys, writes, since, options: new Map(Object.entries(options)) }] as const,
+      ),
   ),
 )
 

@@ -12,6 +12,7 @@ import { checkKeys } from './check-keys.ts'
 import { checkKinds } from './check-kinds.ts'
 import { checkLoops } from './check-loops.ts'
 import { checkMembers } from './check-members.ts'
+import { checkNumbers } from './check-numbers.ts'
 import { checkRefusals } from './check-refusals.ts'
 import { checkRepeats } from './check-repeats.ts'
 import { checkRoom } from './check-room.ts'
@@ -53,6 +54,7 @@ const CHECKS = [
   checkValues,
   checkLoops,
   checkCounts,
+  checkNumbers,
 ]
 /** For folders that are not ours: those that use modules of a library. */
 const CHECKS_OF_USERS = [...CHECKS, checkRepeats, checkWholes]
@@ -184,7 +186,7 @@ function sinceOf({ names, optional }: Script): string {
 
 function sinceOfCall({ command, args }: RedisCall): string {
   const options = args
-    .map((argument) => command.options[literal(argument) ?? ''])
+    .map((argument) => command.options.get(literal(argument) ?? ''))
     .filter((since) => since !== undefined)
   return options.reduce(later, command.since)
 }

@@ -18,9 +18,10 @@ export function constantsOf(script: Script): Constants {
   const statements: Span[] = []
   const values: Edit[] = []
   const bases = new Set(script.names.nodes.flatMap((node) => ('base' in node ? [node.base] : [])))
+  const operands = new Set(script.names.nodes.flatMap(operandsOf))
   for (const statement of script.names.nodes.filter(isLocal)) {
     const set = statement.variables.map((name) => script.names.bindingOf(name))
-    const texts = set.map((binding) => binding && constantValue(binding, source, bases))
+    const texts = set.map((binding) => binding && constantValue(binding, source, bases, operands))
     if (texts.includes(null) || statement.init.length > set.length || !mayGo(script, statement)) continue
     statements.push(spanOf(statement))
     for (const [at, binding] of set.entries()) {
@@ -43,12 +44,25 @@ function constantValue(
   { kind, init, reads, writes }: Binding,
   source: string,
   bases: ReadonlySet<Node>,
+  operands: ReadonlySet<Node>,
 ): string | null {
   if (kind !== 'local' || init === null || writes.length > 0) return null
   if (reads.some((read) => bases.has(read))) return null
+  // Lua would work out -0, and take it for 0 or 0 for it.
+  if (isZero(init) && reads.some((read) => operands.has(read))) return null
   const text = literalText(init, source)
   // A dot or a bracket could join what is before it, and each line has to stay one.
   return text === null || /^[.[]|\n/.test(text) ? null : text
+}
+
+/** Of what may give -0. */
+function operandsOf(node: Node): Node[] {
+  if (node.type === 'UnaryExpression') return [node.argument]
+  return node.type === 'BinaryExpression' && /^[*/%]$/.test(node.operator) ? [node.left, node.right] : []
+}
+
+function isZero(node: Expression): boolean {
+  return node.type === 'NumericLiteral' && node.value === 0
 }
 
 function literalText(node: Expression, source: string): string | null {

@@ -208,7 +208,7 @@ function wrongType({ kind, value }: Parts, types: readonly ScalarType[], place: 
   const written = WRITTEN.get(kind)
   if (written) return `"${value}" is ${types.join(' or ')}: for ${kind} write ${written(place)}`
   const known = [...WRITTEN.keys()]
-  return `there is no kind of argument ${kind}: ${orNearest(kind, known, `use ${ELSEWHERE[kind] ?? known.join(', ')}`)}`
+  return `there is no kind of argument ${kind}: ${orNearest(kind, known, `use ${ELSEWHERE.get(kind) ?? known.join(', ')}`)}`
 }
 
 /** What is said of a kind of key that does not exist. */
@@ -221,12 +221,13 @@ export function noKind(kind: string): string {
 const FORMS =
   "write ARGV[1], tonumber(ARGV[1]), tonumber(ARGV[1] or 7), ARGV[1] == '1', ARGV[1] ~= '0', or local name, name_at = ARGV, 1 when repeated"
 
+export const ONE_LINE =
+  'a declaration is one line, with kind and meaning: write local name = ARGV[1] -- text: what it is'
+
 function takeApart(text: string, line: number): Parts {
   const { names, value, kind, about } = LINE.exec(text)?.groups ?? {}
   if (names === undefined || value === undefined || kind === undefined || about === undefined) {
-    throw new SyntaxError(
-      'a declaration is one line, with kind and meaning: write local name = ARGV[1] -- text: what it is',
-    )
+    throw new SyntaxError(ONE_LINE)
   }
   const [name, start, ...rest] = names.split(',').map((one) => one.trim())
   const isPair = /^(?:KEYS|ARGV), /.test(value)

@@ -3,18 +3,20 @@ import { orNearest } from './nearest.ts'
 
 const SCALARS = new Set<string>(['integer', 'number', 'big', 'text', 'bytes', 'flag'])
 /** What the types of other languages are called here. */
-export const ELSEWHERE: Readonly<Record<string, ScalarType>> = {
-  int: 'integer',
-  long: 'big',
-  bigint: 'big',
-  float: 'number',
-  double: 'number',
-  string: 'text',
-  str: 'text',
-  buffer: 'bytes',
-  bool: 'flag',
-  boolean: 'flag',
-}
+export const ELSEWHERE: ReadonlyMap<string, ScalarType> = new Map(
+  Object.entries({
+    int: 'integer',
+    long: 'big',
+    bigint: 'big',
+    float: 'number',
+    double: 'number',
+    string: 'text',
+    str: 'text',
+    buffer: 'bytes',
+    bool: 'flag',
+    boolean: 'flag',
+  } as const),
+)
 const FIELD = /^([a-z][a-z0-9_]*):(?:\[([^\]]*)\]|([a-z]+))(\?)?$/
 const WORDS = /[^\s[\]]*\[[^\]]*\]\??|\S+/g
 
@@ -53,7 +55,7 @@ function answerField(word: string): AnswerField {
 /** The type that was meant. */
 function typeFor(name: string, type = ''): string {
   if (SCALARS.has(name)) return `the name stands first, ${type}:${name}`
-  return orNearest(type, [...SCALARS], `use ${ELSEWHERE[type] ?? [...SCALARS].join(', ')}`)
+  return orNearest(type, [...SCALARS], `use ${ELSEWHERE.get(type) ?? [...SCALARS].join(', ')}`)
 }
 
 function someFields(name: string, record: string): ScalarField[] {

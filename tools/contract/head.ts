@@ -1,3 +1,4 @@
+import type { Comment } from 'luaparse'
 import type { AnswerField, OptionalCommand } from './contract.ts'
 import { answerFields } from './fields.ts'
 import { linesOf } from './lines.ts'
@@ -67,9 +68,9 @@ export function summary(about: string): string {
 }
 
 /** Commands that a fragment or a head marks as guarded at run time. */
-export function optionalCommands(source: string): OptionalCommand[] {
-  return linesOf(source).flatMap((line) => {
-    const [, command, reason] = /^-- @optional\s+([A-Z]+)\s+(.+)$/.exec(line) ?? []
+export function optionalCommands(comments: readonly Pick<Comment, 'value'>[]): OptionalCommand[] {
+  return comments.flatMap(({ value }) => {
+    const [, command, reason] = /^ @optional\s+([A-Z]+)\s+(.+)$/.exec(value) ?? []
     return command === undefined || reason === undefined ? [] : [{ command, reason: reason.trim() }]
   })
 }
@@ -159,7 +160,7 @@ function readRepeats(tags: readonly Tag[], refuse: Refuse): string | null {
 function readOptional(tags: readonly Tag[], refuse: Refuse): OptionalCommand[] {
   return tags.flatMap(({ name, line, text }) => {
     if (name !== 'optional') return []
-    const found = optionalCommands(`-- @optional ${text}`)
+    const found = optionalCommands([{ value: ` @optional ${text}` }])
     if (found.length === 0) refuse(line, '@optional is not complete: write @optional COMMAND and the reason')
     return found
   })

@@ -26,12 +26,13 @@ function counted(call: RedisCall, count: number, also: number | undefined): Plac
     }
   const keys: Expression[] = []
   if (also !== undefined) take(call, also, keys)
-  for (let place = count + 1; place <= count + counter.value; place++) take(call, place, keys)
+  const last = Math.min(count + counter.value, call.args.length)
+  for (let place = count + 1; place <= last; place++) take(call, place, keys)
   const wanted = counter.value + (also === undefined ? 0 : 1)
   return keys.length === wanted
     ? { keys }
     : {
-        message: `${call.name} has ${counter.value} keys by its number, and not as many behind it: write the number of keys that follow`,
+        message: `${call.name} has ${counter.raw} keys by its number, and not as many behind it: write the number of keys that follow`,
       }
 }
 

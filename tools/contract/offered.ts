@@ -28,14 +28,16 @@ export const OF_LUA: readonly { readonly names: string; readonly mend: string }[
 ]
 
 /** What the libraries of Lua 5.1 have, as Redis offers them. */
-export const MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  string: 'byte char find format gmatch gsub len lower match rep reverse sub upper'.split(' '),
-  table: 'concat insert maxn remove sort'.split(' '),
-  math: `abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log log10 max min modf pi pow rad sin
+export const MEMBERS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    string: 'byte char find format gmatch gsub len lower match rep reverse sub upper'.split(' '),
+    table: 'concat insert maxn remove sort'.split(' '),
+    math: `abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log log10 max min modf pi pow rad sin
    sinh sqrt tan tanh`.split(/\s+/),
-  bit: 'arshift band bnot bor bswap bxor lshift rol ror rshift tobit tohex'.split(' '),
-  struct: 'pack size unpack'.split(' '),
-}
+    bit: 'arshift band bnot bor bswap bxor lshift rol ror rshift tobit tohex'.split(' '),
+    struct: 'pack size unpack'.split(' '),
+  }),
+)
 
 /** Members that are there and mislead, or are there in other Luas, and what to do instead. */
 export const OTHER_MEMBERS: readonly { readonly names: string; readonly mend: string }[] = [

@@ -25,11 +25,8 @@ export function isOnlyRead(names: Names, list: string): boolean {
 
 /** Where the items or the number of items of a list are read. */
 function looksIn(names: Names): Node[] {
-  const assigned = new Set<Node>(
-    names.nodes.flatMap((node) => (node.type === 'AssignmentStatement' ? node.variables : [])),
-  )
   const looks = names.nodes.flatMap((node) => {
-    if (node.type === 'IndexExpression') return assigned.has(node) ? [] : [node.base]
+    if (node.type === 'IndexExpression') return names.targets.has(node) ? [] : [node.base]
     return node.type === 'UnaryExpression' && node.operator === '#' ? [node.argument] : []
   })
   return [...looks, ...names.calls.filter((call) => isReader(call, names)).flatMap(argumentsOf)]

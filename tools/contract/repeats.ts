@@ -54,11 +54,15 @@ function mayReadBack(options: readonly Expression[]): boolean {
   return false
 }
 
-const PARTS_OF_BITFIELD: Readonly<Record<string, number>> = { GET: 3, SET: 4, OVERFLOW: 2 }
+const PARTS_OF_BITFIELD: ReadonlyMap<string, number> = new Map([
+  ['GET', 3],
+  ['SET', 4],
+  ['OVERFLOW', 2],
+])
 
 function mayIncrease(parts: readonly Expression[]): boolean {
   for (let at = 0; at < parts.length; ) {
-    const size = PARTS_OF_BITFIELD[word(parts[at]) ?? '']
+    const size = PARTS_OF_BITFIELD.get(word(parts[at]) ?? '')
     if (size === undefined) return true
     at += size
   }

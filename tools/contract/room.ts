@@ -11,7 +11,7 @@ import type {
   TableConstructorExpression,
 } from 'luaparse'
 import { partsOf } from './parts.ts'
-import { argumentsOf, lineOf } from './scope.ts'
+import { argumentsOf, impliedIn, lineOf } from './scope.ts'
 
 /** What one function takes at most; the script itself is one. */
 export interface Taken {
@@ -94,7 +94,7 @@ class Measure {
         return
       case 'FunctionDeclaration':
         if (node.identifier?.type === 'Identifier' && node.isLocal) this.#declare(node.identifier)
-        return this.fn(lineOf(node), node.parameters, node.body, level)
+        return this.fn(lineOf(node), [...implied(node), ...node.parameters], node.body, level)
       case 'ForNumericStatement':
         this.#list([node.start, node.end, ...(node.step === null ? [] : [node.step])], level)
         return this.#loop(node.body, [node.variable], level)
@@ -156,6 +156,11 @@ class Measure {
     const local = this.#frames[owner]?.scopes.findLast(({ names }) => names.has(name))?.names.get(name)
     if (local !== undefined) for (const frame of this.#frames.slice(owner + 1)) frame.outers.add(local)
   }
+}
+
+/** What a method is called on; the rest of the parameters is among these. */
+function implied(fn: FunctionDeclaration): Identifier[] {
+  return impliedIn(fn).includes('self') ? [{ type: 'Identifier', name: 'self' }] : []
 }
 
 const PENDING = 50

@@ -10,7 +10,8 @@ export interface Binding {
   /** The one that was declared last of all that are in scope where this one is declared, hidden ones too. */
   readonly before: Binding | null
   readonly line: number
-  readonly kind: 'local' | 'parameter' | 'loop'
+  /** `implied`: no text declares it, and it keeps its name. */
+  readonly kind: 'local' | 'parameter' | 'loop' | 'implied'
   /** What a local statement sets it to, when one value belongs to it alone. */
   readonly init: Lua.Expression | null
   /** The function that it names. */
@@ -33,6 +34,8 @@ export interface Names {
   /** Every node that stands for a value or a statement, in the order of the text. */
   readonly nodes: readonly Lua.Node[]
   readonly calls: readonly Call[]
+  /** What is set: by an assignment, or by a function of this name. */
+  readonly targets: ReadonlySet<Lua.Node>
   /** What a name stands for; null for a global. */
   bindingOf(node: Lua.Node | undefined): Binding | null
   /** The local that names a function; null for one without a name. */
@@ -67,6 +70,13 @@ export function literal(node: Lua.Node | undefined): string | null {
   return node?.type === 'StringLiteral' ? node.raw.replace(/^(\[=*\[|.)|(\]=*\]|.)$/gs, '') : null
 }
 
+/** What a method is called on, and what Lua 5.1 adds to a function of any number of values: the list of these, or nil. */
+export function impliedIn({ identifier, parameters }: Lua.FunctionDeclaration): ('self' | 'arg')[] {
+  const isMethod = identifier?.type === 'MemberExpression' && identifier.indexer === ':'
+  const isOpen = parameters.some(({ type }) => type === 'VarargLiteral')
+  return [...(isMethod ? (['self'] as const) : []), ...(isOpen ? (['arg'] as const) : [])]
+}
+
 export function argumentsOf(call: Call): readonly Lua.Expression[] {
   if (call.type === 'CallExpression') return call.arguments
   return [call.type === 'StringCallExpression' ? call.argument : call.arguments]
@@ -86,6 +96,7 @@ class Resolver implements Names {
   readonly globalWrites: Lua.Identifier[] = []
   readonly nodes: Lua.Node[] = []
   readonly calls: Call[] = []
+  readonly targets = new Set<Lua.Node>()
   readonly #resolved = new Map<Lua.Node, Binding>()
   readonly #owners = new Map<Lua.FunctionDeclaration, Binding>()
   readonly #scopes: Map<string, Binding>[] = []
@@ -153,6 +164,7 @@ class Resolver implements Names {
   }
 
   #write(target: Lua.Node): void {
+    this.targets.add(target)
     if (target.type !== 'Identifier') return this.#visit(target)
     const binding = this.#find(target.name)
     if (!binding) return void this.globalWrites.push(target)
@@ -176,10 +188,13 @@ class Resolver implements Names {
     if (fn.identifier?.type === 'Identifier' && fn.isLocal)
       this.#declare(fn.identifier, 'local', { fn, statement: fn })
     else if (fn.identifier) this.#write(fn.identifier)
+    const implied = impliedIn(fn)
     this.block(fn.body, () => {
+      if (implied.includes('self')) this.#imply('self', fn)
       for (const [index, parameter] of fn.parameters.entries()) {
         if (parameter.type === 'Identifier') this.#declare(parameter, 'parameter', { place: { fn, index } })
       }
+      if (implied.includes('arg')) this.#imply('arg', fn)
     })
   }
 
@@ -189,6 +204,12 @@ class Resolver implements Names {
     this.#all(heads.filter((head) => head !== null))
     const variables = numeric ? [loop.variable] : loop.variables
     this.block(loop.body, () => variables.forEach((name) => this.#declare(name, 'loop', {})))
+  }
+
+  #imply(name: string, fn: Lua.FunctionDeclaration): void {
+    const { from, to } = spanOf(fn)
+    const place = { range: [from, to], ...(fn.loc && { loc: fn.loc }) }
+    this.#declare({ type: 'Identifier', name, ...place }, 'implied', {})
   }
 
   #declare(name: Lua.Identifier, kind: Binding['kind'], of: New): void {

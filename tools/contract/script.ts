@@ -1,4 +1,4 @@
-import type { Chunk } from 'luaparse'
+import type { Chunk, Comment } from 'luaparse'
 import type { OptionalCommand } from './contract.ts'
 import { type Declarations, type DeclaredKey, readDeclarations } from './declarations.ts'
 import { type Head, optionalCommands, type Refuse, readHead } from './head.ts'
@@ -40,7 +40,7 @@ export function readScript(source: Source, built: Built, problems: Problem[]): S
   refuseOldGrammar(chunk, refuse)
   const read = readDeclarations(built.source, head.after, refuse, (name) => built.modules.get(name)?.table)
   const declarations = { ...read, keys: read.keys.map((key) => ({ ...key, part: partOf(key, built) })) }
-  const optional = [...head.optional, ...optionalCommands(built.source)]
+  const optional = [...head.optional, ...optionalCommands(commentsAlone(chunk))]
   return { ...source, built, head, declarations, chunk, names: resolve(chunk), optional: byCommand(optional) }
 }
 
@@ -55,6 +55,11 @@ function partOf({ part, line }: DeclaredKey, { lines, keyList }: Built): string 
 /** Reports problems of a built script at the places they come from. */
 export function refuseInto(problems: Problem[], built: Built): Refuse {
   return (line, message) => void problems.push({ ...locate(built.lines, line), message })
+}
+
+/** Those that begin their lines. */
+function commentsAlone({ comments = [] }: Chunk): Comment[] {
+  return comments.filter(({ loc }) => loc?.start.column === 0)
 }
 
 function byCommand(optional: readonly OptionalCommand[]): OptionalCommand[] {

@@ -87,7 +87,13 @@ function unitsOf(
   for (const binding of bindings) {
     const unit = definitions.find((each) => isWithin(binding.declared, [spanOf(each)])) ?? null
     const isKeyTable = keyTable !== null && binding.statement === keyTable
-    if (isKeyTable || isDefinedBy(binding, unit) || isWithin(binding.declared, gone)) continue
+    if (
+      isKeyTable ||
+      binding.kind === 'implied' ||
+      isDefinedBy(binding, unit) ||
+      isWithin(binding.declared, gone)
+    )
+      continue
     units.set(binding, unit)
   }
   return units

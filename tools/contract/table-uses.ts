@@ -12,7 +12,7 @@ export function safeUses(names: Names, isWatched: (parameter: Binding) => boolea
     if (node.type === 'UnaryExpression' && node.operator === '#') safe.add(node.argument)
   }
   for (const call of names.calls) for (const use of lookedAt(call, names, isWatched)) safe.add(use)
-  for (const target of names.nodes.flatMap(assigned)) {
+  for (const target of names.targets) {
     if (isLook(target)) safe.delete(target.base)
   }
   return safe
@@ -30,8 +30,4 @@ function lookedAt(call: Call, names: Names, isWatched: (parameter: Binding) => b
     const parameter = names.bindingOf(fn?.parameters[index])
     return parameter !== null && isWatched(parameter)
   })
-}
-
-function assigned(node: Node): readonly Node[] {
-  return node.type === 'AssignmentStatement' ? node.variables : []
 }

@@ -12,6 +12,7 @@
 import type { Comment, Expression, Statement, TableConstructorExpression } from 'luaparse'
 import { commentOn } from './comments.ts'
 import type { Refuse } from './head.ts'
+import { parseLua } from './parse-lua.ts'
 import { lineOf, literal } from './scope.ts'
 
 export interface Table {
@@ -133,7 +134,12 @@ export type Known = (name: string) => Table | undefined
  */
 export function withTables(text: string, known: Known, refuse: Refuse): Named {
   const tables = new Map<string, Table>()
+  if (!text.split('\n').some((line) => TAKEN.test(line) || REPEATED.test(line))) return { text, tables }
+  // A text or a comment over lines may hold what looks like a declaration.
+  const statements = parseLua(text, () => {})?.body ?? []
+  const declared = new Set(statements.filter(({ type }) => type === 'LocalStatement').map(lineOf))
   const lines = text.split('\n').map((line, at) => {
+    if (!declared.has(at + 1)) return line
     const [, local, place, about, group] = TAKEN.exec(line) ?? []
     if (group !== undefined) return `${local}${taken(group, Number(place), known, at + 1, refuse)}${about}`
     const [, before, name = '', written, named, behind] = REPEATED.exec(line) ?? []

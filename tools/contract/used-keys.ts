@@ -19,6 +19,8 @@ export function usedKeys(names: Names, known: readonly string[], refuse: Refuse)
 }
 
 const KEPT = 'the table keys is kept here: pass it to a function, or write keys.name for one key'
+const LOST =
+  'what becomes of the table keys cannot be seen here: pass it to a function that is defined once, with a parameter for it'
 const INDEXED = 'the key cannot be seen here: write its name, keys.name'
 
 class Finder implements UsedKeys {
@@ -28,7 +30,6 @@ class Finder implements UsedKeys {
   readonly #known: readonly string[]
   readonly #refuse: Refuse
   readonly #members: ReadonlyMap<Node, MemberExpression>
-  readonly #set: ReadonlySet<Node>
   readonly #indexed: ReadonlySet<Node>
   readonly #followed = new Set<Binding>()
 
@@ -36,9 +37,6 @@ class Finder implements UsedKeys {
     this.#names = names
     this.#known = known
     this.#refuse = refuse
-    this.#set = new Set<Node>(
-      names.nodes.flatMap((node) => (node.type === 'AssignmentStatement' ? node.variables : [])),
-    )
     this.#indexed = new Set<Node>(
       names.nodes.flatMap((node) => (node.type === 'IndexExpression' ? [node.base] : [])),
     )
@@ -60,11 +58,15 @@ class Finder implements UsedKeys {
   /** The table is handed on: to which parameter, and what is taken of it there. */
   #follow(name: Identifier): void {
     const call = this.#names.calls.find((each) => argumentsOf(each).includes(name))
-    const fn = call && this.#names.bindingOf(call.base)?.fn
-    if (call === undefined || !fn) return this.#refuse(lineOf(name), this.#indexed.has(name) ? INDEXED : KEPT)
-    const parameter = fn.parameters[argumentsOf(call).indexOf(name)]
-    const binding = this.#names.bindingOf(parameter)
-    if (!binding || this.#followed.has(binding)) return
+    const owner = this.#names.bindingOf(call?.base)
+    const fn = owner?.fn
+    if (call === undefined || !owner || !fn)
+      return this.#refuse(lineOf(name), this.#indexed.has(name) ? INDEXED : KEPT)
+    const binding = this.#names.bindingOf(fn.parameters[argumentsOf(call).indexOf(name)])
+    const isOpen = fn.parameters.some(({ type }) => type === 'VarargLiteral')
+    if (owner.writes.length > 0 || (binding === null && isOpen)) return this.#refuse(lineOf(name), LOST)
+    if (binding === null) return // refused as a value too many
+    if (this.#followed.has(binding)) return
     this.#followed.add(binding)
     for (const read of binding.reads) {
       const member = this.#members.get(read)
@@ -80,7 +82,7 @@ class Finder implements UsedKeys {
   #mayStand(member: MemberExpression): boolean {
     const { name } = member.identifier
     const isKnown = this.#known.includes(name)
-    const isSet = this.#set.has(member)
+    const isSet = this.#names.targets.has(member)
     if (!isKnown)
       this.#refuse(
         lineOf(member),

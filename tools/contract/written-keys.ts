@@ -2,11 +2,12 @@
 // keys of the table, the table.
 
 import type { Built } from './built.ts'
+import { withEdits } from './edit.ts'
 import { locate } from './locate.ts'
 import type { KeyList, ListedKey } from './key-list.ts'
 import { parseLua } from './parse-lua.ts'
 import type { Problem } from './problem.ts'
-import { lineOf, resolve } from './scope.ts'
+import { lineOf, resolve, spanOf } from './scope.ts'
 import { usedKeys } from './used-keys.ts'
 
 export interface WrittenLine {
@@ -16,10 +17,11 @@ export interface WrittenLine {
   readonly text: string
 }
 
-/** `keys.ready` in the text of a script, and the local that stands there instead. */
+/** `keys.ready` in the text of a script, and the local that stands there instead, with the line breaks between. */
 interface Direct {
   readonly line: number
   readonly column: number
+  readonly length: number
   readonly name: string
   readonly local: string
 }
@@ -50,14 +52,22 @@ export function keysOf(file: string, { source, lines, modules }: Built, list: Ke
       return []
     }
     const { name } = member.identifier
-    return [{ line: at.line, column: member.loc?.start.column ?? 0, name, local: localFor(name) }]
+    const { from, to } = spanOf(member)
+    const breaks = source.slice(from, to).replaceAll(/[^\n]/g, '')
+    const column = member.loc?.start.column ?? 0
+    return [{ line: at.line, column, length: to - from, name, local: `${localFor(name)}${breaks}` }]
   })
   function localFor(name: string): string {
+    let local = name
+    while (isTaken(local) || (local !== name && known.includes(local))) local += local === name ? '_key' : '_'
+    return local
+  }
+  function isTaken(name: string): boolean {
     // A global of that name is refused, and must not become the key.
     const isHidden =
       names.bindings.some((each) => each.name === name && locate(lines, each.line).file === file) ||
       [...names.globalReads, ...names.globalWrites].some((each) => each.name === name)
-    return isHidden || modules.has(name) ? `${name}_key` : name
+    return isHidden || modules.has(name) || name === 'keys'
   }
   const byItself = new Set(own.map(({ name }) => name))
   const used = list.keys.filter(({ name }) => byItself.has(name) || given.has(name))
@@ -106,11 +116,10 @@ function tableOf(
 
 /** The text of the script with locals in the place of keys that it takes of the table. */
 export function withLocals(text: string, direct: readonly Direct[]): string {
-  const lines = text.split('\n')
-  for (const { line, column, name, local } of direct.toSorted((one, next) => next.column - one.column)) {
-    const before = lines[line - 1] ?? ''
-    const end = column + before.slice(column).search(new RegExp(`\\b${name}\\b`)) + name.length
-    lines[line - 1] = before.slice(0, column) + local + before.slice(end)
-  }
-  return lines.join('\n')
+  const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)]
+  const edits = direct.map(({ line, column, length, local }) => {
+    const from = (starts[line - 1] ?? 0) + column
+    return { from, to: from + length, text: local }
+  })
+  return withEdits(text, edits)
 }

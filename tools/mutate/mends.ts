@@ -65,14 +65,14 @@ export const MENDS: readonly Mend[] = [
   },
   {
     fault: 'an ack that is refused at once is sent again without a pause',
-    file: 'src/queue/exchanger.ts',
+    file: 'src/queue/worker/lane.ts',
     now: 'setTimeout(() => this.#resume(), this.#retries.after(error))',
     before: 'setTimeout(() => this.#resume(), 0)',
-    own: ['src/queue/refused-acks.test.ts'],
+    own: ['src/queue/worker/refused-acks.test.ts'],
   },
   {
     fault: 'what may have happened is not tried again while there is time',
-    file: 'src/queue/exchanger.ts',
+    file: 'src/queue/worker/lane.ts',
     now: '      if (each.job.endsAt > now && !isOver) this.#acks.push(each)\n      else each.job.noteAckEnded(error)',
     before: '      each.job.noteAckEnded(error)',
     own: ['test/faults/queue-outages.test.ts'],

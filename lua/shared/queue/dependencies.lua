@@ -123,7 +123,7 @@ local function link_here(keys, queue, id)
   return seq
 end
 
--- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/chores.ts.
+-- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/source/chores.ts.
 local function link_elsewhere(keys, queue, ref)
   if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', queue.now_ms), ref) == 1 then
     queue.chores = with_flag(queue.chores, CHORES.ask_after)

@@ -146,7 +146,7 @@ end
 
 -- Taking what comes from the outbox of another queue.
 
--- As far as one call goes, in about as many commands; see src/queue/work-of.ts for what one that enqueues may have.
+-- As far as one call goes, in about as many commands; see src/queue/jobs/job-options.ts for what one that enqueues may have.
 local MOST_TAKEN_WORK = 2000
 
 -- What a job takes with its tags and its parents.

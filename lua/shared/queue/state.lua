@@ -148,7 +148,7 @@ local MARKS = bits({
   'bodies', -- payloads that are stored apart; see shared/queue/job
 })
 
--- What scripts cannot do by themselves, and some process has to see to; see src/queue/chores.ts.
+-- What scripts cannot do by themselves, and some process has to see to; see src/queue/source/chores.ts.
 local CHORES = bits({
   'refill', -- a recurring job runs out of known times
   'deliver', -- something waits to go to other queues

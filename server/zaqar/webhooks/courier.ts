@@ -33,7 +33,7 @@ export interface CourierParts {
     letters: Budget,
   ) => Promise<Addressee>
   readonly sender: LetterSender
-  readonly giveUp: (to: Addressee, push: Push) => Promise<void>
+  readonly giveUp: (to: Addressee, push: Push, why: string) => Promise<void>
 }
 
 interface Batch {
@@ -178,13 +178,13 @@ export class Courier {
     const nowMs = await this.#parts.subscriptions.clock.nowMs()
     const open = [...rest]
     for (const [at, { push, tries: before }] of tries.entries()) {
-      const result = tried[at]?.result
+      const { result, why = '' } = tried[at] ?? {}
       if (result === 'delivered') continue
       const again = { id: push.id, marker: push.marker ?? '' }
       const delay = result === 'failed' ? to.delays[before] : undefined
       // One that was cut off is no try: among the slow it has all its time.
       if (result === 'late') open.push({ ...again, tries: before, dueAtMs: nowMs })
-      else if (delay === undefined) await this.#parts.giveUp(to, push)
+      else if (delay === undefined) await this.#parts.giveUp(to, push, why)
       else open.push({ ...again, tries: before + 1, dueAtMs: nowMs + delay * 1000 })
     }
     return { ...progress, marker, open, slow: tried.some((each) => each.slow) }

@@ -28,6 +28,8 @@ export interface LetterResult {
   readonly result: 'delivered' | 'failed' | 'late' | 'refused'
   /** Whether the receiver took so long that others should not wait for it. */
   readonly slow: boolean
+  /** Why it was not delivered. */
+  readonly why: string
 }
 
 export interface LetterSenderTerms {
@@ -64,16 +66,19 @@ export class LetterSender {
     const bytes = form.bytesOf(message)
     if (bytes > maxBytes) {
       onError(new LetterTooLargeError(to, bytes, maxBytes))
-      return { result: 'refused', slow: false }
+      return { result: 'refused', slow: false, why: 'it is too large' }
     }
     const share = await letters.take(to.place.tenant.scope, bytes, signal)
     try {
       const beganAt = performance.now()
       const url = new URL(subscription.subscriber)
       const patienceMs = to.isSlow ? timeoutMs : Math.min(timeoutMs, SLOW_MS)
-      const outcome = await postLetter(url, form.write(message), { timeoutMs: patienceMs, allowed, signal })
+      let why = ''
+      const onFailure = (reason: string): void => void (why = reason)
+      const terms = { timeoutMs: patienceMs, allowed, signal, onFailure }
+      const outcome = await postLetter(url, form.write(message), terms)
       const slow = outcome === 'late' || performance.now() - beganAt > SLOW_MS
-      return { result: resultOf(outcome, patienceMs < timeoutMs), slow }
+      return { result: resultOf(outcome, patienceMs < timeoutMs), slow, why }
     } finally {
       share.release()
     }

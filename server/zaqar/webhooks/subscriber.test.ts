@@ -80,6 +80,34 @@ describe('a push', () => {
   })
 })
 
+describe('why a push was not delivered', () => {
+  const refusing = 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n'
+  test.each([
+    ['a status', async () => saying(refusing), '127.0.0.1', 'it answered with 503'],
+    ['no answer in time', async () => saying('HTTP/1.1 20'), '127.0.0.1', 'no answer in time'],
+    [
+      'no connection',
+      async () => 1,
+      '127.0.0.1',
+      'it cannot be reached, or does not answer in HTTP (ECONNREFUSED)',
+    ],
+    [
+      'no HTTP',
+      async () => saying('SSH-2.0-x\r\n'),
+      '127.0.0.1',
+      'it cannot be reached, or does not answer in HTTP (HPE_INVALID_CONSTANT)',
+    ],
+    ['a private address', async () => 1, '', 'its address is not one that a webhook may reach'],
+  ])('is told of %s', async (_, portOf, allowed, why) => {
+    let told = ''
+    const onFailure = (reason: string): void => void (told = reason)
+    const terms = { timeoutMs: 500, allowed: rangesOf(allowed), onFailure }
+    await postLetter(new URL(`http://127.0.0.1:${await portOf()}/`), LETTER, terms)
+
+    expect(told).toBe(why)
+  })
+})
+
 describe('ranges of addresses', () => {
   test('are read with or without a size, and anything else is none', () => {
     expect(readRanges('')).toEqual([])

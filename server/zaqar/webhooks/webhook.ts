@@ -19,7 +19,11 @@ export interface WebhookTerms {
   readonly names?: Names
   /** Ends it, and says nothing of the subscriber. */
   readonly signal?: AbortSignal
+  /** Hears why it was not delivered. */
+  readonly onFailure?: (why: string) => void
 }
+
+const FORBIDDEN = 'its address is not one that a webhook may reach'
 
 class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError'
@@ -36,9 +40,12 @@ const MAX_ANSWER_BYTES = 65_536
 export async function postLetter(
   url: URL,
   { headers, body }: WebhookLetter,
-  { timeoutMs, allowed, names = namesOfProcess, signal }: WebhookTerms,
+  { timeoutMs, allowed, names = namesOfProcess, signal, onFailure = () => undefined }: WebhookTerms,
 ): Promise<PostOutcome> {
-  if (isIP(hostOf(url)) !== 0 && !mayReach(hostOf(url), allowed)) return 'forbidden'
+  if (isIP(hostOf(url)) !== 0 && !mayReach(hostOf(url), allowed)) {
+    onFailure(FORBIDDEN)
+    return 'forbidden'
+  }
   const options: RequestOptions = {
     method: 'POST',
     headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
@@ -48,12 +55,24 @@ export async function postLetter(
   }
   try {
     const status = await statusInTime(url, options, body, { timeoutMs, signal })
-    return status >= 200 && status < 300 ? 'delivered' : 'failed'
+    if (status >= 200 && status < 300) return 'delivered'
+    onFailure(`it answered with ${status}`)
+    return 'failed'
   } catch (error) {
     signal?.throwIfAborted()
+    onFailure(wordsOf(error))
     if (error instanceof LateError) return 'late'
     return error instanceof ForbiddenAddressError ? 'forbidden' : 'failed'
   }
+}
+
+/** Without the address, which the operator of the subscriber may keep to himself. */
+function wordsOf(error: unknown): string {
+  if (error instanceof LateError) return error.message
+  if (error instanceof ForbiddenAddressError) return FORBIDDEN
+  if (error instanceof Error && 'code' in error)
+    return `it cannot be reached, or does not answer in HTTP (${String(error.code)})`
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** The host without the brackets that stand around an IPv6 address. */

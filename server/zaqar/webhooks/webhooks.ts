@@ -70,7 +70,7 @@ export class Webhooks {
       concurrency: limits.webhookConcurrency,
       maxPushBytes: limits.maxMessagesPostSize,
       address: (turn, subscription, letters) => this.#address(turn, subscription, letters),
-      giveUp: (to, push) => this.#giveUp(to, push),
+      giveUp: (to, push, why) => this.#giveUp(to, push, why),
     })
   }
 
@@ -181,10 +181,10 @@ export class Webhooks {
     if (kind === 'confirm' && subscription.confirmed) return
     const to = await this.#address(turn, subscription, this.#questions)
     const text = encodeQuestion(place.queue, id, subscription, kind, this.#parts.sender)
-    const { result, slow } = await this.#sender.send(to, text)
+    const { result, slow, why } = await this.#sender.send(to, text)
     if (result === 'delivered') return this.#noteQuickness(to, slow)
     const delay = result === 'failed' ? to.delays[tries + job.attempt - 1] : undefined
-    if (delay === undefined) this.#parts.onError(gaveUp('a question', to))
+    if (delay === undefined) this.#parts.onError(gaveUp('a question', to, why))
     else await this.#agenda.askAgain(turn, question, `${delay}s`)
   }
 
@@ -195,10 +195,10 @@ export class Webhooks {
     )
   }
 
-  async #giveUp(to: Addressee, push: Push): Promise<void> {
+  async #giveUp(to: Addressee, push: Push, why: string): Promise<void> {
     const { perilune, registry, settings, onError } = this.#parts
     const { place, subscription } = to
-    onError(gaveUp('a push', to))
+    onError(gaveUp('a push', to, why))
     const metadata = (await registry.recall(place)) ?? {}
     const queue = metadata['_dead_letter_queue']
     if (!isQueueName(queue)) return
@@ -212,6 +212,6 @@ export class Webhooks {
   }
 }
 
-function gaveUp(what: string, { place, id }: Addressee): Error {
-  return new Error(`gave up ${what} of ${place.queue} to subscription ${id}`)
+function gaveUp(what: string, { place, id }: Addressee, why: string): Error {
+  return new Error(`gave up ${what} of ${place.queue} to subscription ${id}: ${why}`)
 }

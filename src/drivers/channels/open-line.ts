@@ -24,7 +24,7 @@ export interface OpenLineEvents {
   onGone(): void
 }
 
-export interface LineTerms extends OpenLineEvents {
+export interface OpenLineTerms extends OpenLineEvents {
   readonly address: string
   /** True when it matters for each slot where the line leads to. */
   readonly isForSlots: boolean
@@ -63,7 +63,7 @@ export class OpenLine {
   #provenAt = Number.NEGATIVE_INFINITY
   #isGone = false
 
-  constructor(lines: Lines, terms: LineTerms) {
+  constructor(lines: Lines, terms: OpenLineTerms) {
     this.address = terms.address
     this.#isForSlots = terms.isForSlots
     this.#lines = lines

@@ -2,13 +2,13 @@
 
 import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
 import { connectThroughFailovers } from './detector.ts'
-import type { PendingRun, PendingRuns } from '../wire/pending.ts'
+import type { PendingRun, PendingRuns } from '../wire/pending-runs.ts'
 import { isRefusal, PrimarySearch } from '../wire/primary-search.ts'
 import { slotOf } from '../wire/slot.ts'
 import type { WireArgument } from '../wire/wire.ts'
 
 /** Sends a command as `call` of ioredis does, or as `callBuffer`. */
-export type Send = (command: string, args: WireArgument[], bytes: boolean) => Promise<unknown>
+export type SendCommand = (command: string, args: WireArgument[], bytes: boolean) => Promise<unknown>
 
 /**
  * Past three habits of ioredis. With auto-pipelining on, a cluster would send our calls in pipelines, and those do not follow
@@ -16,7 +16,7 @@ export type Send = (command: string, args: WireArgument[], bytes: boolean) => Pr
  * silent, and calls have deadlines of their own. And it copies the arguments of every call by `flat`, which of a hundred takes
  * longer than all else it does to a command: texts, of which it makes nothing else, come into the command when that is sent.
  */
-export function senderOf(client: Redis | Cluster): Send {
+export function senderOf(client: Redis | Cluster): SendCommand {
   let texts: string[] = []
   const own = {
     options: { ...client.options, enableAutoPipelining: false },

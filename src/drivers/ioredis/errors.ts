@@ -2,7 +2,7 @@
 // an Error of its own.
 
 import { ConnectionLostError, ServerReplyError } from '../../driver.ts'
-import type { PendingRun } from '../wire/pending.ts'
+import type { PendingRun } from '../wire/pending-runs.ts'
 import { IN_SUBSCRIBER_MODE, isOfNoRoom, messageOf } from '../wire/message.ts'
 
 /** What ioredis throws when it drops a command that it never took out of its offline queue. */

@@ -2,9 +2,9 @@ import type { Cluster, Redis } from 'ioredis'
 import { ConnectionLostError, type Driver, type Reply } from '../../driver.ts'
 import { addressOf, isCluster, nodeAt, ownerOf, peerOf, senderOf, straightTo } from './client.ts'
 import { openLine } from './line.ts'
-import { type Line, type LineEvents, type Lines, type Place, touchOf } from '../wire/line.ts'
+import { type Line, type LineEvents, type Lines, type ChannelPlace, touchOf } from '../wire/line.ts'
 import { isSameProcess } from '../channels/same-process.ts'
-import { Sharding } from '../channels/sharding.ts'
+import { Sharding } from '../channels/sharded-channels.ts'
 import { countsSomebody } from '../wire/wire.ts'
 
 /** How the driver sends. */
@@ -23,7 +23,7 @@ export class IoredisLines implements Lines {
     this.#sharding = new Sharding(() => commands.info())
   }
 
-  async placeOf(channel: string): Promise<Place> {
+  async placeOf(channel: string): Promise<ChannelPlace> {
     if (!isCluster(this.#client)) return { addresses: placesOf(this.#client), onlyFirst: false }
     const owner = (await this.#sharding.isOn()) ? ownerOf(this.#client, channel) : undefined
     const others = this.#client.nodes('master').map(addressOf)

@@ -3,8 +3,8 @@
 import type { Cluster, Redis } from 'ioredis'
 import { isCluster, nodeAt, ownerOf } from './client.ts'
 import { openLine } from './line.ts'
-import { type Listening, NO_EVENTS } from '../wire/listening.ts'
-import type { PendingRun } from '../wire/pending.ts'
+import { type WatchedConnections, NO_EVENTS } from '../wire/watched-connections.ts'
+import type { PendingRun } from '../wire/pending-runs.ts'
 import { bytesOf } from '../wire/wire.ts'
 
 /** Two seconds with the round in which it is looked at again. */
@@ -14,7 +14,7 @@ const PATIENCE = 3
 const WAITING =
   /^(?:bl(?:move|mpop|pop)|br(?:pop|poplpush)|bz(?:mpop|popmax|popmin)|xread|xreadgroup|wait|waitaof)$/i
 
-export function listenTo(client: Redis | Cluster): Listening<Redis> {
+export function listenTo(client: Redis | Cluster): WatchedConnections<Redis> {
   return {
     patience: PATIENCE,
     placeOf: ({ key, node }) => {

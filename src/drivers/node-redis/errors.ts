@@ -3,7 +3,7 @@
 
 import { ConnectionLostError, ServerReplyError } from '../../driver.ts'
 import { IN_SUBSCRIBER_MODE, isOfNoRoom, messageOf } from '../wire/message.ts'
-import type { PendingRun } from '../wire/pending.ts'
+import type { PendingRun } from '../wire/pending-runs.ts'
 
 /** What node-redis throws for a command that never left its queue. */
 const NEVER_WRITTEN =

@@ -1,11 +1,11 @@
 import type { Driver, Reply } from '../../driver.ts'
-import { type Line, type LineEvents, type Lines, type Place, touchOf } from '../wire/line.ts'
+import { type Line, type LineEvents, type Lines, type ChannelPlace, touchOf } from '../wire/line.ts'
 import type { NodeClient } from './client.ts'
 import type { Connections } from './connections.ts'
 import { explain } from './errors.ts'
 import { openLine } from './line.ts'
 import { isSameProcess } from '../channels/same-process.ts'
-import { Sharding } from '../channels/sharding.ts'
+import { Sharding } from '../channels/sharded-channels.ts'
 import { countsSomebody } from '../wire/wire.ts'
 
 /** How the driver sends. */
@@ -24,7 +24,7 @@ export class NodeRedisLines implements Lines {
     this.#sharding = new Sharding(() => commands.info())
   }
 
-  async placeOf(channel: string): Promise<Place> {
+  async placeOf(channel: string): Promise<ChannelPlace> {
     const isSharded = await this.#isSharded()
     return { addresses: this.#connections.addresses(isSharded ? channel : undefined), onlyFirst: isSharded }
   }

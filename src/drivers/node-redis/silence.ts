@@ -1,10 +1,10 @@
 // How a connection of node-redis that has fallen silent is known, and ended.
 
-import { type Listening, NO_EVENTS } from '../wire/listening.ts'
+import { type WatchedConnections, NO_EVENTS } from '../wire/watched-connections.ts'
 import { connectsAgain, type NodeClient, replace } from './client.ts'
 import type { Connections } from './connections.ts'
 import { openLine } from './line.ts'
-import type { PendingRun } from '../wire/pending.ts'
+import type { PendingRun } from '../wire/pending-runs.ts'
 import { inTime } from '../wire/time-limit.ts'
 
 /** Two seconds with the round in which it is looked at again: what answers a client that connects is small, and comes at once. */
@@ -13,7 +13,7 @@ const PATIENCE_WITH_GREETING = 3
 const PATIENCE = 9
 const PATIENCE_WHERE_LARGE = 60
 
-export function listenTo(connections: Connections): Listening<NodeClient> {
+export function listenTo(connections: Connections): WatchedConnections<NodeClient> {
   return {
     patience: PATIENCE_WITH_GREETING,
     placeOf: ({ key, node }) => node ?? connections.placeOf(key),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Backlog } from './backlog.ts'
-import { PendingRuns } from './pending.ts'
+import { ClientBacklog } from './backlog.ts'
+import { PendingRuns } from './pending-runs.ts'
 
 const MIB = 1024 * 1024
 
@@ -9,11 +9,11 @@ afterEach(() => void vi.useRealTimers())
 
 function setup(): {
   pending: PendingRuns
-  backlog: Backlog<object>
+  backlog: ClientBacklog<object>
   call: (key: string, bytes?: number) => void
 } {
   const pending = new PendingRuns({}, String as never, () => undefined)
-  const backlog = new Backlog(pending, { placeOf: ({ key }) => (key === 'anywhere' ? undefined : key) })
+  const backlog = new ClientBacklog(pending, { placeOf: ({ key }) => (key === 'anywhere' ? undefined : key) })
   const call = (key: string, bytes = 10): void => {
     const never = new Promise(() => undefined)
     pending.follow(never, { key, bytes, written: true }).catch(() => undefined)

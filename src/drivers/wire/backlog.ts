@@ -2,8 +2,8 @@
 // that goes on calling would grow for as long as the server stands still. So a connection over which very much is due for long takes
 // no more until there is less: what is not sent, the runtime tries again until its deadline.
 
-import type { Listening } from './listening.ts'
-import type { PendingRuns } from './pending.ts'
+import type { WatchedConnections } from './watched-connections.ts'
+import type { PendingRuns } from './pending-runs.ts'
 
 /** Five seconds: by default nobody waits for longer. */
 const LONG_ROUNDS = 10
@@ -13,14 +13,14 @@ const MOST_BYTES = 64 * 1024 * 1024
 /** Why a call is not sent. */
 export const TOO_MUCH_DUE = 'too many calls are due over the connection'
 
-export class Backlog<Spot extends object> {
+export class ClientBacklog<Spot extends object> {
   readonly #pending: PendingRuns<Spot>
-  readonly #placeOf: Listening<Spot>['placeOf']
+  readonly #placeOf: WatchedConnections<Spot>['placeOf']
   readonly #stopRounds: () => void
   /** Where too much was due in the last round. */
   #full = new Set<unknown>()
 
-  constructor(pending: PendingRuns<Spot>, { placeOf }: Pick<Listening<Spot>, 'placeOf'>) {
+  constructor(pending: PendingRuns<Spot>, { placeOf }: Pick<WatchedConnections<Spot>, 'placeOf'>) {
     this.#pending = pending
     this.#placeOf = placeOf
     this.#stopRounds = pending.onRound(() => this.#look())

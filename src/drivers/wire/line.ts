@@ -26,7 +26,7 @@ export interface LineEvents {
 }
 
 /** Where a channel belongs. */
-export interface Place {
+export interface ChannelPlace {
   /** The nodes that may carry it, the likeliest first; never empty. */
   readonly addresses: readonly string[]
   /** True when only the first of them is right: what is published reaches the subscribers of one node. */
@@ -39,7 +39,7 @@ export function touchOf(channel: string): WriteCall {
 }
 
 export interface Lines {
-  placeOf(channel: string): Promise<Place>
+  placeOf(channel: string): Promise<ChannelPlace>
   open(address: string, events: LineEvents): Promise<Line>
   /**
    * Sends a write that changes nothing to the node that takes the commands for the channel's slot. Once it has settled the

@@ -1,7 +1,7 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { ConnectionLostError } from '../../driver.ts'
 import type { Line } from './line.ts'
-import { PendingRuns } from './pending.ts'
+import { PendingRuns } from './pending-runs.ts'
 import { Silence } from './silence.ts'
 
 const answering: Line = {

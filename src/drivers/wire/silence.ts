@@ -14,9 +14,9 @@
 // at which it was that.
 
 import { ServerReplyError } from '../../driver.ts'
-import type { Listening, Signs } from './listening.ts'
+import type { WatchedConnections, Signs } from './watched-connections.ts'
 import { Pauses } from './pauses.ts'
-import { type PendingRun, type PendingRuns, ROUND_MS } from './pending.ts'
+import { type PendingRun, type PendingRuns, ROUND_MS } from './pending-runs.ts'
 import { inTime } from './time-limit.ts'
 
 /** What has come by the time of the answer of the new connection is read within this. */
@@ -51,7 +51,7 @@ interface Rest {
 
 export class Silence<Spot extends object> {
   readonly #pending: PendingRuns<Spot>
-  readonly #listening: Listening<Spot>
+  readonly #listening: WatchedConnections<Spot>
   readonly #pauses = new Pauses()
   readonly #stopRounds: () => void
   #watched = new Map<Spot, Watched<Spot>>()
@@ -61,7 +61,7 @@ export class Silence<Spot extends object> {
   readonly #rests = new WeakMap<Spot, Rest>()
   #closed = false
 
-  constructor(pending: PendingRuns<Spot>, listening: Listening<Spot>) {
+  constructor(pending: PendingRuns<Spot>, listening: WatchedConnections<Spot>) {
     this.#pending = pending
     this.#listening = listening
     this.#stopRounds = pending.onRound(() => void this.#round())

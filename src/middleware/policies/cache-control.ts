@@ -1,6 +1,6 @@
 // What a response says of being kept (RFC 9111), to a cache that all callers share.
 
-import type { Outgoing } from '../responses/recording.ts'
+import type { HandlerResponse } from '../responses/response-recorder.ts'
 
 export type Keepable =
   /** In milliseconds; null: the response does not say. How old it is already counts to how long it is fresh. */
@@ -29,7 +29,7 @@ type ValuesOf = (name: string) => string
 const KEPT_STATUSES: ReadonlySet<number> = new Set([200, 203, 204, 300, 301, 308, 404, 410, 414])
 const FORBIDDING = ['no-store', 'private', 'no-cache']
 
-export function judgeResponse({ status, headers, body }: Outgoing, rules: KeepRules): Keepable {
+export function judgeResponse({ status, headers, body }: HandlerResponse, rules: KeepRules): Keepable {
   if (status >= 500 || status === 304 || status === 206) return { status: 'failed' }
   const lines = [...headers].map(([name, value]) => [name.toLowerCase(), value] as const)
   const valuesOf: ValuesOf = (wanted) =>

@@ -13,7 +13,7 @@ import { isOutage } from '../../runtime/errors/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from '../responses/answer.ts'
 import { hasBegun, noteBegun } from './begun-for.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'
-import { KEPT_HEADERS, Recording, type StoredResponse } from '../responses/recording.ts'
+import { KEPT_HEADERS, ResponseRecorder, type StoredResponse } from '../responses/response-recorder.ts'
 import { toldText } from './told.ts'
 
 export interface IdempotencyOptions<Request> {
@@ -51,7 +51,7 @@ export interface Incoming {
 export type Admission =
   | { readonly status: 'pass' }
   | { readonly status: 'answered'; readonly answer: Answer }
-  | { readonly status: 'begun'; readonly recording: Recording }
+  | { readonly status: 'begun'; readonly recording: ResponseRecorder }
 
 export type Store = Pick<Once<StoredResponse>, 'begin' | 'name'>
 
@@ -70,12 +70,6 @@ const DEFAULT_MAX_BYTES = 1024 * 1024
 // In base64, and with its headers, a response stays below what a once takes.
 const MOST_BYTES = 3_000_000
 
-/** Checks the options once, when the middleware is made. Throws InvalidArgumentError. */
-export function checkIdempotencyOptions<Request>(options: IdempotencyOptions<Request>): { maxBytes: number } {
-  checkOptions('options', options, OPTIONS)
-  return { maxBytes: checkInteger('maxBytes', options.maxBytes ?? DEFAULT_MAX_BYTES, 1, MOST_BYTES) }
-}
-
 /** Null: the keys are shared. Throws InvalidArgumentError when it is not told of a request whose they are. */
 export function subjectOf<Request>(
   { subject }: IdempotencyOptions<Request>,
@@ -84,52 +78,57 @@ export function subjectOf<Request>(
   return subject === undefined ? null : toldText('subject', subject(request))
 }
 
-/** Decides before the handler. */
-export async function admit<Request>(
-  once: Store,
-  options: IdempotencyOptions<Request>,
-  incoming: Incoming,
-): Promise<Admission> {
-  const { methods = DEFAULT_METHODS, required = false } = options
-  if (!methods.includes(incoming.method)) return { status: 'pass' }
-  if (incoming.header === null) {
-    return required ? answered(missing()) : { status: 'pass' }
-  }
-  const key = parseIdempotencyKey(incoming.header)
-  if (key === null) return answered(malformed())
-  const fingerprint = await incoming.fingerprint()
-  if (fingerprint === null) return answered(tooLarge())
-  const subject = incoming.subject()
-  const unit = subject === null ? key : fingerprintOf(subject, key)
-  const what = `once ${once.name} ${unit}`
-  if (hasBegun(incoming.request, what)) return { status: 'pass' }
-  try {
-    const admission = await begin(once, options, incoming.method, { key: unit, fingerprint })
-    if (admission.status === 'begun') noteBegun(incoming.request, what, admission.recording.settled)
-    return admission
-  } catch (error) {
-    if (isOutage(error)) return answered(unavailable())
-    if (error instanceof ResultNotKeptError) return answered(notKept())
-    throw error
-  }
-}
+export class IdempotencyPolicy<Request> {
+  readonly maxBytes: number
+  readonly #once: Store
+  readonly #options: IdempotencyOptions<Request>
 
-async function begin<Request>(
-  once: Store,
-  options: IdempotencyOptions<Request>,
-  method: string,
-  { key, fingerprint }: { readonly key: string; readonly fingerprint: string },
-): Promise<Admission> {
-  const begun = await once.begin(key, { fingerprint })
-  switch (begun.status) {
-    case 'started':
-      return { status: 'begun', recording: new Recording(begun.attempt, method, options) }
-    case 'replayed':
-      return answered(replay(begun.result))
-    case 'running':
-      return answered(running())
-    default:
-      return answered(reused())
+  /** Throws InvalidArgumentError. */
+  constructor(once: Store, options: IdempotencyOptions<Request>) {
+    checkOptions('options', options, OPTIONS)
+    this.maxBytes = checkInteger('maxBytes', options.maxBytes ?? DEFAULT_MAX_BYTES, 1, MOST_BYTES)
+    this.#once = once
+    this.#options = options
+  }
+
+  /** Decides before the handler. */
+  async admit(incoming: Incoming): Promise<Admission> {
+    const { methods = DEFAULT_METHODS, required = false } = this.#options
+    if (!methods.includes(incoming.method)) return { status: 'pass' }
+    if (incoming.header === null) {
+      return required ? answered(missing()) : { status: 'pass' }
+    }
+    const key = parseIdempotencyKey(incoming.header)
+    if (key === null) return answered(malformed())
+    const fingerprint = await incoming.fingerprint()
+    if (fingerprint === null) return answered(tooLarge())
+    const subject = incoming.subject()
+    const unit = subject === null ? key : fingerprintOf(subject, key)
+    const what = `once ${this.#once.name} ${unit}`
+    if (hasBegun(incoming.request, what)) return { status: 'pass' }
+    try {
+      const admission = await this.#begin(incoming.method, unit, fingerprint)
+      if (admission.status === 'begun') noteBegun(incoming.request, what, admission.recording.settled)
+      return admission
+    } catch (error) {
+      if (isOutage(error)) return answered(unavailable())
+      if (error instanceof ResultNotKeptError) return answered(notKept())
+      throw error
+    }
+  }
+
+  async #begin(method: string, key: string, fingerprint: string): Promise<Admission> {
+    const begun = await this.#once.begin(key, { fingerprint })
+    switch (begun.status) {
+      case 'started':
+        return { status: 'begun', recording: new ResponseRecorder(begun.attempt, method, this.#options) }
+      case 'replayed':
+        return answered(replay(begun.result))
+      case 'running':
+        return answered(running())
+      default:
+        return answered(reused())
+    }
   }
 }
 

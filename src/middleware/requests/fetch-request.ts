@@ -5,7 +5,7 @@ import { handOn } from '../policies/begun-for.ts'
 import { readBounded } from '../responses/bounded-body.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
 import { partsOf } from './parts-of-body.ts'
-import { type Asked, CONDITIONS } from '../policies/response-caching.ts'
+import { type AskedResource, CONDITIONS } from '../policies/response-cache.ts'
 import { toldText } from '../policies/told.ts'
 
 /** The body up to a size, still there for the handler; null when it is larger. */
@@ -33,7 +33,7 @@ export function incomingOf(
   }
 }
 
-export function askedOf(request: Request): Asked {
+export function askedOf(request: Request): AskedResource {
   const { method, url, headers } = request
   const { host, pathname, search } = new URL(url)
   return { request, method, place: `${host}${pathname}${search}`, header: (name) => headers.get(name) }

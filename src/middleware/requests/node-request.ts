@@ -4,7 +4,7 @@ import { fingerprintOf } from '../../once/once.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
 import { textOfParsed } from './parsed-body.ts'
 import { partsOf } from './parts-of-body.ts'
-import { type Asked, CONDITIONS } from '../policies/response-caching.ts'
+import { type AskedResource, CONDITIONS } from '../policies/response-cache.ts'
 import { toldText } from '../policies/told.ts'
 
 export interface ParsedRequest {
@@ -46,7 +46,7 @@ export function incomingOf<Request extends ParsedRequest>(
   }
 }
 
-export function askedOf(request: ParsedRequest): Asked {
+export function askedOf(request: ParsedRequest): AskedResource {
   const { method, originalUrl } = request
   const header = (name: string): string | null => headerOf(request, name)
   return { request, method, place: `${hostOf(request)}${originalUrl}`, header }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Connection, holdOpen } from './held-open.ts'
+import { type HeldConnection, holdOpen } from './held-open.ts'
 
-class Socket implements Connection {
+class Socket implements HeldConnection {
   readonly destroyed: unknown[] = []
   destroy(error?: Error): this {
     this.destroyed.push(error ?? null)

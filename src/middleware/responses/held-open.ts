@@ -2,7 +2,7 @@
 // a response that fails after its end: without middleware the response has gone out by then.
 
 /** What is used of a socket. */
-export interface Connection {
+export interface HeldConnection {
   readonly writable?: boolean
   destroy(error?: Error): unknown
 }
@@ -11,25 +11,25 @@ export interface Connection {
 export type BreakingOff = (() => void) | null
 
 // Requests may come one behind another on one connection.
-const holds = new WeakMap<Connection, Hold>()
+const holds = new WeakMap<HeldConnection, Hold>()
 
 /** Nobody breaks the connection off until the function is called that is answered. */
-export function holdOpen(connection: Connection): () => BreakingOff {
+export function holdOpen(connection: HeldConnection): () => BreakingOff {
   const hold = holds.get(connection) ?? new Hold(connection)
   holds.set(connection, hold)
   return hold.add()
 }
 
 class Hold {
-  readonly #connection: Connection
+  readonly #connection: HeldConnection
   readonly #own: PropertyDescriptor | undefined
   #count = 0
   #wanted: [error?: Error] | null = null
 
-  constructor(connection: Connection) {
+  constructor(connection: HeldConnection) {
     this.#connection = connection
     this.#own = Object.getOwnPropertyDescriptor(connection, 'destroy')
-    const value = (...args: [error?: Error]): Connection => {
+    const value = (...args: [error?: Error]): HeldConnection => {
       this.#wanted ??= args
       return connection
     }

@@ -1,7 +1,7 @@
 // A response as it is kept, and as it is served.
 
 import { type Answer, BODILESS, type Headers } from './answer.ts'
-import { KEPT_HEADERS, type Outgoing } from './recording.ts'
+import { KEPT_HEADERS, type HandlerResponse } from './response-recorder.ts'
 
 /** In whatever codec the cache has. */
 export interface KeptResponse {
@@ -16,7 +16,7 @@ export interface KeptResponse {
 }
 
 export function toKept(
-  { status, headers, body }: Outgoing,
+  { status, headers, body }: HandlerResponse,
   {
     nowMs,
     ageMs,

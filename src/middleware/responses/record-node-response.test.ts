@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Headers } from './answer.ts'
 import { record } from './record-node-response.ts'
-import type { Outgoing } from './recording.ts'
+import type { HandlerResponse } from './response-recorder.ts'
 
 /** Serves one recorded response of this handler; resolves to what nobody handled, and how the request ended. */
 async function serve(
@@ -163,7 +163,7 @@ test.each(late)('after the end, while the response is kept, %s comes too late', 
 async function recorded(handle: (response: ServerResponse) => void) {
   const kept: { status: number; headers: Headers; body: string | null }[] = []
   const server = createServer((_request, response) => {
-    const keep = async ({ status, headers, body }: Outgoing): Promise<void> => {
+    const keep = async ({ status, headers, body }: HandlerResponse): Promise<void> => {
       await nextTurn()
       kept.push({ status, headers: [...headers], body: body === null ? null : String(body) })
     }
@@ -301,7 +301,7 @@ test.each([
   const told: number[] = []
   const kept: unknown[] = []
   const server = createServer((_request, response) => {
-    const keep = async ({ body }: Outgoing): Promise<void> => void kept.push(body)
+    const keep = async ({ body }: HandlerResponse): Promise<void> => void kept.push(body)
     record(response, { keep, willNotBeKept: ({ status }) => void told.push(status) }, 1000)
     response.setHeader('content-type', type)
     for (let chunk = 0; chunk < chunks; chunk += 1) response.write('x'.repeat(100))

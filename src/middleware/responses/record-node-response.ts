@@ -9,8 +9,8 @@ import type { ServerResponse } from 'node:http'
 import type { Headers } from './answer.ts'
 import { Collected, toBytes } from './collected.ts'
 import { freezeHead } from './frozen-head.ts'
-import { type BreakingOff, type Connection, holdOpen } from './held-open.ts'
-import type { Outgoing } from './recording.ts'
+import { type BreakingOff, type HeldConnection, holdOpen } from './held-open.ts'
+import type { HandlerResponse } from './response-recorder.ts'
 import { isClosed, whenClosed } from './when-closed.ts'
 import { type HeadWritten, headersOf, headSent, isReason, isStatus, noteHeaders } from './written-head.ts'
 
@@ -32,7 +32,7 @@ export type NodeResponse = Pick<
   | 'destroyed'
   | 'writableEnded'
 > & {
-  readonly socket: Connection | null
+  readonly socket: HeldConnection | null
   /** Only of HTTP/1. */
   getRawHeaderNames?(): string[]
   /** Whether Node refuses a body of another length than its head says. */
@@ -43,7 +43,7 @@ type Written = [chunk?: unknown, encoding?: unknown, callback?: unknown]
 
 /** What a response is told to. Its promise never rejects. */
 export interface KeepsResponses {
-  keep(response: Outgoing): Promise<void>
+  keep(response: HandlerResponse): Promise<void>
   /** Told of the head once it has been sent, with what stands around added. */
   headWasSent?(head: Head): void
   /** Told as soon as it is known that the body will not be kept; `keep` follows at its end. */

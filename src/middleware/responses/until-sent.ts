@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Head, KeepsResponses } from './record-node-response.ts'
-import type { Outgoing } from './recording.ts'
+import type { HandlerResponse } from './response-recorder.ts'
 import type { Closing } from './when-closed.ts'
 import { type HeadWritten, headSent } from './written-head.ts'
 
@@ -13,14 +13,14 @@ export type SendsHead = Closing &
 
 /** What decides. */
 export interface Decides {
-  keep(response: Outgoing, sent: Head): Promise<void>
+  keep(response: HandlerResponse, sent: Head): Promise<void>
   fail(): void
 }
 
 /** Waits for both, in whatever order they come; the first of each counts. */
 export class UntilSent implements KeepsResponses {
   readonly #decides: Decides
-  #response: Outgoing | null = null
+  #response: HandlerResponse | null = null
   #head: Head | null = null
   #isDecided = false
 
@@ -28,7 +28,7 @@ export class UntilSent implements KeepsResponses {
     this.#decides = decides
   }
 
-  async keep(response: Outgoing): Promise<void> {
+  async keep(response: HandlerResponse): Promise<void> {
     // Its headers may be there to be read once.
     this.#response ??= { ...response, headers: [...response.headers] }
     await this.#decide()

@@ -21,6 +21,7 @@ import type { Linked } from '../../linked-list.ts'
 import type { AnswersDue, Asking } from './answers-due.ts'
 import { onAbort } from '../time/aborts.ts'
 import type { Deadlines, Due } from '../time/deadlines.ts'
+import { startTimer, type Timer } from '../time/timer.ts'
 import { AmbiguousError, DriverError, type PeriluneError } from '../errors/errors.ts'
 import type { Operation } from './operation.ts'
 import type { Places } from './places.ts'
@@ -82,7 +83,7 @@ export class Run<A, R> implements Due, Asking {
   readonly #operation: Operation<A, R>
   readonly #settle: Settle<R>
   #call: ScriptCall
-  #pause: NodeJS.Timeout | null = null
+  #pause: Timer | null = null
   #pauseMs = FIRST_PAUSE_MS
   /** Where its answer has room, or it waits for that. */
   #answersDue: AnswersDue | null = null
@@ -229,7 +230,7 @@ export class Run<A, R> implements Due, Asking {
   #later(): void {
     const pause = this.#pauseMs * (0.5 + Math.random())
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
-    this.#pause = setTimeout(() => this.attempt(), pause)
+    this.#pause = startTimer(() => this.attempt(), pause)
   }
 
   #notDone(): PeriluneError {
@@ -255,7 +256,7 @@ export class Run<A, R> implements Due, Asking {
     this.#done = true
     this.#deadlines.remove(this)
     if (this.#goesOn) this.#runs.noteEnded()
-    if (this.#pause !== null) clearTimeout(this.#pause)
+    this.#pause?.cancel()
     if (this.#waitsForRoom) this.#answersDue?.leave(this)
     this.#forgetSignal?.()
   }

@@ -1,5 +1,6 @@
 // For what goes on for ever: an outage, however long, only interrupts it.
 
+import { Backoff } from '../time/backoff.ts'
 import { abortable, rest } from '../time/in-time.ts'
 import { isOutage } from '../errors/outage.ts'
 import { closed, type Runner } from './runner.ts'
@@ -16,15 +17,15 @@ export async function throughOutages<Value>(
   runner: Runner,
   signal?: AbortSignal,
 ): Promise<Value> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  for (;;) {
     try {
       return await abortable(work, signal)
     } catch (error) {
       if (signal?.aborted || !isOutage(error)) throw error
       if (runner.closed) throw closed()
     }
-    // Not all readers at once.
-    await rest(pauseMs * (0.5 + Math.random() / 2), runner.deadlines, signal)
+    await rest(backoff.next(), runner.deadlines, signal)
   }
 }
 

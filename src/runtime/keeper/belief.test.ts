@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
+import { AmbiguousError, DriverError } from '../errors/errors.ts'
 import { Belief } from './belief.ts'
+import { End } from './grant.ts'
 
 const MINUTE = 60_000
 
 /** A lease of a minute that was granted just now, when the server's clock was at 1000. */
 function granted(): Belief {
-  return new Belief({
-    token: 1,
-    expiresAtMs: 1000 + MINUTE,
-    askedAt: performance.now(),
-    endsAt: performance.now() + MINUTE,
-  })
+  return new Belief(new End(performance.now() + MINUTE), 1000 + MINUTE)
 }
+
+const refused = new DriverError('forbidden', 'no right')
+const unanswered = new AmbiguousError('the call')
 
 const left = (belief: Belief): number => Math.round(belief.leftMs / 1000)
 
@@ -29,7 +29,7 @@ test('while a shortening is under way the earlier end counts, and after a refusa
 
   const question = belief.ask(10_000)
   expect(left(belief)).toBe(10)
-  belief.refused(question)
+  belief.failed(question, refused)
 
   expect(left(belief)).toBe(60)
 })
@@ -37,9 +37,9 @@ test('while a shortening is under way the earlier end counts, and after a refusa
 test('without an answer the earlier end counts, by the clock of the server, too', () => {
   const belief = granted()
 
-  belief.unanswered(belief.ask(3 * MINUTE))
+  belief.failed(belief.ask(3 * MINUTE), unanswered)
   expect(left(belief)).toBe(60)
-  belief.unanswered(belief.ask(10_000))
+  belief.failed(belief.ask(10_000), unanswered)
 
   expect(left(belief)).toBe(10)
   expect(Math.round(belief.expiresAtMs / 1000)).toBe(11)

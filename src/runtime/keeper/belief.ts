@@ -1,10 +1,18 @@
-// Until when a process may believe in its lease, while extensions are under way, or were never answered. In doubt it is
-// the earliest end that the server may have.
+// Until when a process may believe in a lease. In doubt it is the earliest end that the server may have.
+//
+//   KNOWN ──ask──► ASKED: the earliest of the end that it had, and of those that it has should the server carry out what it was asked
+//     ▲              │
+//     ├── answered ──┤ the end that the server told, unless it carried out another one later
+//     ├── refused ───┤ the end that it had
+//     └─ unanswered ─┘ the earlier of both
+//
+// Several may be asked at once. What others asked for is noted without a question.
 
-import { askingAt, End, endOf, type Grant, ROUNDING_MS } from './grant.ts'
+import { didNotHappen } from '../errors/outage.ts'
+import { askingAt, End, endOf, ROUNDING_MS } from './grant.ts'
 
 /** An extension that was asked for. */
-export interface Question {
+export interface ExtensionQuestion {
   readonly askedAt: number
   readonly leaseMs: number
   /** When the lease ends at the earliest, should the server carry it out. */
@@ -12,12 +20,12 @@ export interface Question {
 }
 
 /** What the server said to it, by its own clock. */
-export interface Extension {
+export interface ExtensionAnswer {
   readonly nowMs: number
   readonly expiresAtMs: number
 }
 
-const NONE: readonly Question[] = []
+const NONE: readonly ExtensionQuestion[] = []
 
 export class Belief {
   #expiresAtMs: number
@@ -27,9 +35,10 @@ export class Belief {
   #answeredAt = -Infinity
   #answeredMs = -Infinity
 
-  constructor({ expiresAtMs, endsAt }: Grant) {
+  /** `end` as this process believes, `expiresAtMs` as the server says. */
+  constructor(end: End, expiresAtMs: number) {
+    this.#end = end
     this.#expiresAtMs = expiresAtMs
-    this.#end = new End(endsAt)
   }
 
   /** By the server's clock. */
@@ -62,19 +71,24 @@ export class Belief {
     return this.#underWay !== NONE
   }
 
-  ask(leaseMs: number): Question {
+  ask(leaseMs: number): ExtensionQuestion {
     const askedAt = askingAt()
     const question = { askedAt, leaseMs, end: new End(askedAt + leaseMs - ROUNDING_MS) }
     this.#underWay = [...this.#underWay, question]
     return question
   }
 
-  answered(question: Question, { nowMs, expiresAtMs }: Extension): void {
-    this.#drop(question)
-    const end = endOf(question.askedAt, expiresAtMs - nowMs)
-    // Of two that were under way at once the one counts that the server carried out last; where that is not clear, the
-    // one that ends earlier.
-    const beside = this.#answeredAt > question.askedAt
+  answered(question: ExtensionQuestion, answer: ExtensionAnswer): void {
+    this.over(question)
+    this.note(endOf(question.askedAt, answer.expiresAtMs - answer.nowMs), answer)
+  }
+
+  /**
+   * It was extended until then. Of two that were under way at once the one counts that the server carried out last; where that is not
+   * clear, the one that ends earlier.
+   */
+  note(end: End, { nowMs, expiresAtMs }: ExtensionAnswer): void {
+    const beside = this.#answeredAt > end.askedAt
     const counts = nowMs > this.#answeredMs || (nowMs === this.#answeredMs && end.at < this.#end.at)
     if (beside && !counts) return
     this.#answeredAt = performance.now()
@@ -82,25 +96,22 @@ export class Belief {
     this.#set(end, expiresAtMs)
   }
 
-  /** It was not carried out. */
-  refused(question: Question): void {
-    this.#drop(question)
+  /** Without an answer that says until when: it may have been carried out nevertheless. */
+  failed(question: ExtensionQuestion, error: unknown): void {
+    this.over(question)
+    const earlierBy = this.#end.at - question.end.at
+    if (didNotHappen(error) || earlierBy <= 0) return
+    this.#set(question.end, Math.floor(this.#expiresAtMs - earlierBy))
   }
 
-  /** It may have been carried out. */
-  unanswered(question: Question): void {
-    this.#drop(question)
-    const earlierBy = this.#end.at - question.end.at
-    if (earlierBy > 0) this.#set(question.end, Math.floor(this.#expiresAtMs - earlierBy))
+  /** It is under way no more, and has changed nothing by itself. */
+  over(question: ExtensionQuestion): void {
+    const left = this.#underWay.filter((each) => each !== question)
+    this.#underWay = left.length === 0 ? NONE : left
   }
 
   #set(end: End, expiresAtMs: number): void {
     this.#end = end
     this.#expiresAtMs = expiresAtMs
-  }
-
-  #drop(question: Question): void {
-    const left = this.#underWay.filter((each) => each !== question)
-    this.#underWay = left.length === 0 ? NONE : left
   }
 }

@@ -1,16 +1,26 @@
 // Extends the leases of this process: one timer for all of them, and one script call for all that share a
 // slot. A lease is extended when a third of it has passed, so two more attempts fit before it ends.
+//
+//   keep ──► KEPT ──it is due──► ASKED, along with those of its slot that are nearly due ──answered, or failed──► KEPT, planned anew
+//             │ ├── the machine was suspended: planned anew
+//             │ ├── its time is over: told so
+//             │ └── its unit is deleted: told so; what was granted meanwhile is given back
+//             ├─ drop: it is released, or lost
+//             └─ the instance closes: its signal aborts, and it is given back, as everything is that comes after that
+//
+// When each is due is its own affair (extension-plan.ts), and so is what it believes (belief.ts).
 
 import { LinkedList, type Place } from '../../linked-list.ts'
-import type { Question } from './belief.ts'
+import type { ExtensionQuestion } from './belief.ts'
 import { Clearings } from '../calls/clearings.ts'
-import { type Extendable, extendTogether } from './extending.ts'
+import { type Extendable, extendTogether } from './extend-together.ts'
 import { lookForSuspension, suspendedMs } from '../time/suspended.ts'
+import { startTimer, type Timer } from '../time/timer.ts'
 
-export type { ExtendedLease, LeaseKind } from './extending.ts'
+export type { ExtendedLease, LeaseKind } from './extend-together.ts'
 
 /** A lease, as the keeper sees it. Instants are of `performance.now()`. */
-export interface Kept extends Extendable {
+export interface Keepable extends Extendable {
   /** Leases with the same name can be extended in one call. */
   readonly slotName: string
   /** `performance.now()` before it was asked for. */
@@ -22,7 +32,7 @@ export interface Kept extends Extendable {
   /** How long to extend it now. */
   readonly wantedMs: number
   /** It is asked for this extension now; if that fails, another is tried later. */
-  ask(leaseMs: number): Question
+  ask(leaseMs: number): ExtensionQuestion
   /** Its unit was deleted. */
   noteCleared(): void
   /** Plans anew, for instance after a suspension of the machine. */
@@ -36,7 +46,7 @@ export interface Kept extends Extendable {
 }
 
 /** Where a lease is in the list of all. */
-export type KeptPlace = Place<Kept>
+export type KeptPlace = Place<Keepable>
 
 const MOST_A_CALL = 500
 /** How often it looks whether the machine was suspended; timers do not count that time either. */
@@ -46,7 +56,7 @@ export class LeaseKeeper {
   /** Apart from those of jobs and messages, of which many keys that are cleared would forget the oldest. */
   readonly #clearings = new Clearings()
   readonly #leases = new LinkedList<KeptPlace>()
-  #timer: NodeJS.Timeout | null = null
+  #timer: Timer | null = null
   #dueAt = Infinity
   #suspendedMs = suspendedMs()
   /** Why the instance closes; null: it does not. */
@@ -103,7 +113,7 @@ export class LeaseKeeper {
    * `withinMs` by those who were told. Resolves when that is over; never rejects.
    */
   async close(cause: Error, withinMs: number): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer?.cancel()
     this.#timer = null
     this.#closedBecause = cause
     const leases = [...this.#leases]
@@ -113,12 +123,12 @@ export class LeaseKeeper {
   }
 
   /** Its grant came while the instance closed. */
-  #refuse(lease: Kept, cause: Error): void {
+  #refuse(lease: Keepable, cause: Error): void {
     lease.stop(cause)
     void lease.giveBackWithin(0)
   }
 
-  #leasesOn(beginning: string): Kept[] {
+  #leasesOn(beginning: string): Keepable[] {
     return [...this.#leases].map(({ value: lease }) => lease).filter((lease) => lease.beginning === beginning)
   }
 
@@ -130,10 +140,10 @@ export class LeaseKeeper {
 
   /** Never for long, so that the length of a lease is no length of a timer. */
   #sleep(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer?.cancel()
     const ms = Math.min(Math.max(0, this.#dueAt - performance.now()), LOOK_MS)
     // A lease must not keep a process alive that has nothing else to do.
-    this.#timer = setTimeout(() => this.#look(), ms).unref()
+    this.#timer = startTimer(() => this.#look(), ms).unref()
   }
 
   #look(): void {
@@ -181,7 +191,7 @@ export class LeaseKeeper {
   }
 }
 
-function groupOf({ kind, slotName, isExtendedAlone, beginning, token }: Kept): string {
+function groupOf({ kind, slotName, isExtendedAlone, beginning, token }: Keepable): string {
   const group = `${kind.name} ${slotName}`
   return isExtendedAlone ? `${group} ${beginning} ${token}` : group
 }

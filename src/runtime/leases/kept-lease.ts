@@ -26,17 +26,17 @@
 import { brand } from '../../driver.ts'
 import { Place } from '../../linked-list.ts'
 import { Joined } from '../time/aborts.ts'
-import { Belief, type Extension, type Question } from '../keeper/belief.ts'
+import { Belief, type ExtensionAnswer, type ExtensionQuestion } from '../keeper/belief.ts'
 import type { Duration } from '../values/duration.ts'
 import { LeaseLostError } from '../errors/errors.ts'
 import { ExtensionPlan } from '../keeper/extension-plan.ts'
-import type { Grant } from '../keeper/grant.ts'
+import { End, type Grant } from '../keeper/grant.ts'
 import { nowOrInTheEnd } from '../time/in-the-end.ts'
-import { isLoss } from '../errors/outage.ts'
+import { Sleeper } from '../time/sleeper.ts'
+import { didNotHappen, isLoss } from '../errors/outage.ts'
 import type { TaskLease } from './lease.ts'
-import type { Kept, LeaseKeeper, LeaseKind } from '../keeper/lease-keeper.ts'
+import type { Keepable, LeaseKeeper, LeaseKind } from '../keeper/lease-keeper.ts'
 import { toLeaseMs } from './lease-options.ts'
-import { didNotHappen } from '../errors/outage.ts'
 import type { Trace } from '../calls/runner.ts'
 import type { Unit } from '../connection/unit.ts'
 
@@ -52,17 +52,17 @@ export interface LeaseTerms {
   readonly maxHoldMs: number
 }
 
-interface Asked {
+interface AskedLength {
   readonly leaseMs: number
 }
 
 /** Most leases are not extended by their holder. */
-const NONE: readonly Asked[] = []
+const NONE: readonly AskedLength[] = []
 
 type State = 'held' | 'doubted' | 'releasing' | 'unsure' | 'released' | 'lost'
 
 /** A lease that the keeper extends until it is released. */
-export class KeptLease implements TaskLease, Kept {
+export class KeptLease implements TaskLease, Keepable {
   static {
     brand(this, 'KeptLease')
   }
@@ -72,7 +72,7 @@ export class KeptLease implements TaskLease, Kept {
   isExtendedAlone = false
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
-  readonly #place = new Place<Kept>(this)
+  readonly #place = new Place<Keepable>(this)
   readonly #belief: Belief
   /** Made when somebody asks for it: most leases are over before. */
   #aborts: Joined | null = null
@@ -88,8 +88,8 @@ export class KeptLease implements TaskLease, Kept {
   #hasTask = false
   /** Why the instance closes; null: it does not. */
   #stoppedBecause: Error | null = null
-  /** Called when it is released by its holder. */
-  #onRelease: (() => void) | null = null
+  /** The keeper, while it leaves it to the holder to release it. */
+  #patient: Sleeper | null = null
   readonly #onOver: () => void
 
   constructor(grant: Grant, terms: LeaseTerms, keeper: LeaseKeeper) {
@@ -98,7 +98,7 @@ export class KeptLease implements TaskLease, Kept {
     this.askedAt = grant.askedAt
     this.#terms = terms
     this.#keeper = keeper
-    this.#belief = new Belief(grant)
+    this.#belief = new Belief(new End(grant.endsAt), grant.expiresAtMs)
     this.#onOver = grant.onOver ?? nothing
     this.#leaseMs = terms.leaseMs
     this.#plan = new ExtensionPlan(now + terms.maxHoldMs)
@@ -213,7 +213,7 @@ export class KeptLease implements TaskLease, Kept {
   }
 
   /** For the keeper: it is asked for an extension; if that fails, another is tried later. */
-  ask(leaseMs: number): Question {
+  ask(leaseMs: number): ExtensionQuestion {
     const question = this.#belief.ask(leaseMs)
     // In doubt one question is enough.
     if (this.#state === 'doubted') this.#plan.set(Infinity)
@@ -222,10 +222,10 @@ export class KeptLease implements TaskLease, Kept {
   }
 
   /** For the keeper: what the server said. */
-  noteExtended(question: Question, extension: Extension): void {
+  noteExtended(question: ExtensionQuestion, extension: ExtensionAnswer): void {
     this.isExtendedAlone = false
     if (extension.expiresAtMs === 0) {
-      this.#belief.refused(question)
+      this.#belief.over(question)
       if (this.#mayBeHeld) this.#lose()
       return
     }
@@ -241,13 +241,9 @@ export class KeptLease implements TaskLease, Kept {
   }
 
   /** For the keeper: the server refused, or did not answer. */
-  noteNotExtended(question: Question, error: unknown): void {
-    if (didNotHappen(error)) {
-      this.#belief.refused(question)
-    } else {
-      this.#belief.unanswered(question)
-      this.#leaseMs = Math.min(this.#leaseMs, question.leaseMs)
-    }
+  noteNotExtended(question: ExtensionQuestion, error: unknown): void {
+    this.#belief.failed(question, error)
+    if (!didNotHappen(error)) this.#leaseMs = Math.min(this.#leaseMs, question.leaseMs)
     if (this.#state === 'doubted') this.#lose()
     else this.replan()
   }
@@ -273,7 +269,10 @@ export class KeptLease implements TaskLease, Kept {
   /** For the keeper: who has its signal, or a task under it, has so long to release it himself. */
   async giveBackWithin(ms: number): Promise<void> {
     const isHeard = this.#hasTask || this.#aborts !== null
-    if (isHeard && ms > 0 && this.#mayBeHeld) await this.#releasedWithin(ms)
+    if (isHeard && ms > 0 && this.#mayBeHeld) {
+      this.#patient = new Sleeper()
+      await this.#patient.sleep(ms, undefined)
+    }
     const givingBack = this.#mayBeHeld ? this.#giveBack() : this.release()
     await givingBack.catch(() => undefined)
   }
@@ -282,16 +281,6 @@ export class KeptLease implements TaskLease, Kept {
   async #giveBack(): Promise<void> {
     this.#lose()
     await this.#terms.release(this.token, { repeated: false, atClose: 'gives back' })
-  }
-
-  #releasedWithin(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#onRelease = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 
   /** For the keeper: when it is to be extended. One in doubt is asked for already. */
@@ -342,7 +331,7 @@ export class KeptLease implements TaskLease, Kept {
     const trace: Trace = { repeated: wasUnsure, atClose: 'gives back' }
     this.#state = 'releasing'
     this.#keeper.drop(this.#place)
-    this.#onRelease?.()
+    this.#patient?.wake()
     try {
       const known = await this.#terms.release(this.token, trace)
       // A live lease that is unknown after the call was sent twice was given back by the first.

@@ -8,7 +8,7 @@ import type { Driver } from '../../driver.ts'
 import { ServerClock } from '../time/server-clock.ts'
 import { Sleeper } from '../time/sleeper.ts'
 import { Abandoned } from './abandoned.ts'
-import type { Ear } from './hearing.ts'
+import type { Ear } from './ear.ts'
 import { SharedSubscription } from './shared-subscription.ts'
 import { Standers } from './standers.ts'
 

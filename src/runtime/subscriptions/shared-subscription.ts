@@ -10,7 +10,7 @@
 
 import type { Driver, Subscription } from '../../driver.ts'
 import { startTimer, type Timer } from '../time/timer.ts'
-import { type Ear, Hearing } from './hearing.ts'
+import { type Ear, Hearing } from './ear.ts'
 
 /** It is kept for so long after the last who needed it: those who wait again and again come back at once. */
 const LINGER_MS = 5000

@@ -4,7 +4,7 @@
 
 import type { Driver } from '../../driver.ts'
 import { Sleeper } from '../time/sleeper.ts'
-import { type Ear, Ears } from './hearing.ts'
+import { type Ear, Ears } from './ear.ts'
 import { SharedSubscription } from './shared-subscription.ts'
 
 export class Wakes {

@@ -14,10 +14,11 @@ interface Told {
 
 /** A line whose server answers each attempt with the next of these, then with the last again. */
 function setup(
-  answers: readonly (Standing | Error)[],
+  answers: readonly (Standing | Promise<Standing> | Error)[],
   channel: () => Promise<string> = async () => 'wake',
 ): {
   told: Told
+  mailbox: Mailbox
   stand(waitMs: number, signal?: AbortSignal): ReturnType<typeof standInLine>
 } {
   const listeners: Listener[] = []
@@ -38,7 +39,10 @@ function setup(
     leaseMs: 300,
     attempt: async (id) => {
       told.attempts.push(id)
-      const answer = answers[Math.min(told.attempts.length, answers.length) - 1] as Standing | Error
+      const answer = answers[Math.min(told.attempts.length, answers.length) - 1] as
+        | Standing
+        | Promise<Standing>
+        | Error
       if (answer instanceof Error) throw answer
       return answer
     },
@@ -47,7 +51,7 @@ function setup(
   }
   const stand = (waitMs: number, signal?: AbortSignal): ReturnType<typeof standInLine> =>
     standInLine(attempts, { mailbox, deadlines: new Deadlines(), line: 'l', channel, waitMs, signal })
-  return { told, stand }
+  return { told, mailbox, stand }
 }
 
 const queued: Standing = { status: 'queued', position: 3, recheckMs: 0, nowMs: 1000 }
@@ -208,6 +212,21 @@ describe('waiting', () => {
     await expect(grant).rejects.toThrow('not any more')
     await turn()
     expect(told.abandoned).toEqual(told.attempts)
+  })
+
+  test('an attempt that is aborted while it asks stands in no line behind that', async () => {
+    let answer: (standing: Standing) => void = () => undefined
+    const { stand, told, mailbox } = setup([new Promise<Standing>((resolve) => (answer = resolve))])
+    const leaving = new AbortController()
+    const grant = stand(5000, leaving.signal)
+    await expect.poll(() => told.attempts.length).toBe(1)
+
+    leaving.abort(new Error('not any more'))
+    await expect(grant).rejects.toThrow('not any more')
+    answer(queued)
+    await turn()
+
+    expect(mailbox.standers.isFirst('l', told.attempts[0] ?? '')).toBe(false)
   })
 
   test('where it cannot be learnt where to listen, that is told to nobody twice', async () => {

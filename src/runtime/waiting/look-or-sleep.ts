@@ -9,9 +9,10 @@
 // From each of these an aborted signal leads out with its reason, and an instance that closes with DriverError `closed`. No wake is
 // lost between a look and the sleep behind it: the ear is taken before the look, and keeps what it is told.
 
-import { type Ear, longestSleepMs, type Rechecks } from '../subscriptions/hearing.ts'
+import { type Ear, longestSleepMs, type Rechecks } from '../subscriptions/ear.ts'
+import type { Opening } from '../subscriptions/open-within.ts'
 import type { Deadlines } from '../time/deadlines.ts'
-import { type Opening, rest } from '../time/in-time.ts'
+import { rest, unlessAborted } from '../time/in-time.ts'
 
 /** What those who wait are woken by. */
 export interface Waker extends Ear {
@@ -27,29 +28,40 @@ export interface Look<Value> {
   readonly recheckMs: number
 }
 
-export interface LookTerms<OneWaker extends Waker> {
+export interface LookTerms<OneWaker extends Waker, Value> {
   /** By which it is woken; while it is not open, it looks more often. */
-  readonly opening: Opening<OneWaker>
+  readonly opening: Pick<Opening<OneWaker>, 'now'>
   /** `performance.now()` at which the waiting ends. */
   readonly endsAt: number
   readonly rechecks: Rechecks
   /** By which sleeps end when the instance closes. */
   readonly deadlines: Deadlines
   readonly signal: AbortSignal | undefined
+  /** For what a look finds after the signal has aborted, if others could have it. */
+  giveBack?(late: Value): Promise<unknown>
 }
 
 /** Resolves to the value of the last look. `look` is given the ear by which others can wake it; null: there is none. */
 export async function lookOrSleep<Value, OneWaker extends Waker>(
   look: (waker: OneWaker | null) => Promise<Look<Value>>,
-  { opening, endsAt, rechecks, deadlines, signal }: LookTerms<OneWaker>,
+  terms: LookTerms<OneWaker, Value>,
 ): Promise<Value> {
+  const { opening, endsAt, rechecks, deadlines, signal } = terms
   for (;;) {
     signal?.throwIfAborted()
     const waker = opening.now
-    const { value, found, recheckMs } = await look(waker)
+    const { value, found, recheckMs } = await lookUnlessAborted(() => look(waker), terms)
     const leftMs = Math.ceil(endsAt - performance.now())
     if (found || leftMs <= 0) return value
     const ms = Math.min(leftMs, longestSleepMs(waker, rechecks), recheckMs === 0 ? Infinity : recheckMs)
     await (waker === null ? rest(ms, deadlines, signal) : waker.sleep(ms, signal))
   }
+}
+
+/** One look, of those who have not begun to listen, too. */
+export function lookUnlessAborted<Value>(
+  look: () => Promise<Look<Value>>,
+  { signal, giveBack }: Pick<LookTerms<Waker, Value>, 'signal' | 'giveBack'>,
+): Promise<Look<Value>> {
+  return unlessAborted(look(), signal, giveBack && (async ({ value, found }) => found && giveBack(value)))
 }

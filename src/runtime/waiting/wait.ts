@@ -1,9 +1,9 @@
 // Tries until there is something, the time is over, or the caller aborts.
 
 import type { Runtime } from '../connection/runtime.ts'
-import { openWithin, unlessAborted } from '../time/in-time.ts'
+import { openWithin } from '../subscriptions/open-within.ts'
 import { type Duration, toMs } from '../values/duration.ts'
-import { lookOrSleep } from './look-or-sleep.ts'
+import { type Look, lookOrSleep, lookUnlessAborted } from './look-or-sleep.ts'
 
 export interface Waiting {
   /** How long to wait when there is nothing yet; default: not at all. */
@@ -42,31 +42,19 @@ export async function waitFor<Value>(
 ): Promise<Value | null> {
   const { runtime, channel, waitMs, signal } = terms
   signal?.throwIfAborted()
-  const first = await attemptOnce(attempt, terms)
-  if (first.value !== null || waitMs === 0) return first.value
-  const endsAt = performance.now() + waitMs
-  const opening = await openWithin(runtime.wakes.watch(channel), endsAt - performance.now(), signal)
-  const look = async () => {
-    const { value, recheckMs } = await attemptOnce(attempt, terms)
+  const look = async (): Promise<Look<Value | null>> => {
+    const { value, recheckMs } = await attempt()
     return { value, found: value !== null, recheckMs }
   }
+  const giveBack = async (late: Value | null): Promise<unknown> => late !== null && terms.giveBack?.(late)
+  const first = await lookUnlessAborted(look, { signal, giveBack })
+  if (first.found || waitMs === 0) return first.value
+  const endsAt = performance.now() + waitMs
+  const opening = await openWithin(runtime.wakes.watch(channel), waitMs, signal)
+  const { deadlines } = runtime.runner
   try {
-    return await lookOrSleep(look, {
-      opening,
-      endsAt,
-      rechecks: RECHECKS,
-      deadlines: runtime.runner.deadlines,
-      signal,
-    })
+    return await lookOrSleep(look, { opening, endsAt, rechecks: RECHECKS, deadlines, signal, giveBack })
   } finally {
     opening.close()
   }
-}
-
-function attemptOnce<Value>(
-  attempt: () => Promise<Attempt<Value>>,
-  { signal, giveBack }: WaitTerms<Value>,
-): Promise<Attempt<Value>> {
-  if (giveBack === undefined) return unlessAborted(attempt(), signal)
-  return unlessAborted(attempt(), signal, async ({ value }) => value !== null && giveBack(value))
 }

@@ -11,7 +11,8 @@ import {
   type EventsPlace,
   eventRow,
   eventsOf,
-  type Standing,
+  outboxEventsOf,
+  type RollUpStanding,
   type Taken,
 } from '../sql/count-dialect.ts'
 import { type Row, type SqlRunner, wholeOf } from '../sql/dialect.ts'
@@ -37,15 +38,7 @@ export const MYSQL_COUNTS: CountDialect = {
     id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, delta BIGINT NOT NULL,
     at DATETIME(3) NOT NULL, counted BIGINT NULL,
     UNIQUE (counters, idempotency_key), INDEX (counters, counted, seq), INDEX (counters, at)) ENGINE=InnoDB`,
-  outboxEvents: {
-    table: 'perilune_outbox',
-    id: 'id',
-    amount: 'delta',
-    at: 'at',
-    mark: 'counted',
-    key: 'seq',
-    isShared: true,
-  },
+  outboxEvents: outboxEventsOf({ mark: 'counted', key: 'seq' }),
   eventsOf: ({ counted = 'counted', key: number = 'id', ...events }: MysqlEvents) =>
     eventsOf(events, { mark: counted, key: number }, { counted, key: number }),
   suits: ({ table, mark, key: number, found }) => ({
@@ -139,7 +132,7 @@ function among({ id, idColumn }: EventsPlace, ids: readonly string[]): string {
 async function take(
   runner: SqlRunner,
   events: EventsPlace,
-  { counters, next, reached }: Standing,
+  { counters, next, reached }: RollUpStanding,
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {

@@ -8,7 +8,7 @@ import {
   type Dialect,
   integerMisfit,
   KEPT_EPOCHS,
-  type Place,
+  type TargetPlace,
   type Statement,
   type TableName,
   textMisfit,
@@ -102,9 +102,20 @@ export const MYSQL: Dialect = {
     target.missing === 'create'
       ? inParts(changes, MOST_INSERTED).map((part) => insertion(target, part))
       : inParts(changes, MOST_UPDATED).map((part) => update(target, part)),
+  owners: ({ found, id, idColumn }, ids) => {
+    const own = hexOf(asText(name(id), idColumn))
+    const from = `AS own_hex FROM ${tableOf({ found })} WHERE ${name(id)}`
+    return plain(
+      isInteger(idColumn)
+        ? `SELECT ${own} AS id_hex, ${own} ${from} IN (${ids.join(', ')})`
+        : ids
+            .map((one) => `SELECT ${hexOf(text(one))} AS id_hex, ${own} ${from} = ${text(one)}`)
+            .join('\nUNION ALL '),
+    )
+  },
 }
 
-function insertion(place: Place, changes: readonly Change[]): ChangeStatement {
+function insertion(place: TargetPlace, changes: readonly Change[]): ChangeStatement {
   const [ids, count] = [name(place.id), name(place.value)]
   const rows = changes.map((change) => `(${key(change.id, place.idColumn)}, ${change.delta})`)
   // Any unique index makes a duplicate. That of another column is an error here: it is the row of another counter.
@@ -114,7 +125,7 @@ function insertion(place: Place, changes: readonly Change[]): ChangeStatement {
   return { sql, values, rows: null }
 }
 
-function presentOf({ found, id, idColumn }: Place, ids: readonly string[]): Statement {
+function presentOf({ found, id, idColumn }: TargetPlace, ids: readonly string[]): Statement {
   const parts = inParts(ids, MOST_UPDATED).map((part) => {
     const keys = part.map((one) => key(one, idColumn)).join(', ')
     return `SELECT ${hexOf(asText(name(id), idColumn))} AS id_hex FROM ${tableOf({ found })} WHERE ${name(id)} IN (${keys})`
@@ -123,7 +134,7 @@ function presentOf({ found, id, idColumn }: Place, ids: readonly string[]): Stat
 }
 
 /** A sum where two ids may be one row, `A` and `a` in most collations. */
-function update(place: Place, changes: readonly Change[]): ChangeStatement {
+function update(place: TargetPlace, changes: readonly Change[]): ChangeStatement {
   const [id, count] = [name(place.id), name(place.value)]
   const ids = changes.map((change) => key(change.id, place.idColumn))
   const added = isInteger(place.idColumn)
@@ -138,7 +149,7 @@ function update(place: Place, changes: readonly Change[]): ChangeStatement {
  * Selects ids and counts, and `others` behind them; NULL counts as 0. A SELECT for each id where the column decides what is equal,
  * so that each has the row that it would change; integers are equal to nothing else.
  */
-export function countsOf(place: Place, ids: readonly string[], others: string): string[] {
+export function countsOf(place: TargetPlace, ids: readonly string[], others: string): string[] {
   if (ids.length === 0) return []
   const { id, value, idColumn } = place
   const counts = `CAST(COALESCE(${name(value)}, 0) AS CHAR), ${others} FROM ${tableOf(place)} WHERE ${name(id)}`

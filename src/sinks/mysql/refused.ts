@@ -1,9 +1,9 @@
 // How MySQL and MariaDB keep what they refused.
 
-import type { Refused } from '../sql/dialect.ts'
+import type { RefusedTable } from '../sql/dialect.ts'
 import { exactly, hexOf, inSchema, plain, text } from './words.ts'
 
-interface MysqlRefused extends Refused {
+interface MysqlRefused extends RefusedTable {
   /** Selects ids, nothing, what was refused of them, and `others` behind that. */
   among(schema: string, counters: string, ids: readonly string[], others: string): string[]
 }

@@ -1,6 +1,6 @@
 // Names and text as MySQL and MariaDB write them.
 
-import { type Column, type Found, quote, quoteTable, type Statement } from '../sql/dialect.ts'
+import { type Column, type FoundTable, quote, quoteTable, type Statement } from '../sql/dialect.ts'
 
 export function plain(sql: string): Statement {
   return { sql, values: [] }
@@ -14,7 +14,7 @@ export function inSchema(schema: string, table: string): string {
   return quoteTable([schema, table], '`')
 }
 
-export function tableOf({ found }: { readonly found: Found }): string {
+export function tableOf({ found }: { readonly found: FoundTable }): string {
   return inSchema(found.schema, found.name)
 }
 
@@ -33,8 +33,8 @@ export function exactly(of: string): string {
 }
 
 /** Its bytes, whatever characters the connection has: what it lacks would come as `?`, which is another id. */
-export function hexOf(text: string): string {
-  return `HEX(${text})`
+export function hexOf(of: string): string {
+  return `HEX(${of})`
 }
 
 export function isInteger({ type }: Column): boolean {

@@ -17,9 +17,10 @@ import {
   type Standing,
   type Taken,
 } from '../sql/count-dialect.ts'
-import { quote, quoteTable, type SqlRunner } from '../sql/dialect.ts'
-import { countOf, POSTGRES, tableOf } from './dialect.ts'
+import { quoteTable, type SqlRunner } from '../sql/dialect.ts'
+import { POSTGRES } from './dialect.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
+import { countOf, equal, name, tableOf } from './words.ts'
 
 export interface PostgresEvents extends EventsOptions {
   /** The column with the transaction of the row, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, with an index; default `tx`. */
@@ -92,7 +93,7 @@ export const POSTGRES_COUNTS: CountDialect = {
         l.reached::text AS reached
       FROM unnest($3::text[], $4::${place.idColumn.type}[]) AS asked (id, key)
       LEFT JOIN line l ON true
-      LEFT JOIN ${tableOf(place)} t ON t.${name(place.id)} = asked.key
+      LEFT JOIN ${tableOf(place)} t ON t.${name(place.id)} ${equal(place.idColumn)} asked.key
       LEFT JOIN ${POSTGRES_REFUSED.in(place.found.schema)} r ON r.counters = $1 AND r.id = asked.id
       LEFT JOIN waiting w ON w.id = asked.id`,
     values: [counters, hint, ids, ids],
@@ -111,7 +112,7 @@ export const POSTGRES_COUNTS: CountDialect = {
   sums: (events, { counters, reached }, ids) => ({
     sql: `SELECT e.${name(events.id)}::text AS id, sum(${amountOf(events)})::text AS sum FROM ${tableOf(events)} e
       WHERE ${own(events)} AND e.${name(events.mark)} < $2::xid8
-        AND e.${name(events.id)} = ANY($3::text[]::${events.idColumn.type}[]) GROUP BY 1`,
+        AND e.${name(events.id)} ${equal(events.idColumn)} ANY($3::text[]::${events.idColumn.type}[]) GROUP BY 1`,
     values: [counters, reached, ids],
   }),
   add,
@@ -211,8 +212,4 @@ function cursorIn(schema: string): string {
 
 function outboxIn(schema: string): string {
   return quoteTable([schema, 'perilune_outbox'], '"')
-}
-
-function name(plain: string): string {
-  return quote(plain, '"')
 }

@@ -5,15 +5,12 @@ import {
   type Dialect,
   integerMisfit,
   KEPT_EPOCHS,
-  type Place,
-  quote,
-  quoteTable,
-  type TableName,
   textMisfit,
   uuidMisfit,
 } from '../sql/dialect.ts'
 import { isOfRows, meaningOf } from './errors.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
+import { countOf, equal, name, nameOf, tableOf } from './words.ts'
 
 const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
 
@@ -80,7 +77,7 @@ export const POSTGRES: Dialect = {
     sql: `SELECT t.name AS name, current_user AS role
       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (path, name, at)
       WHERE row_security_active(to_regclass(t.path)::oid) ORDER BY t.at`,
-    values: [tables.map(nameOf), tables.map(([, name]) => name)],
+    values: [tables.map(nameOf), tables.map(([, own]) => own)],
   }),
   // What is checked at the end would refuse the whole transaction.
   carefully: [{ sql: 'SET CONSTRAINTS ALL IMMEDIATE', values: [] }],
@@ -98,7 +95,7 @@ export const POSTGRES: Dialect = {
       FROM (SELECT 1) one
       LEFT JOIN ${ledgerIn(place.found.schema)} l ON l.counters = $1 AND l.partition = $2 AND l.epoch = $3
       LEFT JOIN unnest($4::text[], $5::${place.idColumn.type}[]) AS asked (id, key) ON true
-      LEFT JOIN ${tableOf(place)} t ON t.${name(place.id)} = asked.key
+      LEFT JOIN ${tableOf(place)} t ON t.${name(place.id)} ${equal(place.idColumn)} asked.key
       LEFT JOIN ${POSTGRES_REFUSED.in(place.found.schema)} r ON r.counters = $1 AND r.id = asked.id`,
     values: [counters, partition, epoch, ids, ids],
   }),
@@ -144,7 +141,7 @@ export const POSTGRES: Dialect = {
   // Locked in the order of their keys, as by an INSERT of sorted rows: an UPDATE takes them as they come. Rows that refer to these may be inserted.
   present: (place, ids) => ({
     sql: `SELECT t.${name(place.id)}::text AS id FROM ${tableOf(place)} t
-      WHERE t.${name(place.id)} = ANY($1::text[]::${place.idColumn.type}[]) ORDER BY t.${name(place.id)} FOR NO KEY UPDATE`,
+      WHERE t.${name(place.id)} ${equal(place.idColumn)} ANY($1::text[]::${place.idColumn.type}[]) ORDER BY t.${name(place.id)} FOR NO KEY UPDATE`,
     values: [ids],
   }),
   change: (place, changes) => {
@@ -156,31 +153,19 @@ export const POSTGRES: Dialect = {
       place.missing === 'create'
         ? `INSERT INTO ${into} AS t (${key}, ${count}) SELECT key, delta FROM (${rows}) c ORDER BY key
            ON CONFLICT (${key}) DO UPDATE SET ${count} = coalesce(t.${count}, 0) + excluded.${count}`
-        : `UPDATE ${into} AS t SET ${count} = coalesce(t.${count}, 0) + c.delta FROM (${rows}) c WHERE t.${key} = c.key`
+        : `UPDATE ${into} AS t SET ${count} = coalesce(t.${count}, 0) + c.delta FROM (${rows}) c WHERE t.${key} ${equal(place.idColumn)} c.key`
     const values = [changes.map((change) => change.id), changes.map(({ delta }) => String(delta))]
     return [{ sql, values, rows: changes.length }]
   },
-}
-
-/** The count of a row of `alias` as text, where there is one: NULL counts as 0. */
-export function countOf({ id, value }: Place, alias: string): string {
-  return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN coalesce(${alias}.${name(value)}, 0)::text END`
-}
-
-export function tableOf({ found: { schema, name: own } }: Pick<Place, 'found'>): string {
-  return nameOf([schema, own])
+  owners: (place, ids) => ({
+    sql: `SELECT asked.id AS id, t.${name(place.id)}::text AS own FROM unnest($1::text[], $2::${place.idColumn.type}[]) AS asked (id, key)
+      JOIN ${tableOf(place)} t ON t.${name(place.id)} ${equal(place.idColumn)} asked.key`,
+    values: [ids, ids],
+  }),
 }
 
 function ledgerIn(schema: string): string {
   return nameOf([schema, 'perilune_ledger'])
-}
-
-function nameOf(table: TableName): string {
-  return quoteTable(table, '"')
-}
-
-function name(plain: string): string {
-  return quote(plain, '"')
 }
 
 function misfit(id: string, column: Column): string | undefined {

@@ -1,8 +1,9 @@
 // How PostgreSQL keeps what it refused.
 
-import { quoteTable, type Refused } from '../sql/dialect.ts'
+import type { RefusedTable } from '../sql/dialect.ts'
+import { refusedIn } from '../sql/quoted-names.ts'
 
-export const POSTGRES_REFUSED: Refused & { in(schema: string): string } = {
+export const POSTGRES_REFUSED: RefusedTable & { in(schema: string): string } = {
   in: refusedIn,
   table: (schema) =>
     guarded(`CREATE TABLE IF NOT EXISTS ${refusedIn(schema)} (
@@ -29,10 +30,6 @@ export const POSTGRES_REFUSED: Refused & { in(schema: string): string } = {
     sql: `DELETE FROM ${refusedIn(schema)} WHERE counters = $1 AND id = $2`,
     values: [counters, id],
   }),
-}
-
-function refusedIn(schema: string): string {
-  return quoteTable([schema, 'perilune_refused'], '"')
 }
 
 /** Of two who make a table at once, one would be told that a name is taken, `IF NOT EXISTS` or not. */

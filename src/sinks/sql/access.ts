@@ -6,7 +6,7 @@ import { summaryOf } from '../../runtime/errors/thrown.ts'
 import {
   type Column,
   type Dialect,
-  type Found,
+  type FoundTable,
   type LaterMade,
   namesOf,
   type Row,
@@ -65,7 +65,7 @@ export class SqlAccess {
   }
 
   /** Where a table is that has to be there, and its columns. Throws SinkError. */
-  async find(table: string): Promise<{ found: Found; columns: Map<string, Column> }> {
+  async find(table: string): Promise<{ found: FoundTable; columns: Map<string, Column> }> {
     const [row] = await this.#catalog(this.dialect.find(namesOf(table)))
     if (row === undefined) throw misconfigured(`there is no table ${table}`)
     const [schema, name] = [String(row['schema']), String(row['name'])]
@@ -75,7 +75,7 @@ export class SqlAccess {
   }
 
   /** Throws SinkError where rows that are written to a table may not come to be. */
-  async checkTakesRows(table: string, { schema, name }: Found): Promise<void> {
+  async checkTakesRows(table: string, { schema, name }: FoundTable): Promise<void> {
     const [row] = await this.#catalog(this.dialect.flaws([schema, name]))
     if (row !== undefined) throw misconfigured(`the table ${table} ${String(row['flaw'])}`)
   }

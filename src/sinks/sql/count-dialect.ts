@@ -7,10 +7,10 @@ import { checkNames } from './access.ts'
 import {
   type Column,
   type Dialect,
-  type Found,
+  type FoundTable,
   idFrom,
   type LaterMade,
-  type Place,
+  type TargetPlace,
   type SqlRunner,
   type Statement,
   type Target,
@@ -46,7 +46,7 @@ export interface Events {
 
 /** Events whose table is known. */
 export interface FoundEvents extends Events {
-  readonly found: Found
+  readonly found: FoundTable
 }
 
 /** Events whose columns are known. */
@@ -59,7 +59,7 @@ export interface EventsPlace extends FoundEvents {
 }
 
 /** Where a roll-up stands. */
-export interface Standing {
+export interface RollUpStanding {
   readonly counters: string
   readonly version: number
   /** The version that the roll-up makes. */
@@ -96,7 +96,7 @@ export interface CountDialect {
   standing(schema: string, counters: string): Statement
   /** `version`, `reached` and `flaw` of counters, whose line is locked. */
   lock(schema: string, counters: string, events: EventsPlace): Statement
-  move(schema: string, standing: Standing): Statement
+  move(schema: string, standing: RollUpStanding): Statement
   /**
    * Keeps the flaw of a line until somebody takes it away: what it comes of may pass by itself, and rows that were written before that
    * would still never be taken. Only where lines may have one.
@@ -106,22 +106,33 @@ export interface CountDialect {
   take(
     runner: SqlRunner,
     events: EventsPlace,
-    standing: Standing,
+    standing: RollUpStanding,
     limit: number,
     until: string | undefined,
   ): Promise<Taken>
   /**
    * Rows of an id, as `idFrom` reads it, `value`, `refused`, `pending`, and of `version` and `reached`: some null. `hint`: how far rows had been taken at least.
    */
-  values(place: Place, events: EventsPlace, counters: string, ids: readonly string[], hint: string): Statement
+  values(
+    place: TargetPlace,
+    events: EventsPlace,
+    counters: string,
+    ids: readonly string[],
+    hint: string,
+  ): Statement
   /** How many rows wait, `most` at most, as `waiting`; `age_ms`, `version`, `reached` and `flaw`. */
   waiting(schema: string, events: EventsPlace, counters: string, hint: string, most: number): Statement
   /** An id, as `idFrom` reads it, and `sum` of the rows that were taken. */
-  sums(events: EventsPlace, standing: Standing, ids: readonly string[]): Statement
+  sums(events: EventsPlace, standing: RollUpStanding, ids: readonly string[]): Statement
   /** Enters a change into the outbox, in any transaction; false when its idempotency key is known. */
   add(runner: SqlRunner, schema: string, counters: string, entry: OutboxEntry): Promise<boolean>
   /** Forgets rows that were taken and written so long ago. */
   purge(schema: string, counters: string, olderThanMs: number, most: number): Statement
+}
+
+/** The columns of our outbox. */
+export function outboxEventsOf(marks: Pick<Events, 'mark' | 'key'>): Events {
+  return { table: 'perilune_outbox', id: 'id', amount: 'delta', at: 'at', ...marks, isShared: true }
 }
 
 /** Throws InvalidArgumentError. */

@@ -9,26 +9,32 @@ import type { SinkError } from '../../counters/errors.ts'
 import type { Change, Refusal } from '../../counters/sink.ts'
 import { columnOf, Known, misconfigured, SqlAccess } from './access.ts'
 import { beyond } from './beyond.ts'
-import { type ChangeRows, Changing } from './changing.ts'
-import type { CountDialect, Events, EventsPlace, FoundEvents, Standing, Taken } from './count-dialect.ts'
+import { type ChangeRows, RowChanges } from './row-changes.ts'
+import type {
+  CountDialect,
+  Events,
+  EventsPlace,
+  FoundEvents,
+  RollUpStanding,
+  Taken,
+} from './count-dialect.ts'
 import {
   type Column,
   type FullTarget,
-  idFrom,
-  type Place,
+  type TargetPlace,
   type Row,
   type SqlRunner,
   type SqlStore,
   type Statement,
   type Target,
   wholeOf,
-  wideOf,
 } from './dialect.ts'
+import { type Owners, ownersFrom, recountOf, sumsFrom } from './recount.ts'
 import { type AddedUp, addUp } from './rows-of-counters.ts'
 import { checkFits, checkIdColumn, checkShowsRows, checkTarget, prepareTarget } from './target.ts'
 
 interface Ready {
-  readonly place: Place
+  readonly place: TargetPlace
   readonly events: EventsPlace
 }
 
@@ -44,7 +50,7 @@ export class SqlCounts implements CountSource {
   protected readonly access: SqlAccess
   protected readonly known: Known<Ready>
   readonly #counting: CountDialect
-  protected readonly changing: Changing
+  protected readonly changing: RowChanges
   /** How far rows had been taken when this process saw it last. */
   readonly #hints = new Map<string, string>()
 
@@ -56,7 +62,7 @@ export class SqlCounts implements CountSource {
     this.access = new SqlAccess(store, counting.dialect)
     this.#counting = counting
     this.known = new Known(() => this.#prepare(events, full))
-    this.changing = new Changing(this.access, (work) => this.known.use(({ place }) => work(place)))
+    this.changing = new RowChanges(this.access, (work) => this.known.use(({ place }) => work(place)))
   }
 
   async prepare(): Promise<void> {
@@ -157,7 +163,7 @@ export class SqlCounts implements CountSource {
     throw ahead(flaw, counters)
   }
 
-  async #lock(runner: SqlRunner, { place, events }: Ready, counters: string): Promise<Standing> {
+  async #lock(runner: SqlRunner, { place, events }: Ready, counters: string): Promise<RollUpStanding> {
     const { schema } = place.found
     for (let isLocked = false; ; ) {
       const [row] = await runner.rows(this.#counting.lock(schema, counters, events))
@@ -180,7 +186,7 @@ export class SqlCounts implements CountSource {
   /** Counts what was taken. What is of an id that cannot be in the table is kept beside, and would stop all others; answers it. */
   async #count(
     runner: SqlRunner,
-    place: Place,
+    place: TargetPlace,
     counters: string,
     { changes }: Taken,
     change: ChangeRows,
@@ -195,7 +201,7 @@ export class SqlCounts implements CountSource {
   }
 
   /** A row that gets nothing is there or not: only one that is made for it would differ. */
-  #worth(changes: readonly Change[], place: Place): Change[] {
+  #worth(changes: readonly Change[], place: TargetPlace): Change[] {
     const creates = place.missing === 'create'
     return changes.filter(({ id, delta }) => this.#fits(place, id) && (creates || delta !== 0n))
   }
@@ -204,19 +210,26 @@ export class SqlCounts implements CountSource {
   async #recount(
     runner: SqlRunner,
     { place, events }: Ready,
-    at: Standing,
+    at: RollUpStanding,
     ids: readonly string[],
     { change, read }: { change: ChangeRows; read: (ids: readonly string[]) => Promise<Read> },
   ): Promise<void> {
     for (const page of inPages(ids)) {
       const asked = page.filter((id) => this.#fits(events, id))
-      const sums = await runner.rows(this.#counting.sums(events, at, asked))
-      const found = new Map(sums.map((row) => [String(idFrom(row)), wideOf(row, 'sum')]))
-      const { counted } = await read(page)
-      const changes = page.map((id) => ({ id, delta: (found.get(id) ?? 0n) - (counted.get(id) ?? 0n) }))
+      const sums = sumsFrom(await runner.rows(this.#counting.sums(events, at, asked)))
+      const all = [...new Set([...page, ...sums.keys()])].filter((id) => this.#fits(place, id))
+      const owners = await this.#owners(runner, place, all)
+      const changes = recountOf(page, sums, owners, await read([...new Set([...all, ...owners.values()])]))
       const changed = changes.filter(({ delta }) => delta !== 0n)
       if (changed.length > 0) await change(this.#worth(changed, place))
     }
+  }
+
+  async #owners(runner: SqlRunner, place: TargetPlace, ids: readonly string[]): Promise<Owners> {
+    const rows: Row[] = []
+    for (const page of inPages(ids))
+      rows.push(...(await runner.rows(this.#counting.dialect.owners(place, page))))
+    return ownersFrom(rows)
   }
 
   async #read(
@@ -226,7 +239,7 @@ export class SqlCounts implements CountSource {
     ids: readonly string[],
     hints: Map<string, string>,
   ): Promise<Read> {
-    const all: AddedUp = { values: new Map(), counted: new Map() }
+    const all: AddedUp = { values: new Map(), counted: new Map(), aside: new Map() }
     let version = 0
     for (const page of inPages(ids)) {
       for (;;) {
@@ -252,7 +265,7 @@ export class SqlCounts implements CountSource {
     return wholeOf(row?.['reached'])
   }
 
-  #fits({ idColumn }: Place | EventsPlace, id: string): boolean {
+  #fits({ idColumn }: TargetPlace | EventsPlace, id: string): boolean {
     return this.#counting.dialect.misfit(id, idColumn) === undefined
   }
 

@@ -50,7 +50,7 @@ export type FullTarget = Required<Target>
 export type TableName = readonly [schema: string | undefined, name: string]
 
 /** A table, as the database has found it. */
-export interface Found {
+export interface FoundTable {
   readonly schema: string
   readonly name: string
   /** What the schema is called on the whole server: two that are spelled alike are one; '': nobody can tell. */
@@ -58,8 +58,8 @@ export interface Found {
 }
 
 /** A target whose columns are known. */
-export interface Place extends Omit<FullTarget, 'rowLevelSecurity'> {
-  readonly found: Found
+export interface TargetPlace extends Omit<FullTarget, 'rowLevelSecurity'> {
+  readonly found: FoundTable
   readonly idColumn: Column
   /** Whether a row that is inserted takes a number for another column than the id, whether it comes to be or not. */
   readonly isNumbered: boolean
@@ -101,7 +101,7 @@ export interface LaterMade {
 }
 
 /** The statements on `perilune_refused`, the table of what was refused. */
-export interface Refused {
+export interface RefusedTable {
   /** Makes it in a schema, also where another is just doing that. */
   table(schema: string): string
   /** Rows of an id, as `idFrom` reads it, `delta` and `why` of so many, those first that were tried the longest time ago. */
@@ -122,8 +122,8 @@ export interface Dialect {
   readonly name: string
   /** Makes the ledger in a schema, also where another is just doing that. */
   ledger(schema: string): string
-  readonly refused: Refused
-  /** Where a table is: a row of `schema`, `name` and `location`, as `Found` has them; none: it is nowhere. */
+  readonly refused: RefusedTable
+  /** Where a table is: a row of `schema`, `name` and `location`, as `FoundTable` has them; none: it is nowhere. */
   find(table: TableName): Statement
   /** The columns of a table; rows of `name`, `type`, `length`, `is_unique`, `inserted` and `is_generated`, some with `charset`, `makes_zero`, `is_numbered`, `is_stamped` and `flaw`. */
   columns(table: TableName): Statement
@@ -134,7 +134,7 @@ export interface Dialect {
   /** What a transaction does first in which each row is tried by itself. */
   readonly carefully: readonly Statement[]
   /** `unmet`: how many rows of a target break a rule that is looked at with the COMMIT and can be looked at no sooner. */
-  unmet?(target: Place): Statement
+  unmet?(target: TargetPlace): Statement
   /** Whether a count fits into a column of this type: all 64 bits of it. */
   isCount(type: string): boolean
   /** Whether a column of this type has integers. */
@@ -152,7 +152,7 @@ export interface Dialect {
   /** Whether it is of the rows that were written, and others might be: not of the disk, the memory or the server. */
   isOfRows(error: object): boolean
   /** Rows of an id, as `idFrom` reads it, and `value`, of one and `refused`, or of both, and of `seq`, at least one where the ledger knows the epoch. */
-  read(target: Place, place: LedgerPlace, ids: readonly string[]): Statement
+  read(target: TargetPlace, place: LedgerPlace, ids: readonly string[]): Statement
   /** The newest epoch of a partition, as `epoch`. */
   newest(schema: string, counters: string, partition: number): Statement
   /** `batched`, how many epochs of a partition have batches, `oldest`, the first of these, and `latest`, the last. */
@@ -171,8 +171,10 @@ export interface Dialect {
    * Rows of an id, as `idFrom` reads it: those of these that have a row; one that the column has in another spelling may be left out. Null: to
    * insert one that has a row takes nothing.
    */
-  present(target: Place, ids: readonly string[]): Statement | null
-  change(target: Place, changes: readonly Change[]): readonly ChangeStatement[]
+  present(target: TargetPlace, ids: readonly string[]): Statement | null
+  change(target: TargetPlace, changes: readonly Change[]): readonly ChangeStatement[]
+  /** Rows of an id and, as `own`, that of its row, both as `idFrom` reads them: of those of these that have a row, in whatever spelling. */
+  owners(target: TargetPlace, ids: readonly string[]): Statement
 }
 
 /** What a client made of a whole number, as text; null counts as `otherwise`. */
@@ -186,11 +188,12 @@ export function wideOf(row: Row, column: string): bigint {
   return (BigInt(wholeOf(row[`${column}_high`])) << 32n) + BigInt(wholeOf(row[column]))
 }
 
-/** The id of a row: its text, or its bytes, as `id_hex`, where a connection may have fewer characters than the column. */
-export function idFrom(row: Row): string | null {
-  const [hex, id] = [row['id_hex'] ?? null, row['id'] ?? null]
-  if (hex !== null) return Buffer.from(String(hex), 'hex').toString()
-  return id === null ? null : String(id)
+/** The id that a row has in a column: its text, or its bytes, as `id_hex`, where a connection may have fewer characters than the column. */
+export function idFrom(row: Row, column: 'id' | 'own' = 'id'): string | null {
+  const hex = row[`${column}_hex`] as string | null | undefined
+  if (typeof hex === 'string') return Buffer.from(hex, 'hex').toString()
+  const id = row[column] as string | number | bigint | null | undefined
+  return id === null || id === undefined ? null : String(id)
 }
 
 /** Whether a number has the 64 bits of a count. */

@@ -3,7 +3,7 @@
 import { SinkError } from '../../counters/errors.ts'
 import type { Change, Refusal } from '../../counters/sink.ts'
 import { causesOf, type SqlAccess } from './access.ts'
-import { type Dialect, fitsCount, idFrom, type Place, type SqlRunner } from './dialect.ts'
+import { type Dialect, fitsCount, idFrom, type TargetPlace, type SqlRunner } from './dialect.ts'
 
 /** Parts that have ended the transaction they were tried in, and why the database refused them. */
 export type Endings = Map<string, string>
@@ -17,7 +17,7 @@ const MOST_ENDINGS = 50
 export async function changeAll(
   { dialect }: SqlAccess,
   runner: SqlRunner,
-  place: Place,
+  place: TargetPlace,
   changes: readonly Change[],
 ): Promise<void> {
   if (changes.length === 0) return
@@ -39,7 +39,7 @@ export async function changeAll(
 async function presentOf(
   dialect: Dialect,
   runner: SqlRunner,
-  place: Place,
+  place: TargetPlace,
   changes: readonly Change[],
 ): Promise<ReadonlySet<string>> {
   const ids = changes.map(({ id }) => id)
@@ -51,7 +51,7 @@ async function presentOf(
 async function run(
   dialect: Dialect,
   runner: SqlRunner,
-  place: Place,
+  place: TargetPlace,
   changes: readonly Change[],
 ): Promise<void> {
   if (changes.length === 0) return
@@ -69,10 +69,10 @@ export function isOfRows({ dialect }: SqlAccess, error: unknown): boolean {
 export class Parts {
   readonly #access: SqlAccess
   readonly #runner: SqlRunner
-  readonly #place: Place
+  readonly #place: TargetPlace
   readonly #endings: Endings
 
-  constructor(access: SqlAccess, runner: SqlRunner, place: Place, endings: Endings) {
+  constructor(access: SqlAccess, runner: SqlRunner, place: TargetPlace, endings: Endings) {
     this.#access = access
     this.#runner = runner
     this.#place = place
@@ -105,7 +105,7 @@ export class Parts {
     return why
   }
 
-  async #try(place: Place, changes: readonly Change[], part: string): Promise<string | null> {
+  async #try(place: TargetPlace, changes: readonly Change[], part: string): Promise<string | null> {
     await this.#runner.changes(plain(`SAVEPOINT ${PART}`))
     try {
       const before = await this.#unmet(place)
@@ -131,7 +131,7 @@ export class Parts {
   }
 
   /** How many rows break a rule that is looked at when all is done, and would refuse the whole. A row that is there breaks no other. */
-  async #unmet(place: Place): Promise<number> {
+  async #unmet(place: TargetPlace): Promise<number> {
     const { unmet } = this.#access.dialect
     if (unmet === undefined || place.missing === 'refuse') return 0
     const [row] = await this.#runner.rows(unmet(place))
@@ -151,20 +151,20 @@ class OfRows extends SinkError {
 }
 
 class LeftOut extends OfRows {
-  constructor({ missing, table }: Place) {
+  constructor({ missing, table }: TargetPlace) {
     const why = missing === 'refuse' ? 'there is no row of it' : 'the database has left its row out'
     super(`${why} in ${table}`)
   }
 }
 
 class Unmet extends OfRows {
-  constructor({ table }: Place) {
+  constructor({ table }: TargetPlace) {
     super(`a FOREIGN KEY of ${table} that is DEFERRED has no row`)
   }
 }
 
 class TooMuch extends OfRows {
-  constructor({ table, value }: Place) {
+  constructor({ table, value }: TargetPlace) {
     super(`what is to be added to ${value} of ${table} leaves 64 bits`)
   }
 }

@@ -7,23 +7,27 @@ export interface AddedUp {
   readonly values: Map<string, bigint>
   /** What was counted of each: in its row, and refused. */
   readonly counted: Map<string, bigint>
+  /** What was refused of each. */
+  readonly aside: Map<string, bigint>
 }
 
 export function addUp(
   missing: 'create' | 'refuse',
   ids: readonly string[],
   rows: readonly Row[],
-  { values, counted }: AddedUp = { values: new Map(), counted: new Map() },
+  all: AddedUp = { values: new Map(), counted: new Map(), aside: new Map() },
 ): AddedUp {
+  const { values, counted } = all
   const [stored, refused, pending] = ['value', 'refused', 'pending'].map((column) => sumsOf(rows, column))
   for (const id of ids) {
     const kept = refused?.get(id)
     const [own, aside, waiting] = [stored?.get(id), kept ?? 0n, pending?.get(id) ?? 0n]
+    if (kept !== undefined) all.aside.set(id, kept)
     if (own !== undefined || kept !== undefined) counted.set(id, (own ?? 0n) + aside)
     if (own === undefined && (missing === 'refuse' || (kept === undefined && !pending?.has(id)))) continue
     values.set(id, (own ?? 0n) + aside + waiting)
   }
-  return { values, counted }
+  return all
 }
 
 function sumsOf(rows: readonly Row[], column: string): Map<string, bigint> {

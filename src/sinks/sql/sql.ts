@@ -13,12 +13,12 @@ import type {
 } from '../../counters/sink.ts'
 import { Known, SqlAccess } from './access.ts'
 import { beyond } from './beyond.ts'
-import { Changing } from './changing.ts'
+import { RowChanges } from './row-changes.ts'
 import {
   type Dialect,
   type FullTarget,
   KEPT_EPOCHS,
-  type Place,
+  type TargetPlace,
   type SqlRunner,
   type SqlStore,
   type Target,
@@ -36,8 +36,8 @@ export class SqlSink implements Sink {
   readonly missing: 'create' | 'refuse'
   readonly #access: SqlAccess
   readonly #dialect: Dialect
-  readonly #known: Known<Place>
-  readonly #changing: Changing
+  readonly #known: Known<TargetPlace>
+  readonly #changing: RowChanges
 
   /** Throws InvalidArgumentError. */
   constructor(store: SqlStore, dialect: Dialect, target: Target) {
@@ -47,7 +47,7 @@ export class SqlSink implements Sink {
     this.#access = new SqlAccess(store, dialect)
     this.#dialect = dialect
     this.#known = new Known(() => this.#prepare(full))
-    this.#changing = new Changing(this.#access, (work) => this.#known.use(work))
+    this.#changing = new RowChanges(this.#access, (work) => this.#known.use(work))
   }
 
   async prepare(): Promise<void> {
@@ -107,7 +107,7 @@ export class SqlSink implements Sink {
     return this.#known.use((target) => this.#apply(target, batch))
   }
 
-  async #apply(target: Place, batch: Batch): Promise<Applied | AppliedInPart> {
+  async #apply(target: TargetPlace, batch: Batch): Promise<Applied | AppliedInPart> {
     const { schema } = target.found
     const { counters, changes } = batch
     // Whoever else writes to Redis may have put anything there, and an id may have fitted the column once.
@@ -132,7 +132,7 @@ export class SqlSink implements Sink {
     return this.#changing.retryRefused(counters)
   }
 
-  #sorted({ idColumn, missing }: Place, changes: Batch['changes']): [Batch['changes'], Refusal[]] {
+  #sorted({ idColumn, missing }: TargetPlace, changes: Batch['changes']): [Batch['changes'], Refusal[]] {
     const misfits = changes.flatMap((change) => {
       const why = this.#dialect.misfit(change.id, idColumn)
       return why === undefined ? [] : [{ ...change, why }]
@@ -145,7 +145,7 @@ export class SqlSink implements Sink {
     return [fitting, misfits]
   }
 
-  async #standing(runner: SqlRunner, target: Place, batch: Batch): Promise<Applied> {
+  async #standing(runner: SqlRunner, target: TargetPlace, batch: Batch): Promise<Applied> {
     const [row] = await runner.rows(this.#dialect.standing(target.found.schema, batch))
     if (row === undefined)
       return (await this.#unknown(runner, target, batch)).isPast === true ? 'ahead' : 'behind'
@@ -168,7 +168,7 @@ export class SqlSink implements Sink {
   /** An epoch that is not in the ledger may have been there, and is forgotten. */
   async #unknown(
     runner: Pick<SqlRunner, 'rows'>,
-    { found }: Place,
+    { found }: TargetPlace,
     { counters, partition, epoch }: LedgerPlace,
   ): Promise<LedgerStanding> {
     const [row] = await runner.rows(this.#dialect.batches(found.schema, counters, partition))
@@ -185,7 +185,7 @@ export class SqlSink implements Sink {
     }
   }
 
-  async #prepare(target: FullTarget): Promise<Place> {
+  async #prepare(target: FullTarget): Promise<TargetPlace> {
     const place = await prepareTarget(this.#access, target)
     const { schema } = place.found
     await this.#access.make([schema, 'perilune_ledger'], this.#dialect.ledger(schema))

@@ -3,7 +3,7 @@
 import { checkOptions } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { checkNames, columnOf, misconfigured, type SqlAccess } from './access.ts'
-import type { Column, Dialect, FullTarget, Place, TableName, Target } from './dialect.ts'
+import type { Column, Dialect, FullTarget, TargetPlace, TableName, Target } from './dialect.ts'
 
 export const TARGET_OPTIONS: readonly string[] = ['table', 'id', 'value', 'missing', 'rowLevelSecurity']
 
@@ -25,7 +25,7 @@ export function checkTarget({ name, hiding }: Dialect, target: Target, prefix = 
 }
 
 /** Throws SinkError. */
-export async function prepareTarget(access: SqlAccess, target: FullTarget): Promise<Place> {
+export async function prepareTarget(access: SqlAccess, target: FullTarget): Promise<TargetPlace> {
   const { table, id, value } = target
   const { found, columns } = await access.find(table)
   const [idColumn, valueColumn] = [columnOf(columns, table, id), columnOf(columns, table, value)]

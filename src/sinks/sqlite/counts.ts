@@ -9,10 +9,12 @@ import {
   type EventsPlace,
   eventRow,
   eventsOf,
-  type Standing,
+  outboxEventsOf,
+  type RollUpStanding,
   type Taken,
 } from '../sql/count-dialect.ts'
-import { type LaterMade, quote, quoteTable, type SqlRunner, wholeOf } from '../sql/dialect.ts'
+import { type LaterMade, type SqlRunner, wholeOf } from '../sql/dialect.ts'
+import { cursorIn, name, nameOf, outboxIn } from '../sql/quoted-names.ts'
 import { countOf, SQLITE, tableOf } from './dialect.ts'
 import { SQLITE_REFUSED } from './refused.ts'
 
@@ -31,19 +33,11 @@ export const SQLITE_COUNTS: CountDialect = {
     indexOf(schema, 'perilune_outbox_seq', 'counters'),
     indexOf(schema, 'perilune_outbox_at', 'counters, at'),
   ],
-  outboxEvents: {
-    table: 'perilune_outbox',
-    id: 'id',
-    amount: 'delta',
-    at: 'at',
-    mark: '',
-    key: '',
-    isShared: true,
-  },
+  outboxEvents: outboxEventsOf({ mark: '', key: '' }),
   eventsOf: (events) => eventsOf(events, { mark: '', key: '' }, {}),
   suits: ({ table, found }) => ({
     asked: {
-      sql: `SELECT 1 FROM ${quote(found.schema, '"')}.sqlite_master
+      sql: `SELECT 1 FROM ${name(found.schema)}.sqlite_master
         WHERE type = 'table' AND name = ? AND sql LIKE '%AUTOINCREMENT%'`,
       values: [found.name],
     },
@@ -87,7 +81,8 @@ export const SQLITE_COUNTS: CountDialect = {
     values: [counters, counters, most, counters, counters, most, ...flawValues(events), counters],
   }),
   sums: (events, { counters, reached }, ids) => ({
-    sql: `SELECT CAST(e.${name(events.id)} AS TEXT) AS id, ${sumOf(events, 'sum')}
+    // As bytes: a cast leaves the column its collation.
+    sql: `SELECT CAST(e.${name(events.id)} AS TEXT) COLLATE BINARY AS id, ${sumOf(events, 'sum')}
       FROM ${tableOf(events)} e WHERE ${own(events)} AND e.rowid <= ?
         AND e.${name(events.id)} IN (SELECT value FROM json_each(?)) GROUP BY 1`,
     values: [counters, Number(reached), JSON.stringify(ids)],
@@ -102,7 +97,7 @@ export const SQLITE_COUNTS: CountDialect = {
 
 /** Says so where roll-ups have taken numbers that the table gives away again, for it was made anew without them: such rows would not seem to wait. */
 function flawOf({ found }: EventsPlace): string {
-  const given = `SELECT seq FROM ${quote(found.schema, '"')}.sqlite_sequence WHERE name = ?`
+  const given = `SELECT seq FROM ${name(found.schema)}.sqlite_sequence WHERE name = ?`
   return `coalesce(l.flaw, CASE WHEN l.reached > coalesce((${given}), 0) THEN ? END)`
 }
 
@@ -154,7 +149,7 @@ function ageOf({ at }: Events): string {
 async function take(
   runner: SqlRunner,
   events: EventsPlace,
-  { counters, reached }: Standing,
+  { counters, reached }: RollUpStanding,
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {
@@ -194,24 +189,12 @@ async function add(
   return added === 1
 }
 
-function cursorIn(schema: string): string {
-  return quoteTable([schema, 'perilune_cursor'], '"')
-}
-
 function indexOf(schema: string, index: string, columns: string): LaterMade {
   return {
     asked: {
-      sql: `SELECT 1 FROM ${quote(schema, '"')}.sqlite_master WHERE type = 'index' AND name = ?`,
+      sql: `SELECT 1 FROM ${name(schema)}.sqlite_master WHERE type = 'index' AND name = ?`,
       values: [index],
     },
-    definition: `CREATE INDEX IF NOT EXISTS ${quoteTable([schema, index], '"')} ON perilune_outbox (${columns})`,
+    definition: `CREATE INDEX IF NOT EXISTS ${nameOf([schema, index])} ON perilune_outbox (${columns})`,
   }
-}
-
-function outboxIn(schema: string): string {
-  return quoteTable([schema, 'perilune_outbox'], '"')
-}
-
-function name(plain: string): string {
-  return quote(plain, '"')
 }

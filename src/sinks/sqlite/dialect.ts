@@ -6,11 +6,10 @@ import {
   type Dialect,
   integerMisfit,
   KEPT_EPOCHS,
-  type Place,
-  quote,
-  quoteTable,
+  type TargetPlace,
   uuidMisfit,
 } from '../sql/dialect.ts'
+import { ledgerIn, name, nameOf } from '../sql/quoted-names.ts'
 import { SQLITE_REFUSED } from './refused.ts'
 
 export const SQLITE: Dialect = {
@@ -21,7 +20,7 @@ export const SQLITE: Dialect = {
   refused: SQLITE_REFUSED,
   // One file may have another path for each process.
   find: ([schema = 'main', own]) => ({
-    sql: `SELECT ? AS schema, name, '' AS location FROM ${quote(schema, '"')}.sqlite_master
+    sql: `SELECT ? AS schema, name, '' AS location FROM ${name(schema)}.sqlite_master
       WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE`,
     values: [schema, own],
   }),
@@ -38,7 +37,7 @@ export const SQLITE: Dialect = {
   }),
   flaws: ([schema = 'main', own]) => ({
     sql: `SELECT 'has the trigger ' || name || ', which leaves rows out (RAISE(IGNORE))' AS flaw
-      FROM ${quote(schema, '"')}.sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE
+      FROM ${name(schema)}.sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE
         AND replace(upper(sql), ' ', '') LIKE '%RAISE(IGNORE)%'`,
     values: [own],
   }),
@@ -47,7 +46,7 @@ export const SQLITE: Dialect = {
   unmet: ({ found: { schema, name: own } }) => ({
     sql: `SELECT COUNT(*) AS unmet FROM pragma_foreign_key_check(?, ?)
       WHERE (SELECT foreign_keys FROM pragma_foreign_keys) AND EXISTS (
-        SELECT 1 FROM ${quote(schema, '"')}.sqlite_master WHERE name = ? AND sql LIKE '%INITIALLY%DEFERRED%')`,
+        SELECT 1 FROM ${name(schema)}.sqlite_master WHERE name = ? AND sql LIKE '%INITIALLY%DEFERRED%')`,
     values: [own, schema, own],
   }),
   isCount: (type) => /INT/i.test(type),
@@ -126,20 +125,21 @@ export const SQLITE: Dialect = {
            WHERE t.${key} = c.id`
     return [{ sql, values: [all], rows: changes.length }]
   },
+  owners: (place, ids) => ({
+    sql: `SELECT asked.value AS id, CAST(t.${name(place.id)} AS TEXT) AS own
+      FROM json_each(?) asked CROSS JOIN ${tableOf(place)} t ON t.${name(place.id)} = asked.value`,
+    values: [JSON.stringify(ids)],
+  }),
 }
 
 /** The count of a row of `alias` as text, where there is one: NULL counts as 0. A column of integers may have anything in a row. */
-export function countOf({ id, value }: Place, alias: string): string {
+export function countOf({ id, value }: TargetPlace, alias: string): string {
   const count = `CAST(coalesce(${alias}.${name(value)}, 0) AS INTEGER)`
   return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN CAST(${count} AS TEXT) END`
 }
 
-export function tableOf({ found }: Pick<Place, 'found'>): string {
-  return quoteTable([found.schema, found.name], '"')
-}
-
-function ledgerIn(schema: string): string {
-  return quoteTable([schema, 'perilune_ledger'], '"')
+export function tableOf({ found }: Pick<TargetPlace, 'found'>): string {
+  return nameOf([found.schema, found.name])
 }
 
 /** SQLite would go on with a rounded number where a sum leaves 64 bits. This fails: the number has no absolute value. */
@@ -151,10 +151,6 @@ function sum(left: string, right: string): string {
 function misfit(id: string, { type }: Column): string | undefined {
   if (/INT/i.test(type)) return integerMisfit(id, -(2n ** 63n), 2n ** 63n - 1n)
   return /UUID/i.test(type) && !/CHAR|CLOB|TEXT/i.test(type) ? uuidMisfit(id) : undefined
-}
-
-function name(plain: string): string {
-  return quote(plain, '"')
 }
 
 const OF_ROWS = /^(SQLITE_(CONSTRAINT|ERROR|MISMATCH|TOOBIG)|ERR_SQLITE_ERROR)/

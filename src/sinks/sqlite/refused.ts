@@ -1,8 +1,9 @@
 // How SQLite keeps what it refused.
 
-import { quoteTable, type Refused } from '../sql/dialect.ts'
+import type { RefusedTable } from '../sql/dialect.ts'
+import { refusedIn } from '../sql/quoted-names.ts'
 
-export const SQLITE_REFUSED: Refused & { in(schema: string): string } = {
+export const SQLITE_REFUSED: RefusedTable & { in(schema: string): string } = {
   in: refusedIn,
   table: (schema) => `CREATE TABLE IF NOT EXISTS ${refusedIn(schema)} (
     counters TEXT NOT NULL, id TEXT NOT NULL, delta TEXT NOT NULL, why TEXT NOT NULL, tried REAL NOT NULL,
@@ -28,8 +29,4 @@ export const SQLITE_REFUSED: Refused & { in(schema: string): string } = {
     sql: `DELETE FROM ${refusedIn(schema)} WHERE counters = ? AND id = ?`,
     values: [counters, id],
   }),
-}
-
-function refusedIn(schema: string): string {
-  return quoteTable([schema, 'perilune_refused'], '"')
 }

@@ -1,6 +1,6 @@
 // Arguments that a module declares together.
 
-import { HOLD, type Mistake } from './theatre.ts'
+import { HOLD, LOOK, looking, type Mistake } from './theatre.ts'
 
 const WANTS = 'redis/shared/wants.lua'
 const MODULE = `local WANT = arguments({
@@ -84,4 +84,20 @@ export const ARGUMENTS: readonly Mistake[] = [
   row('more values than a function takes', HOLD, '(keys.seats, want)', '(keys.seats, want, note)', [
     `${HOLD}:11 take takes (seats, want), and gets 3 values: leave out what is too much`,
   ]),
+  {
+    mistake: 'a kind by the name of what every object has in JavaScript',
+    change: { [HOLD]: ['-- text: who', '-- constructor: who'] },
+    says: [`${HOLD}:9 there is no kind of argument constructor: use text, bytes, integer, number, flag`],
+  },
+  {
+    mistake: 'a declaration that goes on in the next line',
+    change: {
+      [LOOK]: looking(
+        "local seat = ARGV[1] -- text: the seat\n  .. '!'\nredis.call('HGET', keys.seats, seat)\nreturn { 'seen' }\n",
+      ),
+    },
+    says: [
+      `${LOOK}:8 a declaration is one line, with kind and meaning: write local name = ARGV[1] -- text: what it is`,
+    ],
+  },
 ]

@@ -333,4 +333,39 @@ export const KEYS: readonly Mistake[] = [
       'redis/theatre/peek.lua:8 the key others has the kind list here and hash in redis/theatre/look.lua: write one kind in both',
     ],
   },
+  {
+    mistake: 'the table of keys as one of any number of values',
+    change: before("local function count(...)\n  return select('#', ...)\nend\nlocal all = count(keys)"),
+    says: [
+      `${HOLD}:14 what becomes of the table keys cannot be seen here: pass it to a function that is defined once, with a parameter for it`,
+    ],
+  },
+  {
+    mistake: 'the table of keys for a function that is set again',
+    change: before(
+      'local function none()\n  return 1\nend\nnone = function()\n  return 2\nend\nlocal all = none(keys)',
+    ),
+    says: [
+      `${HOLD}:17 what becomes of the table keys cannot be seen here: pass it to a function that is defined once, with a parameter for it`,
+    ],
+  },
+  {
+    mistake: 'the table of keys for a function of fewer parameters',
+    change: before('local function one(a)\n  return a\nend\nlocal all = one(seat, keys)'),
+    says: [`${HOLD}:14 one takes (a), and gets 2 values: leave out what is too much`],
+  },
+  {
+    mistake: 'a function by the name of a key',
+    change: before('function keys.seats()\nend'),
+    says: [
+      `${HOLD}:11 keys.seats may not be set, for it is the name of a key: call a command to change what the key holds`,
+    ],
+  },
+  {
+    mistake: 'more keys by their number than a command can have',
+    change: before("redis.call('ZUNION', 1e999, keys.seats)"),
+    says: [
+      `${HOLD}:11 ZUNION has 1e999 keys by its number, and not as many behind it: write the number of keys that follow`,
+    ],
+  },
 ]

@@ -243,4 +243,44 @@ export const LUA: readonly Mistake[] = [
       `${HOLD}:11 this value is true or false, and + takes text and numbers: write a value for it, or tostring(…)`,
     ],
   },
+  {
+    mistake: 'the list of Lua 5.0 in a function of any number of values',
+    change: before('local function many(...)\n  return #arg\nend\nlocal all = many(seat)'),
+    says: [
+      `${HOLD}:12 arg is something else in a function with ..., which hides what it was: write local list = { ... }, or take another name`,
+    ],
+  },
+  {
+    mistake: 'a parameter that the list of Lua 5.0 hides',
+    change: before('local function many(arg, ...)\n  return { arg, ... }\nend\nlocal all = many(seat)'),
+    says: [
+      `${HOLD}:12 arg is something else in a function with ..., which hides what it was: write local list = { ... }, or take another name`,
+    ],
+  },
+  {
+    mistake: 'less than nothing',
+    change: before('local least = -0'),
+    says: [
+      `${HOLD}:11 Lua 5.1 takes 0 and -0 for one constant, and has the one that it meets first: write 0, or -1 / math.huge`,
+    ],
+  },
+  {
+    mistake: 'a number of newer Luas',
+    change: before('local width = 0x1p-4'),
+    says: [
+      `${HOLD}:11 0x1p-4 is no number of Lua 5.1: write decimals or 0xff, and a blank behind the number`,
+    ],
+  },
+  {
+    mistake: 'a word right behind a number',
+    change: before('local width = 3and 4'),
+    says: [`${HOLD}:11 3and is no number of Lua 5.1: write decimals or 0xff, and a blank behind the number`],
+  },
+  {
+    mistake: 'a name that every object has in JavaScript',
+    change: before('local name = constructor.name'),
+    says: [
+      `${HOLD}:11 constructor is defined nowhere: define it as a local above this line, or in a module below shared`,
+    ],
+  },
 ]

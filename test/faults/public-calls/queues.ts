@@ -1,19 +1,7 @@
-import type {
-  PartitionedJobs,
-  PartitionedQueue,
-  PartitionedRecurring,
-  PartitionedSettings,
-  Perilune,
-  Queue,
-  Recurring,
-  SettlingByToken,
-} from 'perilune'
+import type { PartitionedQueue, Perilune, Queue, Recurring, SettlingByToken } from 'perilune'
 import { type CallsOf, type Group, gives, group } from './call.ts'
 
 type AnyQueue = Queue | PartitionedQueue
-type AnyJobs = Queue['jobs'] | PartitionedJobs
-type AnySettings = Queue['settings'] | PartitionedSettings
-type AnyRecurring = Recurring | PartitionedRecurring
 
 const WAIT = { wait: '100ms' } as const
 const EVERY = { every: '1m', name: 'tidy', payload: 1 } as const
@@ -38,9 +26,10 @@ const ofQueue: CallsOf<AnyQueue> = {
   clear: (queue) => queue.clear(),
 }
 
-const ofJobs: CallsOf<AnyJobs> = {
+const ofJobs: CallsOf<Queue['jobs']> = {
   find: (jobs) => jobs.find('a'),
   findMany: (jobs) => jobs.findMany(['a', 'b']),
+  findEach: (jobs) => jobs.findEach(['a']),
   findPage: (jobs) => jobs.findPage(['a', 'b']),
   history: (jobs) => jobs.history('a'),
   waitForResult: (jobs, ending) => jobs.waitForResult('a', { ...WAIT, ...ending }),
@@ -63,15 +52,18 @@ const ofJobs: CallsOf<AnyJobs> = {
   failures: (jobs) => jobs.failures(),
   requeueFailed: (jobs) => jobs.requeueFailed('Error'),
   dropFailed: (jobs) => jobs.dropFailed('Error'),
+  partitionsOf: (jobs) => jobs.partitionsOf(['a']),
 }
 
-const ofSettings: CallsOf<AnySettings> = {
+const ofSettings: CallsOf<Queue['settings']> = {
   pause: (settings) => settings.pause(),
   resume: (settings) => settings.resume(),
   set: (settings) => settings.set({ concurrency: 2 }),
   pauseGroup: (settings) => settings.pauseGroup('g'),
   resumeGroup: (settings) => settings.resumeGroup('g'),
   setGroup: (settings) => settings.setGroup('g', { concurrency: 1 }),
+  inspect: (settings) => settings.inspect(),
+  inspectAll: (settings) => settings.inspectAll(),
 }
 
 const ofSettling: CallsOf<SettlingByToken> = {
@@ -85,7 +77,7 @@ const ofSettling: CallsOf<SettlingByToken> = {
   log: (settle) => settle.log(LEASES[0], 'line'),
 }
 
-const ofRecurring: CallsOf<AnyRecurring> = {
+const ofRecurring: CallsOf<Recurring> = {
   set: (recurring) => recurring.set('a', EVERY),
   remove: (recurring) => recurring.remove('a'),
   find: (recurring) => recurring.find('a'),
@@ -94,28 +86,13 @@ const ofRecurring: CallsOf<AnyRecurring> = {
 
 export const queues: readonly Group[] = [
   group<AnyQueue>('Queue', (redis) => redis.queue('a'), ofQueue),
-  group<Queue['jobs']>('Jobs', (redis) => redis.queue('a').jobs, {
-    ...ofJobs,
-    findEach: (jobs) => jobs.findEach(['a']),
-    findSome: (jobs) => jobs.findSome(['a']),
-  }),
-  group<Queue['settings']>('Settings', (redis) => redis.queue('a').settings, {
-    ...ofSettings,
-    inspect: (settings) => settings.inspect(),
-  }),
+  group('Jobs', (redis) => redis.queue('a').jobs, ofJobs),
+  group('Settings', (redis) => redis.queue('a').settings, ofSettings),
   group('SettlingByToken', (redis) => redis.queue('a').settle, ofSettling),
-  group<Recurring>('Recurring', (redis) => redis.queue('a').recurring, {
-    ...ofRecurring,
-    check: gives((recurring) => recurring.check('a', EVERY)),
-    place: (recurring) => recurring.place('a', EVERY, 1),
-    giveWay: (recurring) => recurring.giveWay('a', 1),
-  }),
+  group('Recurring', (redis) => redis.queue('a').recurring, ofRecurring),
   group<AnyQueue>('PartitionedQueue', inPartitions, ofQueue),
-  group<PartitionedJobs>('PartitionedJobs', (redis) => inPartitions(redis).jobs, {
-    ...ofJobs,
-    partitionsOf: (jobs) => jobs.partitionsOf(['a']),
-  }),
-  group('PartitionedSettings', (redis) => inPartitions(redis).settings, ofSettings),
+  group('Jobs', (redis) => inPartitions(redis).jobs, ofJobs, 'in partitions'),
+  group('Settings', (redis) => inPartitions(redis).settings, ofSettings, 'in partitions'),
   group('SettlingByToken', (redis) => inPartitions(redis).settle, ofSettling, 'in partitions'),
-  group('PartitionedRecurring', (redis) => inPartitions(redis).recurring, ofRecurring),
+  group('Recurring', (redis) => inPartitions(redis).recurring, ofRecurring, 'in partitions'),
 ]

@@ -1,0 +1,230 @@
+// Loads by somebody else, such as the client of a service: nothing here runs a loader, or extends its lease. What
+// such a load needs to be ended stands in a text that whoever loads hands back.
+
+import { store } from '../generated/cache.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError, LeaseLostError } from '../runtime/errors/errors.ts'
+import { abortable } from '../runtime/time/in-time.ts'
+import { type Extended, extendByToken } from '../runtime/leases/lease-by-token.ts'
+import { messageOf } from '../runtime/errors/thrown.ts'
+import { settledBy } from '../runtime/time/settled-by.ts'
+import { learnTold } from '../runtime/waiting/told.ts'
+import { toWaitMs, type Waiting } from '../runtime/waiting/wait.ts'
+import { Load, type LoadElection, loadLeasesOf } from './load.ts'
+import { checkVersion } from './loader.ts'
+import { type FoundValue, look, type Seen, toFound } from './look.ts'
+import { type Freshness, spanOf, spread, toSpan } from './options.ts'
+import type { CacheSource } from './source.ts'
+import { checkTags } from './tags.ts'
+import type { WasSet } from './write.ts'
+
+/** `wait`: for a load that is under way, where there is nothing to serve. */
+export interface LendLoadOptions extends Waiting {
+  /** As in `get`. */
+  tags?: readonly string[]
+}
+
+/** What a value that was loaded elsewhere is told of. */
+export interface EndLoadOptions extends Freshness {
+  /** As in `set`. */
+  version?: number
+}
+
+export type LentLoad<Value> =
+  | ({ readonly status: 'found' } & FoundValue<Value>)
+  /** Load it, and end the load with this text. */
+  | {
+      readonly status: 'elected'
+      readonly load: string
+      /** Greater than that of every earlier load of the key. */
+      readonly token: number
+      readonly leaseMs: number
+      /** When the lease ends, in milliseconds of the server's clock. */
+      readonly expiresAtMs: number
+    }
+  /** Somebody else is at it; `retryAfterMs`: until that lease ends. */
+  | { readonly status: 'loading'; readonly retryAfterMs: number }
+  /** The load that was waited for. */
+  | { readonly status: 'failed'; readonly reason: string }
+
+/** What ends a load. */
+interface Handle {
+  readonly token: number
+  readonly id: string
+  readonly tags: Buffer
+  /** When it began, by the server's clock. */
+  readonly beganAtMs: number
+}
+
+/** Rejects with the signal's reason. */
+export async function lendLoad<Value>(
+  source: CacheSource<Value>,
+  key: string,
+  options: LendLoadOptions,
+): Promise<LentLoad<Value>> {
+  checkOptions('options', options, ['tags', 'wait', 'signal'])
+  const waitMs = toWaitMs(options)
+  const endsAt = performance.now() + waitMs
+  const tags = checkTags(options.tags)
+  for (;;) {
+    const seen = await abortable(() => look(source, key, tags), options.signal)
+    const found = foundIn(source, key, seen)
+    if (found !== null && seen.worth === 'fresh') return found
+    const asked = { key, tags, seen, found, endsAt: found === null && waitMs > 0 ? endsAt : 0 }
+    const lent = await askToLoad(source, asked, options.signal)
+    if (lent !== null) return lent
+  }
+}
+
+interface LendQuestion<Value> {
+  readonly key: string
+  readonly tags: readonly string[]
+  readonly seen: Seen
+  /** What may be served of it. */
+  readonly found: LentLoad<Value> | null
+  /** 0: it does not wait. */
+  readonly endsAt: number
+}
+
+/** Null when it is time to look again. */
+async function askToLoad<Value>(
+  source: CacheSource<Value>,
+  asked: LendQuestion<Value>,
+  signal: AbortSignal | undefined,
+): Promise<LentLoad<Value> | null> {
+  const { found, endsAt } = asked
+  const borrower = new Borrower(source, asked)
+  const by = Math.max(endsAt, performance.now()) + 2 * source.terms.storeMs
+  const outcome = await settledBy(borrower.load.outcome, by, signal).finally(() => borrower.leave())
+  if (borrower.lent !== null) return borrower.lent
+  if (outcome?.status === 'failed') return { status: 'failed', reason: messageOf(outcome.error) }
+  // Lost: what was found cannot be read.
+  if (outcome?.status === 'loaded' || outcome?.status === 'lost') return null
+  if (found !== null) return found
+  const retryAfterMs = outcome?.status === 'elsewhere' ? outcome.ms : source.terms.leaseMs
+  return { status: 'loading', retryAfterMs }
+}
+
+/** Who asks for an election; one that comes when he has left is given back. */
+class Borrower<Value> {
+  lent: LentLoad<Value> | null = null
+  readonly load: Load<Value>
+  #left = false
+
+  constructor(source: CacheSource<Value>, { key, tags, seen, endsAt }: LendQuestion<Value>) {
+    this.load = new Load(source, {
+      key,
+      tags,
+      endsAt,
+      span: source.terms,
+      block: seen.tags,
+      seen: seen.envelope?.token ?? 0,
+      work: {
+        lend: (election) => {
+          if (this.#left) source.giveUp(key, election.id).catch(() => undefined)
+          else this.lent = toElected(source, election)
+        },
+      },
+      passed: () => undefined,
+    })
+  }
+
+  leave(): void {
+    this.#left = true
+  }
+}
+
+/** Stores what was loaded. Throws LeaseLostError when it is not wanted any more. */
+export async function endLoad<Value>(
+  source: CacheSource<Value>,
+  key: string,
+  load: string,
+  value: Value,
+  options: EndLoadOptions,
+): Promise<WasSet> {
+  checkOptions('options', options, ['freshFor', 'staleFor', 'version'])
+  const { token, tags, beganAtMs } = toHandle(load)
+  const { freshMs, staleMs } = toSpan(options, spanOf(value, source.terms, source.terms))
+  const version = options.version === undefined ? 0 : checkVersion(options.version)
+  const unit = source.unitOf(key)
+  const encoded = source.encode(value)
+  source.expectToRead(key, encoded.payload)
+  const answer = await unit.run(store, {
+    codec: source.codec.name,
+    token,
+    version,
+    ...encoded,
+    loadMs: tookMs(source, beganAtMs),
+    freshMs: spread(freshMs, source.terms.jitter),
+    staleMs,
+    ...(await learnTold(unit)),
+    tags,
+  })
+  source.shared.local.forget(key)
+  if (answer.status === 'superseded') return { stored: false, version: answer.version }
+  if (answer.status !== 'stored') throw new LeaseLostError(source.resourceOf(key), token)
+  return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }
+}
+
+/** Throws LeaseLostError. */
+export async function extendLoad<Value>(
+  source: CacheSource<Value>,
+  key: string,
+  load: string,
+  lease: Duration,
+): Promise<Extended> {
+  const of = {
+    kind: loadLeasesOf(source.runtime),
+    unit: source.unitOf(key),
+    resource: source.resourceOf(key),
+  }
+  return extendByToken(of, toHandle(load).token, lease)
+}
+
+/** Those who wait are told the reason; without one the next of them loads. Throws LeaseLostError. */
+export async function failLoad<Value>(
+  source: CacheSource<Value>,
+  key: string,
+  load: string,
+  reason: string,
+): Promise<void> {
+  const { id, token } = toHandle(load)
+  const failed = await source.giveUp(key, id, reason)
+  if (!failed) throw new LeaseLostError(source.resourceOf(key), token)
+}
+
+/** Null where nothing may be served, or what is there cannot be read. */
+function foundIn<Value>(source: CacheSource<Value>, key: string, seen: Seen): LentLoad<Value> | null {
+  if (seen.envelope === null) return null
+  const found = toFound(source, key, seen.envelope, seen.worth, source.runtime.clock.latestMs())
+  return found && { status: 'found', ...found }
+}
+
+function toElected<Value>({ terms }: CacheSource<Value>, { id, grant, tags }: LoadElection): LentLoad<Value> {
+  const { token, expiresAtMs } = grant
+  const parts = [token, id, tags.toString('base64'), expiresAtMs - terms.leaseMs]
+  const load = Buffer.from(JSON.stringify(parts)).toString('base64url')
+  return { status: 'elected', load, token, leaseMs: terms.leaseMs, expiresAtMs }
+}
+
+/** Throws InvalidArgumentError. */
+function toHandle(load: string): Handle {
+  try {
+    const [token, id, tags, beganAtMs] = JSON.parse(Buffer.from(load, 'base64url').toString()) as unknown[]
+    checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
+    checkInteger('beganAtMs', beganAtMs, 0, Number.MAX_SAFE_INTEGER)
+    if (typeof id !== 'string' || typeof tags !== 'string') throw new TypeError('not a load')
+    return { token: Number(token), id, tags: Buffer.from(tags, 'base64'), beganAtMs: Number(beganAtMs) }
+  } catch {
+    throw new InvalidArgumentError('load', 'must be one that was lent')
+  }
+}
+
+const LONGEST_LOAD_MS = toMs('maxLoad', '1h')
+
+function tookMs<Value>({ runtime }: CacheSource<Value>, beganAtMs: number): number {
+  const { clock } = runtime
+  const ms = clock.known ? Math.round(clock.latestMs() - beganAtMs) : 0
+  return Math.min(Math.max(ms, 0), LONGEST_LOAD_MS)
+}

@@ -1,0 +1,164 @@
+// Replacing all items in one step: one script call for few, for many a build that is switched in when it is whole.
+//
+//   nothing ──build──► BUILT in part ──plain commands──► … ──switchIn──► the items of the collection
+//                         │ a minute without a call, a server that lost it, an answer that was lost
+//                         └──► lost: begun anew under another id, and by scripts only, whose calls may be repeated
+
+import { randomBytes } from 'node:crypto'
+import { type BuildAnswer, build, replace, type SwitchInAnswer, switchIn } from '../generated/collection.ts'
+import { checkInteger } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { AmbiguousError, DriverError } from '../runtime/errors/errors.ts'
+import { type Entries, fitOneCall, inGroups, largestOf, slice, toEntries, withinLimit } from './entries.ts'
+import type { Kind } from './forms.ts'
+import { pushAll } from './push.ts'
+import { BuildUnit, ONE_CALL, type Source } from './source.ts'
+
+export interface ReplaceOptions {
+  /** How long the items count; default: the collection's `expireAfter`. */
+  expireAfter?: Duration
+  /** Of the items, a whole number that rises with them: an older one is then refused. Default: the last one wins. */
+  version?: number
+}
+
+/** What became of a `replace`. */
+export type Replaced =
+  | { readonly status: 'replaced'; readonly size: number; readonly expiresAtMs: number }
+  /** This version is there already; it expires when it was to expire. */
+  | { readonly status: 'unchanged'; readonly version: number; readonly expiresAtMs: number }
+  /** A newer version is there: this one. */
+  | { readonly status: 'refused'; readonly version: number }
+
+interface Terms {
+  readonly kind: Kind
+  readonly codec: string
+  /** -1 without one. */
+  readonly version: number
+  readonly expireMs: number
+  readonly largest: number
+}
+
+const MOST_BUILDS = 3
+// So few that it costs nothing that a script makes strings of them.
+const BY_SCRIPT = 10
+const MOST_IN_FLIGHT = 4
+
+/** Throws InvalidArgumentError before anything is sent. */
+export async function replaceItems<Item, Key>(
+  source: Source<Item, Key>,
+  items: Iterable<Item>,
+  { expireAfter, version }: ReplaceOptions,
+): Promise<Replaced> {
+  const entries = withinLimit(source, toEntries(source, items))
+  const terms: Terms = {
+    kind: source.form.kind,
+    codec: source.form.codec,
+    version: version === undefined ? -1 : checkInteger('version', version, 0, Number.MAX_SAFE_INTEGER),
+    expireMs: expireAfter === undefined ? source.expireMs : toMs('expireAfter', expireAfter),
+    largest: largestOf(entries),
+  }
+  const answer = fitOneCall(entries)
+    ? await replaceAtOnce(source, entries, terms)
+    : await replaceByBuild(source, entries, terms)
+  if (answer.status === 'refused') return answer
+  const { status, expiresAtMs } = answer
+  return status === 'replaced'
+    ? { status, size: entries.sizes.length, expiresAtMs }
+    : { status, version: terms.version, expiresAtMs }
+}
+
+type Outcome = Exclude<SwitchInAnswer, { status: 'lost' }>
+
+function replaceAtOnce<Item, Key>(
+  { unit }: Source<Item, Key>,
+  { parts }: Entries,
+  terms: Terms,
+): Promise<Outcome> {
+  return unit.runOnce(replace, (id) => ({ ...id, ...terms, parts }))
+}
+
+async function replaceByBuild<Item, Key>(
+  { unit: { runtime, place } }: Source<Item, Key>,
+  entries: Entries,
+  terms: Terms,
+): Promise<Outcome> {
+  for (let at = 0; at < MOST_BUILDS; at++) {
+    const unit = new BuildUnit(runtime, place, randomBytes(9).toString('base64url'))
+    // The last time in order, whatever the connection does.
+    const inFlight = at === MOST_BUILDS - 1 ? 1 : MOST_IN_FLIGHT
+    const building = at === 0 ? buildPlainly(unit, entries, terms) : buildAll(unit, entries, terms, inFlight)
+    const built = await certainly(building)
+    if (typeof built !== 'number') {
+      if (built.status !== 'lost') return built
+      continue
+    }
+    const answer = await unit.runOnce(switchIn, (id) => ({ ...id, ...terms, size: built }))
+    if (answer.status !== 'lost') return answer
+  }
+  throw new DriverError(
+    'busy',
+    `collection '${place.name}': the server lost what was built ${MOST_BUILDS} times`,
+  )
+}
+
+/** How many items were built, or why it ended before. A script begins, for the replace may be refused. */
+async function buildPlainly(
+  unit: BuildUnit,
+  entries: Entries,
+  terms: Terms,
+): Promise<number | SwitchInAnswer> {
+  const size = entries.sizes.length
+  const [first = entries] = inGroups(slice(entries, 0, BY_SCRIPT), ONE_CALL)
+  const begun = await buildOne(unit, first, 0, terms)
+  if (begun.status !== 'built') return begun
+  const left = slice(entries, begun.size, size)
+  const isWhole = await pushAll(unit.runtime.runner, { key: unit.key, kind: terms.kind }, left, begun.size)
+  return isWhole ? size : { status: 'lost' }
+}
+
+/**
+ * How many items were built, or why it ended before. Behind the first one, which may be refused, several calls are
+ * under way: none waits for the way of another. Where they overtake each other, the script says that the build is lost.
+ */
+async function buildAll(
+  unit: BuildUnit,
+  entries: Entries,
+  terms: Terms,
+  inFlight: number,
+): Promise<number | SwitchInAnswer> {
+  let before = 0
+  const underWay: Promise<BuildAnswer>[] = []
+  for (const group of inGroups(entries, ONE_CALL)) {
+    const count = group.sizes.length
+    underWay.push(buildOne(unit, group, before, terms))
+    before += count
+    if (before > count && underWay.length < inFlight) continue
+    const answer = await underWay.shift()
+    if (answer !== undefined && answer.status !== 'built') return answer
+  }
+  const ended = (await Promise.all(underWay)).find(({ status }) => status !== 'built')
+  return ended === undefined || ended.status === 'built' ? before : ended
+}
+
+function buildOne(
+  unit: BuildUnit,
+  { parts, sizes }: Entries,
+  before: number,
+  { kind, codec, version }: Terms,
+): Promise<BuildAnswer> {
+  const args = { kind, codec, version, before, count: sizes.length, parts }
+  const answer = unit.run(build, args)
+  // Whoever waits for an earlier one may leave before this one is looked at.
+  answer.catch(() => undefined)
+  return answer
+}
+
+/** Whether the last part of a build arrived or not: the collection has not changed. */
+async function certainly<Value>(building: Promise<Value>): Promise<Value> {
+  try {
+    return await building
+  } catch (error) {
+    if (!(error instanceof AmbiguousError)) throw error
+    throw new DriverError('unreachable', 'no server answered before the deadline', { cause: error })
+  }
+}

@@ -1,0 +1,171 @@
+// Batches on their way into SQL: sealed, settled, applied with their line in the ledger, acked. Every step is safe to
+// repeat by anybody, so a worker that dies, stalls or has company does no harm.
+
+import { randomUUID } from 'node:crypto'
+import { ack, type SealAnswer, seal } from '../generated/counters.ts'
+import { Backoff } from '../runtime/time/backoff.ts'
+import { AmbiguousError } from '../runtime/errors/errors.ts'
+import { rest } from '../runtime/time/in-time.ts'
+import { beginEpoch } from './load.ts'
+import { patiently } from './sink-calls.ts'
+import type { NoteRefused } from './refusals.ts'
+import type { Applied, Batch, Refusal } from './sink.ts'
+import { sinkInTime } from './sink-calls.ts'
+import { enterEpoch, noteEpoch, type CountersPartition, type CountersSource } from './source.ts'
+
+/** What a flush has brought into the database. */
+export interface Flushed {
+  readonly batches: number
+  /** Changes of counters in them; one that was in two batches counts twice. */
+  readonly counters: number
+}
+
+export interface FlushLimits {
+  /** How long it tries to bring one batch into the database. */
+  readonly patienceMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+type Sealed = Extract<SealAnswer, { status: 'sealed' }>
+
+const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 500
+
+/** Flushes all partitions. Throws the first error once all are through; RefusedError where nothing else went wrong. */
+export async function flushAll(source: CountersSource, signal?: AbortSignal): Promise<Flushed> {
+  return source.refusals.telling(source.sink.name, (note) => flushEach(source, note, signal))
+}
+
+async function flushEach(source: CountersSource, note: NoteRefused, signal?: AbortSignal): Promise<Flushed> {
+  const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
+  // Beside the flush: a server that is away takes one deadline, and not two. What is sealed is brought whatever their number is.
+  const [number, ...all] = await Promise.allSettled([
+    source.number.check(),
+    ...source.partitions.map((partition) => flushPartition(source, partition, limits, note)),
+  ] as const)
+  const failed = [number, ...all].find((each) => each.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  const flushed = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const batches = flushed.reduce((sum, each) => sum + each.batches, 0)
+  if (batches > 0 || source.refusals.areKept) {
+    await source.refusals.retry(source.sink, source.ledgerName, limits)
+  }
+  // Whoever has left is told nothing: the next one is.
+  signal?.throwIfAborted()
+  return { batches, counters: flushed.reduce((sum, { counters }) => sum + counters, 0) }
+}
+
+/** Flushes what is pending when it begins, and notes what the database refused. Throws SinkError, DriverError, or the reason of the signal. */
+export async function flushPartition(
+  source: CountersSource,
+  partition: CountersPartition,
+  limits: FlushLimits,
+  note: NoteRefused,
+): Promise<Flushed> {
+  let [batches, counters] = [0, 0]
+  let began = Infinity
+  for (;;) {
+    const sealed = await sealSettled(source, partition, limits)
+    if (sealed === null || isLater(sealed, began)) {
+      return { batches, counters }
+    }
+    began = Math.min(began, sealed.nowMs)
+    const left = await commit(source, partition, sealed, limits)
+    if (left === null) continue
+    note(left)
+    batches += 1
+    counters += sealed.counters.length - left.length
+  }
+}
+
+/** What is later than now came before the server's clock stepped back. */
+function isLater({ sealedMs, nowMs }: Sealed, began: number): boolean {
+  return sealedMs > began && sealedMs <= nowMs
+}
+
+/** A sealed batch that Redis cannot lose any more; null when nothing is pending. */
+async function sealSettled(
+  source: CountersSource,
+  partition: CountersPartition,
+  limits: FlushLimits,
+): Promise<Sealed | null> {
+  const { settle, terms } = source
+  for (let known = ''; ; ) {
+    limits.signal?.throwIfAborted()
+    const before = partition.epoch
+    const answer = await sealOnce(partition, terms.batchSize, limits)
+    if (answer.status === 'nothing') return null
+    if (answer.status === 'unknown') {
+      noteEpoch(source, partition, 0, before)
+      await beginEpoch(source, partition, 0, 'pending', performance.now() + limits.patienceMs)
+      continue
+    }
+    if (answer.epoch !== partition.epoch) enterEpoch(source, partition, answer.epoch)
+    // That it is still there after the time of two fsyncs means that it was written, whoever has restarted meanwhile.
+    if (settle === null || answer.batch === known) return answer
+    known = answer.batch
+    await settle(limits.signal)
+  }
+}
+
+/** The sealed batch. An id never goes out twice: sent again after a restart it would name another batch than before. */
+async function sealOnce(
+  partition: CountersPartition,
+  limit: number,
+  { patienceMs, signal }: FlushLimits,
+): Promise<SealAnswer> {
+  const by = performance.now() + patienceMs
+  const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  for (;;) {
+    try {
+      return await partition.unit.run(seal, { batch: randomUUID(), limit }, { runsOnce: true })
+    } catch (error) {
+      if (!(error instanceof AmbiguousError) || performance.now() > by) throw error
+    }
+    await rest(backoff.next(), partition.unit.runtime.runner.deadlines, signal)
+  }
+}
+
+/** What the database refused of it; null when the batch belonged to a ledger that is left behind now. */
+async function commit(
+  source: CountersSource,
+  partition: CountersPartition,
+  sealed: Sealed,
+  limits: FlushLimits,
+): Promise<readonly Refusal[] | null> {
+  const { epoch, seq, batch } = sealed
+  const changes = sealed.counters
+    .map(({ id, delta }) => ({ id, delta: BigInt(delta) }))
+    // Whoever else writes several of these rows in the order of their keys waits, and does not deadlock.
+    .toSorted((left, right) => (left.id < right.id ? -1 : 1))
+  const place = { counters: source.ledgerName, partition: partition.at, epoch }
+  const asked = { ...place, seq, batch, changes }
+  const { sink, runtime } = source
+  const applied = await patiently(
+    (by) => partition.applying.run(() => sink.apply(asked), by),
+    limits.patienceMs,
+    runtime.runner.deadlines,
+    limits.signal,
+  )
+  if (applied === 'ahead' || applied === 'behind') {
+    const keep = applied === 'ahead' ? 'nothing' : 'all'
+    await beginEpoch(source, partition, epoch, keep, performance.now() + limits.patienceMs, batch)
+    return null
+  }
+  // Whoever applied it did not come to tell what was refused.
+  const left = typeof applied === 'string' ? await keptOf(source, asked, applied) : applied.refused
+  await partition.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })
+  return left
+}
+
+async function keptOf(
+  { sink, ledgerName, runtime }: CountersSource,
+  { changes }: Batch,
+  applied: Applied,
+): Promise<readonly Refusal[]> {
+  if (applied !== 'known' || sink.refused === undefined) return []
+  const by = performance.now() + runtime.runner.deadlineMs
+  const kept = await sinkInTime(sink.refused(ledgerName), by, runtime.runner.deadlines)
+  const ids = new Set(changes.map(({ id }) => id))
+  return kept.filter(({ id }) => ids.has(id))
+}

@@ -1,0 +1,191 @@
+// Values that are not here are read from SQL together with the ledger, in one snapshot, and put together with what has
+// not been flushed: so they are right also while a flush is half done.
+
+import { begin, inspect, load } from '../generated/counters.ts'
+import type { BatchTerms } from '../runtime/calls/batcher.ts'
+import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { rest } from '../runtime/time/in-time.ts'
+import { OverflowError, SinkError, UnknownCounterError } from './errors.ts'
+import type { LedgerPlace, LedgerStanding } from './sink.ts'
+import { sinkInTime } from './sink-calls.ts'
+import {
+  apartFromInvalid,
+  enterEpoch,
+  type Loss,
+  MAX_A_CALL,
+  noteEpoch,
+  type CountersPartition,
+  type CountersSource,
+} from './source.ts'
+
+const BATCHES: BatchTerms = {
+  name: 'a load of counters',
+  items: MAX_A_CALL,
+  bytes: 1024 * 1024,
+  underWay: 1,
+  waiting: 100_000,
+}
+
+const FIRST_PAUSE_MS = 2
+const LONGEST_PAUSE_MS = 200
+
+/** The newest batch of an epoch that has to be in SQL. */
+interface Flushed {
+  readonly epoch: number
+  readonly seq: number
+}
+
+type Loaded = string | UnknownCounterError | OverflowError | InvalidArgumentError
+
+/** The value of a counter, as text, which is here from now on. Throws UnknownCounterError, OverflowError, SinkError, DriverError. */
+export async function loadOne(
+  source: CountersSource,
+  partition: CountersPartition,
+  id: string,
+): Promise<string> {
+  const { runtime } = source
+  const batcher = runtime.batcher<string, Loaded>(
+    `${partition.unit.prefix} load ${source.sink.name}`,
+    BATCHES,
+    (ids, by) => apartFromInvalid(ids, (some) => loadMany(source, partition, some, by)),
+  )
+  const value = await batcher.addOne(id, id.length)
+  if (typeof value !== 'string') throw value
+  return value
+}
+
+/** In the order of the ids. With `anew` values that are here are put right, too. */
+export async function loadMany(
+  source: CountersSource,
+  partition: CountersPartition,
+  ids: readonly string[],
+  by: number,
+  anew = false,
+): Promise<Loaded[]> {
+  const { sink, terms, runtime } = source
+  const { deadlines } = runtime.runner
+  let flushed: Flushed = { epoch: 0, seq: 0 }
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const epoch = await epochOf(source, partition, by)
+    // A value is here once somebody loaded it by this number: so whoever says another one is refused here.
+    if (partition.agreedEpoch !== epoch) {
+      await source.number.ensure(by)
+      partition.agreedEpoch = epoch
+    }
+    const place = { counters: source.ledgerName, partition: partition.at, epoch }
+    const { seq, values, isPast = false } = await sinkInTime(sink.read(place, ids), by, deadlines)
+    // What Redis knew to be flushed before SQL was read is in no ledger that is this one: SQL came back with an old copy.
+    const isOld = (at: number | null): boolean => at === null || (epoch === flushed.epoch && at < flushed.seq)
+    if (seq === null || isOld(seq)) {
+      const stands = await standingOf(source, place, { seq, isPast }, by)
+      if (isOld(stands.seq)) await beginEpoch(source, partition, epoch, stands.isPast ? 'nothing' : 'all', by)
+      // What is asked after the pause takes its time, too, and would say that nobody answered.
+      else if (performance.now() + 2 * pauseMs > by) throw lagging(source)
+      else await rest(pauseMs, deadlines)
+      continue
+    }
+    const known = ids.filter((id) => values.has(id) || sink.missing === 'create')
+    const counters = known.map((id) => ({ id, value: String(values.get(id) ?? 0n) }))
+    const answer = await partition.unit.run(load, { epoch, seq, retainMs: terms.retainMs, anew, counters })
+    if (answer.status === 'loaded') return inOrder(ids, known, answer.values)
+    // Redis has come back with an old copy: what is in SQL of what it still counts cannot be told.
+    if (answer.status === 'behind') await beginEpoch(source, partition, epoch, 'nothing', by)
+    else {
+      noteEpoch(source, partition, answer.epoch, epoch)
+      flushed = answer
+    }
+    if (performance.now() + pauseMs > by) throw new DriverError('busy', 'counters were flushed all the time')
+    await rest(pauseMs, deadlines)
+  }
+}
+
+/** What was read may be of a copy that lags. Whoever leaves an epoch for that would count what is sealed, and committed, once more. */
+async function standingOf(
+  { sink, runtime }: CountersSource,
+  place: LedgerPlace,
+  read: LedgerStanding,
+  by: number,
+): Promise<LedgerStanding> {
+  if (sink.standing === undefined) return read
+  return sinkInTime(sink.standing(place), by, runtime.runner.deadlines)
+}
+
+function lagging({ sink }: CountersSource): SinkError {
+  return new SinkError('sink-busy', `${sink.name}: what is read lags behind what is written`)
+}
+
+/** The epoch that the partition is in; begins one where there is none. */
+export async function epochOf(
+  source: CountersSource,
+  partition: CountersPartition,
+  by: number,
+): Promise<number> {
+  while (partition.epoch === 0) {
+    const { epoch } = await partition.unit.run(inspect, {})
+    if (epoch > 0) enterEpoch(source, partition, epoch)
+    else await beginEpoch(source, partition, 0, 'pending', by)
+  }
+  return partition.epoch
+}
+
+/** Leaves the epoch `known` for a new one, unless others have, or `batch` is not the sealed one any more. */
+export async function beginEpoch(
+  source: CountersSource,
+  partition: CountersPartition,
+  known: number,
+  keep: 'all' | 'pending' | 'nothing',
+  by: number,
+  batch = '',
+): Promise<void> {
+  const { deadlines } = source.runtime.runner
+  const { sink, ledgerName } = source
+  if (known === 0) await source.number.agree(by)
+  const ledger = await sinkInTime(Promise.resolve(sink.location?.() ?? ''), by, deadlines)
+  const epoch = await sinkInTime(sink.begin(ledgerName, partition.at), by, deadlines)
+  const isLoss = known === 0 && !partition.isTold && (await hasBatches(source, partition, by))
+  const loss = (lost: number): Loss | null => lossOf(partition, lost > 0 ? lost : isLoss ? null : 0, keep)
+  try {
+    // Sent again it might begin in a life of Redis that knows nothing of the first time, with batches in the ledger.
+    const answer = await partition.unit.run(begin, { epoch, known, batch, keep, ledger }, { runsOnce: true })
+    if (answer.status === 'elsewhere') throw elsewhere(source, answer.ledger, ledger)
+    if (answer.status === 'begun') partition.doubt = { epoch, loss: loss(answer.lost) }
+    enterEpoch(source, partition, answer.epoch)
+  } catch (error) {
+    if (!(error instanceof AmbiguousError)) throw error
+    // What the partition is in is asked anew; an epoch that nobody is in does no harm.
+    partition.epoch = 0
+    partition.doubt = { epoch, loss: loss(0) }
+  }
+}
+
+function elsewhere({ name }: CountersSource, there: string, here: string): SinkError {
+  return new SinkError(
+    'sink-misconfigured',
+    `the counters ${name} have their ledger in ${there}, and this process has one in ${here}: name the table with its schema, or clear them`,
+  )
+}
+
+/** Whether SQL has batches of earlier epochs. A partition that is in none, and was in one, has lost its keyspace. */
+async function hasBatches(
+  { sink, ledgerName, runtime }: CountersSource,
+  partition: CountersPartition,
+  by: number,
+): Promise<boolean> {
+  if (sink.hasBatches === undefined) return false
+  return sinkInTime(sink.hasBatches(ledgerName, partition.at), by, runtime.runner.deadlines)
+}
+
+/** Null counters: nobody can tell how many. */
+function lossOf({ at }: CountersPartition, counters: number | null, keep: string): Loss | null {
+  if (counters === 0) return null
+  return { partition: at, counters, why: keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost' }
+}
+
+function inOrder(
+  ids: readonly string[],
+  known: readonly string[],
+  values: readonly (string | null)[],
+): Loaded[] {
+  const found = new Map(known.map((id, at) => [id, values[at] ?? new OverflowError(id)]))
+  return ids.map((id) => found.get(id) ?? new UnknownCounterError(id))
+}

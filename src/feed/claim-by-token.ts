@@ -1,0 +1,227 @@
+// What is asked of the server about claims by whoever knows their tokens: the claim itself, another process, or the client of a
+// service.
+
+import { ack, bury, extend, release } from '../generated/feed.ts'
+import type { CallId } from '../runtime/calls/call-ids.ts'
+import { InvalidArgumentError, LeaseLostError } from '../runtime/errors/errors.ts'
+import type { Extended } from '../runtime/leases/lease-by-token.ts'
+import { toLeaseMs } from '../runtime/leases/lease-options.ts'
+import { checkOptions, checkToken } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { type ClaimIds, toClaimIds, toShownId } from './addresses.ts'
+import type { UndecodableMessage } from './message.ts'
+import type { FeedSource, Partitions } from './partitions.ts'
+
+/** Messages that a claim did not hold when they were to be acked, by reason. */
+export interface Refused {
+  readonly id: string
+  /** `absent`: not in the feed any more; `unclaimed`; `held`: another claim has it. */
+  readonly reason: string
+}
+
+export interface ExtendOptions {
+  /** How long messages live beyond the claim at least; default: not beyond it. */
+  grace?: Duration
+}
+
+/** An extension as the script takes it. */
+export interface ClaimExtension {
+  readonly leaseMs: number
+  readonly graceMs: number
+}
+
+/** Throws InvalidArgumentError. */
+export function toExtension(lease: Duration, options: ExtendOptions): ClaimExtension {
+  checkOptions('options', options, ['grace'])
+  const { grace = '0ms' } = options
+  return { leaseMs: toLeaseMs(lease), graceMs: toMs('grace', grace, { min: '0ms' }) }
+}
+
+/** Where the claim has ended each of these throws LeaseLostError. */
+export class ClaimByToken {
+  readonly token: number
+  readonly #source: FeedSource<unknown>
+
+  constructor(source: FeedSource<unknown>, token: number) {
+    this.token = token
+    this.#source = source
+  }
+
+  async extend({ leaseMs, graceMs }: ClaimExtension): Promise<Extended> {
+    const answer = await this.#source.unit.run(extend, { token: String(this.token), leaseMs, graceMs })
+    if (answer.status === 'lost') throw this.lost()
+    return { leaseMs, expiresAtMs: answer.expiresAtMs }
+  }
+
+  /** Removes messages; those that the claim does not hold. */
+  async ack(ids: ClaimIds): Promise<Refused[]> {
+    const { known, unknown } = ids === 'all' ? ALL : ids
+    const unheard = unknown.map((id) => ({ id, reason: 'absent' }))
+    if (ids !== 'all' && known.length === 0) return unheard
+    const args = (id: CallId) => ({ ...id, token: String(this.token), ids: known })
+    const answer = await this.#source.unit.runOnce(ack, args, { atClose: 'gives back' })
+    if (answer.status === 'lost') throw this.lost()
+    const refused = answer.refused.map(({ id, reason }) => ({ id: toShownId(this.#source, id), reason }))
+    return [...refused, ...unheard]
+  }
+
+  async release(ids: ClaimIds): Promise<void> {
+    const { known } = ids === 'all' ? ALL : ids
+    if (ids !== 'all' && known.length === 0) return
+    await this.#sendRelease({ ids: known, unseen: false })
+  }
+
+  /** Nobody got what it holds: it is as if that had not been claimed. */
+  async giveBack(): Promise<void> {
+    await this.#sendRelease({ ids: [], unseen: true })
+  }
+
+  /**
+   * What no codec here can read becomes a dead letter, so that nobody meets it again and again before those behind it. Of a claim
+   * that has ended nothing does: its messages are others' to claim.
+   */
+  async bury(messages: readonly UndecodableMessage[], deadMs: number): Promise<void> {
+    const { unit, codec } = this.#source
+    const { channel: deadChannel } = unit.beside('dead')
+    const ids = messages.map(({ id }) => Number(id))
+    const token = String(this.token)
+    const common = { codec: codec.name, token, deadMs, deadChannel, sharded: unit.sharded, ids }
+    await unit.runOnce(bury, (id: CallId) => ({ ...common, ...id }), { atClose: 'gives back' })
+  }
+
+  lost(): LeaseLostError {
+    return new LeaseLostError(`claim of feed '${this.#source.unit.place.name}'`, this.token)
+  }
+
+  async #sendRelease(terms: { readonly ids: readonly number[]; readonly unseen: boolean }): Promise<void> {
+    const { unit } = this.#source
+    const { channel, sharded } = unit
+    const args = (id: CallId) => ({ ...id, channel, sharded, token: String(this.token), ...terms })
+    const answer = await unit.runOnce(release, args, { atClose: 'gives back' })
+    if (answer.status === 'lost') throw this.lost()
+  }
+}
+
+const ALL = { known: [], unknown: [] } as const
+
+/** What proves a claim. */
+export interface ClaimLease {
+  readonly token: number
+}
+
+/** What proves a claim of a feed in partitions. */
+export interface PartitionClaimLease extends ClaimLease {
+  readonly partition: number
+}
+
+export interface ClaimMessages {
+  /** Which messages of the claim; default: all that are left. */
+  ids?: readonly string[] | 'all'
+}
+
+/** What became of a claim. */
+export type SettledClaim<Done extends string> =
+  | { readonly outcome: Done }
+  /** It had ended, or never was. */
+  | { readonly outcome: 'lost' }
+
+/** What became of a claim, and which messages it did not hold. */
+export type SettledAck =
+  | { readonly outcome: 'acked'; readonly refused: Refused[] }
+  | { readonly outcome: 'lost' }
+
+export interface ExtendedClaims {
+  readonly leaseMs: number
+  /** When the first of those that were extended ends, in milliseconds of the server's clock; null when none was. */
+  readonly expiresAtMs: number | null
+  readonly claims: SettledClaim<'extended'>[]
+}
+
+type Named<Lease extends ClaimLease> = Lease & ClaimMessages
+
+const MAX_CLAIMS = 500
+const LOST = { outcome: 'lost' } as const
+
+/**
+ * Settles and extends claims for whoever has their tokens: up to 500 a call. Each is judged by itself, and that one was lost is a
+ * value: it fails no other.
+ */
+export class SettlingClaims<Lease extends ClaimLease> {
+  readonly #partitions: Partitions<unknown>
+
+  constructor(partitions: Partitions<unknown>) {
+    this.#partitions = partitions
+  }
+
+  /**
+   * The messages are done: removes them. A claim whose messages are all acked has ended, so of a repeated call it is lost.
+   * Throws InvalidArgumentError.
+   */
+  async ack(claims: readonly Named<Lease>[]): Promise<SettledAck[]> {
+    return settleEach(this.#withIds(claims), async ({ claim, ids }) => {
+      return { outcome: 'acked', refused: await claim.ack(ids) }
+    })
+  }
+
+  /** Gives the messages back: they are free again. Throws InvalidArgumentError. */
+  async release(claims: readonly Named<Lease>[]): Promise<SettledClaim<'released'>[]> {
+    return settleEach(this.#withIds(claims), async ({ claim, ids }) => {
+      await claim.release(ids)
+      return { outcome: 'released' }
+    })
+  }
+
+  /** Makes the leases last so long from now on; default 30 seconds. Throws InvalidArgumentError. */
+  async extend(
+    claims: readonly Lease[],
+    lease: Duration = '30s',
+    options: ExtendOptions = {},
+  ): Promise<ExtendedClaims> {
+    const terms = toExtension(lease, options)
+    const ends: number[] = []
+    const settled = await settleEach(this.#checked(claims, []), async ({ claim, source }) => {
+      const { expiresAtMs } = await new ClaimByToken(source, claim.token).extend(terms)
+      ends.push(expiresAtMs)
+      return { outcome: 'extended' } as const
+    })
+    const expiresAtMs = ends.length === 0 ? null : Math.min(...ends)
+    return { leaseMs: terms.leaseMs, expiresAtMs, claims: settled }
+  }
+
+  #withIds(claims: readonly Named<Lease>[]): { readonly claim: ClaimByToken; readonly ids: ClaimIds }[] {
+    return this.#checked(claims, ['ids']).map(({ claim, source }) => ({
+      claim: new ClaimByToken(source, claim.token),
+      ids: toClaimIds(source, claim.ids ?? 'all'),
+    }))
+  }
+
+  /** Everything is checked before anything is sent. */
+  #checked<Claim extends Lease>(
+    claims: readonly Claim[],
+    known: readonly string[],
+  ): { readonly claim: Claim; readonly source: FeedSource<unknown> }[] {
+    if (!Array.isArray(claims) || claims.length === 0 || claims.length > MAX_CLAIMS) {
+      throw new InvalidArgumentError('claims', `must be a list of 1 to ${MAX_CLAIMS} claims`)
+    }
+    const { spread, first } = this.#partitions
+    return claims.map((claim: Claim & { readonly partition?: number }) => {
+      checkOptions('claim', claim, [...(spread === 0 ? ['token'] : ['partition', 'token']), ...known])
+      checkToken(claim.token)
+      return { claim, source: spread === 0 ? first : this.#partitions.at(claim.partition) }
+    })
+  }
+}
+
+/** What is sent travels together. */
+function settleEach<Claim, Result>(
+  claims: readonly Claim[],
+  send: (claim: Claim) => Promise<Result>,
+): Promise<(Result | typeof LOST)[]> {
+  const settling = claims.map((claim) =>
+    send(claim).catch((error: unknown) => {
+      if (error instanceof LeaseLostError) return LOST
+      throw error
+    }),
+  )
+  return Promise.all(settling)
+}

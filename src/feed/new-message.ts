@@ -1,0 +1,102 @@
+// Messages on their way into a feed: checked, encoded, and sorted into what may travel together.
+
+import { checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { fitName } from '../runtime/values/fit-name.ts'
+import { INLINE_BYTES } from '../runtime/values/inline-bytes.ts'
+import type { FeedTerms } from './feed-options.ts'
+import type { Message } from './message.ts'
+import type { FeedSource } from './partitions.ts'
+
+export interface AppendOptions {
+  /** How long the message lives; default: the feed's `expireAfter`, else until it is removed. */
+  expireAfter?: Duration
+  /** How long the message stays invisible. It gets its place in the order when it becomes visible. */
+  delay?: Duration
+  /** The same key within `rememberFor` appends nothing and gives the id of the first message. */
+  idempotencyKey?: string
+}
+
+export interface NewMessage<Body> extends AppendOptions {
+  body: Body
+}
+
+/** A message as the script takes it. */
+export interface OutgoingMessage {
+  readonly body: string | Uint8Array
+  /** Of the body. */
+  readonly bytes: number
+  readonly expireMs: number
+  readonly delayMs: number
+  readonly key: string
+  readonly origin: string
+}
+
+export const MAX_BODY_BYTES: number = 4 * 1024 * 1024
+const MAX_KEY_BYTES = 512
+
+export function toOutgoing<Body>(
+  { codec }: FeedSource<Body>,
+  body: Body,
+  { expireAfter, delay, idempotencyKey }: AppendOptions,
+  { expireMs, origin }: FeedTerms,
+): OutgoingMessage {
+  const encoded = codec.encode(body)
+  return {
+    body: encoded,
+    bytes: checkBody(encoded),
+    expireMs: expireAfter === undefined ? expireMs : toMs('expireAfter', expireAfter),
+    delayMs: delay === undefined ? 0 : toMs('delay', delay, { min: '0ms', max: '365d' }),
+    key: idempotencyKey === undefined ? '' : checkText('idempotencyKey', idempotencyKey, MAX_KEY_BYTES),
+    origin,
+  }
+}
+
+export function checkNewMessage(message: unknown): void {
+  checkOptions('message', message, ['body', 'expireAfter', 'delay', 'idempotencyKey'])
+  if (!('body' in (message as object))) throw new InvalidArgumentError('message.body', 'is missing')
+}
+
+/** A dead letter of a feed, to be appended to another one once at most. */
+export function toNewMessage<Body>(
+  feed: string,
+  { id, body, ageMs, createdAtMs, expiresAtMs }: Message<Body>,
+): NewMessage<Body> {
+  const idempotencyKey = fitName(`dead ${id} of ${feed}`, MAX_KEY_BYTES)
+  if (expiresAtMs === null) return { body, idempotencyKey }
+  const leftMs = Math.max(1, expiresAtMs - createdAtMs - ageMs)
+  return { body, idempotencyKey, expireAfter: `${leftMs}ms` }
+}
+
+/** One life and one origin, visible at once, no keys, none that is stored apart. */
+export function areAlike(messages: readonly OutgoingMessage[]): boolean {
+  const [first] = messages
+  if (first === undefined) return false
+  const { expireMs, origin } = first
+  return messages.every(
+    (message) =>
+      message.expireMs === expireMs &&
+      message.origin === origin &&
+      message.delayMs === 0 &&
+      message.key === '' &&
+      message.bytes <= INLINE_BYTES,
+  )
+}
+
+/** Of a feed whose messages expire one by one, something is due at nearly every append. */
+export function mayDecline([first, ...others]: readonly OutgoingMessage[]): boolean {
+  return others.length === 0 && first !== undefined && first.expireMs > 0
+}
+
+/** The size of an encoded body. */
+function checkBody(body: unknown): number {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new InvalidArgumentError('body', 'must become text or bytes: the codec gave something else')
+  }
+  const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+  if (bytes > MAX_BODY_BYTES) {
+    throw new InvalidArgumentError('body', `must be at most ${MAX_BODY_BYTES} bytes when encoded`)
+  }
+  return bytes
+}

@@ -1,0 +1,54 @@
+// Attempts for somebody else, such as the client of a service: nothing here extends them.
+
+import { toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
+import { type Answered, type BeginOptions, type Begun, toBeginTerms, Wish } from './begin.ts'
+import { type Source, unitOf } from './source.ts'
+
+/** As `BeginOptions`; `wait`: for another attempt that is under way. */
+export interface LendOptions extends BeginOptions, Waiting {}
+
+/** What became of a `lend`: as of a `begin`, but for the attempt, which is known by its token. */
+export type LentAttempt<Result> =
+  | {
+      readonly status: 'started'
+      /** Greater than that of every earlier attempt at the key. */
+      readonly token: number
+      readonly leaseMs: number
+      /** When the lease ends, in milliseconds of the server's clock. */
+      readonly expiresAtMs: number
+    }
+  | Exclude<Begun<Result>, { status: 'started' }>
+
+/** Rejects with the signal's reason, or LeaseLostError when the attempt of that id has been released. */
+export async function lendAttempt<Result>(
+  source: Source<Result>,
+  key: string,
+  { fingerprint, id, ...waiting }: LendOptions,
+): Promise<LentAttempt<Result>> {
+  const named = { ...(fingerprint === undefined ? {} : { fingerprint }), ...(id === undefined ? {} : { id }) }
+  const wish = new Wish(source, toBeginTerms(key, named))
+  let running: Extract<LentAttempt<Result>, { status: 'running' }> = { status: 'running', retryAfterMs: 0 }
+  const settled = await wish.untilOver(() =>
+    waitFor<Lending<Result>>(
+      async () => {
+        const answer = await wish.ask()
+        if (answer.status !== 'running') return { value: answer, recheckMs: 0 }
+        running = answer
+        return { value: null, recheckMs: answer.retryAfterMs }
+      },
+      {
+        runtime: source.runtime,
+        channel: unitOf(source, key).channel,
+        waitMs: toWaitMs(waiting),
+        signal: waiting.signal,
+        giveBack: (late) => wish.giveBack(late),
+      },
+    ),
+  )
+  if (settled?.status !== 'started') return settled ?? running
+  const { token, expiresAtMs } = settled.grant
+  wish.hasLent(token)
+  return { status: 'started', token, leaseMs: source.leaseMs, expiresAtMs }
+}
+
+type Lending<Result> = Exclude<Answered<Result>, { status: 'running' }>

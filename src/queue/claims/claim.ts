@@ -1,0 +1,176 @@
+// One claim from one queue, or from one partition of it.
+
+import { closed } from '../../runtime/calls/runner.ts'
+import { type AskedAll, type Asking, SILENT_RECHECK_MS } from '../../runtime/time/in-turn.ts'
+import type { QueueSource } from '../source/source.ts'
+import { ClaimedJob } from './claimed-job.ts'
+import { type Exchanged, isBehindOthers } from './exchange.ts'
+import { onlyFitting } from './misfits.ts'
+import type { Settling } from './outcomes.ts'
+import { Settler, toAck } from './settler.ts'
+
+export interface JobClaimTerms {
+  readonly limit: number
+  readonly leaseMs: number
+}
+
+/** Who claims. */
+export interface Claimant {
+  /** Who is to be called; empty: nobody. */
+  readonly worker: string
+  /** Jobs that are acked first. */
+  readonly done: readonly ClaimedJob[]
+  readonly signal: AbortSignal | undefined
+}
+
+export interface ClaimAnswer {
+  readonly jobs: ClaimedJob[]
+  readonly leaseMs: number
+  /** When the first of the leases ends, by the server's clock. */
+  readonly endsAtMs: number
+  /** When to look again at the latest; 0: it need not be. */
+  readonly recheckMs: number
+  /** Of the payloads. */
+  readonly bytes: number
+}
+
+/**
+ * Claims until something fits, or nothing came: behind jobs whose payloads do not fit there may be others. Not for much longer than any
+ * call may take, for these may be many, or come again and again. `by`: when the first call settles.
+ */
+export async function claimFrom(
+  source: QueueSource,
+  terms: JobClaimTerms,
+  { worker, done, signal }: Claimant,
+  by?: number,
+): Promise<ClaimAnswer> {
+  const { runner } = source.unit.runtime
+  const settler = new Settler(source)
+  const looksUntil = performance.now() + runner.deadlineMs
+  const asked = { ...terms, worker: terms.limit > 0 ? worker : '' }
+  let exchanged = await exchangeWithAcks(settler, source, asked, done, by)
+  for (;;) {
+    const claimed = toClaimedJobs(source, settler, exchanged)
+    if (runner.closed) {
+      await giveBack(claimed)
+      throw closed()
+    }
+    const jobs = await onlyFitting(source, claimed, signal)
+    const { leaseMs, endsAtMs, recheckMs } = exchanged
+    if (jobs.length > 0 || (claimed.length === 0 && !isBehindOthers(exchanged))) {
+      const bytes = exchanged.jobs.reduce((sum, { payload }) => sum + payload.length, 0)
+      return { jobs, leaseMs, endsAtMs, recheckMs, bytes }
+    }
+    // Who asks one queue alone goes on behind places of jobs that are gone.
+    const isOver = (by !== undefined || claimed.length > 0) && performance.now() >= looksUntil
+    if (isOver) return { jobs, leaseMs, endsAtMs, recheckMs: 1, bytes: 0 }
+    exchanged = await settler.exchange({ ...asked, acks: [] })
+  }
+}
+
+/** The jobs that are done are told what became of their acks: where they were refused, by their places. */
+async function exchangeWithAcks(
+  settler: Settler,
+  source: QueueSource,
+  asked: JobClaimTerms & { readonly worker: string },
+  done: readonly ClaimedJob[],
+  by: number | undefined,
+): Promise<Exchanged> {
+  const acking = done.filter(({ isClaimed }) => isClaimed)
+  const acks = acking.map((job) => toAck(job, undefined, source))
+  try {
+    const exchanged = await settler.exchange({ ...asked, acks }, by)
+    for (const [at, job] of acking.entries()) job.noteAcked(exchanged.refused.get(at) ?? null)
+    return exchanged
+  } catch (error) {
+    for (const job of acking) job.noteAckFailed(error)
+    throw error
+  }
+}
+
+/** The jobs of an exchange; none where their leases were over before its answer came: they are others' to claim. */
+export function toClaimedJobs(source: QueueSource, settling: Settling, exchanged: Exchanged): ClaimedJob[] {
+  if (exchanged.end.latest <= performance.now()) return []
+  const { jobs, options } = exchanged
+  const byPlace = options.length === 0 ? null : new Map(options.map((each) => [each.at, each]))
+  return jobs.map((_, at) => new ClaimedJob(source, settling, exchanged, at, byPlace?.get(at)))
+}
+
+export async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
+  await Promise.allSettled(jobs.map((job) => job.release()))
+}
+
+// What comes of asking all partitions of a queue for jobs once.
+
+/** Behind payloads with which they reach this no other partition is asked for jobs; what one gives has no more. */
+const MOST_BYTES = 4 * 1024 * 1024
+
+export interface RoundTerms extends Claimant {
+  /** It is asked again as long as there is nothing. */
+  readonly waits: boolean
+}
+
+export class ClaimRound {
+  readonly #terms: JobClaimTerms
+  readonly #claimant: Claimant
+  readonly #jobs: ClaimedJob[] = []
+  readonly #rechecks: number[] = []
+  readonly #ends: number[] = []
+  #bytes = 0
+
+  constructor(terms: JobClaimTerms, claimant: Claimant) {
+    this.#terms = terms
+    this.#claimant = claimant
+  }
+
+  /** What is to be acked there. */
+  acksFor({ partition }: QueueSource): ClaimedJob[] {
+    return this.#claimant.done.filter((job) => job.partition === partition)
+  }
+
+  /** `acks`: those are asked that have some, and every answer is needed. */
+  asking(acks: boolean): Asking<QueueSource, ClaimAnswer> {
+    const { worker, signal } = this.#claimant
+    return {
+      ask: (source, by) => {
+        const done = acks ? this.acksFor(source) : []
+        const limit = this.#limit
+        if (signal?.aborted || (limit === 0 && done.length === 0)) return null
+        return claimFrom(source, { ...this.#terms, limit }, { worker, done, signal }, by)
+      },
+      take: (answer) => this.#take(answer),
+      giveBack: ({ jobs }) => giveBack(jobs),
+      hasEnough: () => !acks && this.#jobs.length > 0,
+    }
+  }
+
+  /** Throws what went wrong, once all that was claimed is given back. */
+  async throwFailure({ failures }: AskedAll): Promise<void> {
+    if (failures.length === 0) return
+    await giveBack(this.#jobs)
+    throw failures[0]
+  }
+
+  end({ failures, isWhole }: AskedAll): ClaimAnswer {
+    if (this.#jobs.length === 0 && failures.length > 0) throw failures[0]
+    const ends = this.#jobs.length === 0 ? this.#ends : this.#jobs.map(({ expiresAtMs }) => expiresAtMs)
+    const rechecks = isWhole ? this.#rechecks : [...this.#rechecks, SILENT_RECHECK_MS]
+    const recheckMs = rechecks.length === 0 ? 0 : Math.min(...rechecks)
+    const { leaseMs } = this.#terms
+    return { jobs: this.#jobs, leaseMs, endsAtMs: Math.min(...ends), recheckMs, bytes: this.#bytes }
+  }
+
+  get #limit(): number {
+    return this.#bytes < MOST_BYTES ? this.#terms.limit - this.#jobs.length : 0
+  }
+
+  /** Where a silent partition was asked for as many, too, there may be more than are wanted. */
+  async #take({ jobs, endsAtMs, recheckMs, bytes }: ClaimAnswer): Promise<void> {
+    const wanted = jobs.slice(0, this.#limit)
+    this.#jobs.push(...wanted)
+    this.#bytes += bytes
+    this.#ends.push(endsAtMs)
+    if (recheckMs > 0) this.#rechecks.push(recheckMs)
+    await giveBack(jobs.slice(wanted.length))
+  }
+}

@@ -1,0 +1,198 @@
+// Claims by hand: for those who settle and extend their jobs themselves. Partitions are asked in turn, and whoever waits is called by
+// any of them; a queue without partitions is one that is asked alone.
+
+import { brand } from '../../driver.ts'
+import { lastWord } from '../../runtime/calls/last-word.ts'
+import { closed, type Runner } from '../../runtime/calls/runner.ts'
+import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
+import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
+import { Ears, longestSleepMs } from '../../runtime/subscriptions/ear.ts'
+import type { Mailbox, Post } from '../../runtime/subscriptions/mailbox.ts'
+import { Joined } from '../../runtime/time/aborts.ts'
+import { type Opening, openWithin } from '../../runtime/subscriptions/open-within.ts'
+import { rest, unlessAborted } from '../../runtime/time/in-time.ts'
+import { InTurn, isSoon, PATIENCE_MS } from '../../runtime/time/in-turn.ts'
+import { checkInteger } from '../../runtime/values/arguments.ts'
+import type { Duration } from '../../runtime/values/duration.ts'
+import { learnTold } from '../../runtime/waiting/told.ts'
+import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
+import type { QueueSource } from '../source/source.ts'
+import {
+  type ClaimAnswer,
+  claimFrom,
+  giveBack,
+  type JobClaimTerms,
+  ClaimRound,
+  type RoundTerms,
+} from './claim.ts'
+import { ClaimedJob } from './claimed-job.ts'
+import { leaveInTheEnd } from './exchange.ts'
+
+// Jobs that another copy of the library has claimed are acked here as well.
+brand(ClaimedJob, 'ClaimedJob')
+
+export interface JobClaimOptions extends Waiting {
+  /** How many at most; default 1. */
+  limit?: number
+  /** How long they are claimed; nothing here extends them. Default 30 seconds. */
+  lease?: Duration
+  /** Jobs that are done: they are acked in the same call. See their `outcome`; null: that one was lost before. */
+  acks?: readonly ClaimedJob[]
+}
+
+export const LEND_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
+export const CLAIM_OPTIONS: readonly string[] = [...LEND_OPTIONS, 'acks'] as const
+
+const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
+
+interface Stand {
+  readonly id: string
+  readonly opening: Opening<SharedPosts>
+  readonly endsAt: number
+  readonly signal: AbortSignal | undefined
+}
+
+export class Claims {
+  readonly #sources: readonly QueueSource[]
+  /** Of the first, as all of them have it. */
+  readonly #first: QueueSource
+  readonly #inTurn: InTurn<QueueSource>
+
+  constructor(sources: readonly QueueSource[]) {
+    const [first] = sources as [QueueSource]
+    this.#sources = sources
+    this.#first = first
+    this.#inTurn = new InTurn(sources, first.unit.runtime.runner.deadlineMs)
+  }
+
+  /** Answers no jobs when there were none for `wait`; acks those that are done first. Throws the signal's reason. */
+  async claim(options: JobClaimOptions): Promise<ClaimAnswer> {
+    const done = this.#checkAcks(options.acks ?? [])
+    const terms = toTerms(options)
+    const waitMs = toWaitMs(options)
+    const { signal } = options
+    signal?.throwIfAborted()
+    if (this.#runner.closed) throw closed()
+    const first = await this.#ask(terms, { worker: '', done, waits: waitMs > 0, signal })
+    if (first.jobs.length > 0 || waitMs === 0) return first
+    const endsAt = performance.now() + waitMs
+    const id = this.#first.unit.runtime.mailbox.newId()
+    const opening = await this.#listen(id, endsAt, signal)
+    let isHeard = false
+    try {
+      const last = await this.#askOrSleep(terms, { id, opening, endsAt, signal })
+      isHeard = true
+      return last
+    } finally {
+      opening.close()
+      // Nobody must be called in vain. A server that is away is not waited for twice, and one that does not answer not for long.
+      const leaving = isSoon(Promise.all(this.#sources.map((source) => leaveInTheEnd(source, id))))
+      if (isHeard) await lastWord(leaving, this.#runner, signal)
+    }
+  }
+
+  get #runner(): Runner {
+    return this.#first.unit.runtime.runner
+  }
+
+  async #askOrSleep(terms: JobClaimTerms, { id, opening, endsAt, signal }: Stand): Promise<ClaimAnswer> {
+    for (;;) {
+      // Before it asks: what is told from here on is heard.
+      const posts = opening.now?.posts ?? null
+      const answer = await this.#ask(terms, { worker: id, done: [], waits: true, signal })
+      const { jobs, recheckMs } = answer
+      const leftMs = Math.ceil(endsAt - performance.now())
+      if (jobs.length > 0 || leftMs <= 0) return answer
+      const longest = longestSleepMs(posts && new Ears(posts), RECHECKS)
+      const ms = Math.min(leftMs, longest, recheckMs === 0 ? Infinity : recheckMs)
+      await (posts === null ? rest(ms, this.#runner.deadlines, signal) : anyOf(posts, ms, signal))
+    }
+  }
+
+  /** Rejects with the signal's reason: jobs that were claimed for a caller who has gone are for others. */
+  #ask(terms: JobClaimTerms, turn: RoundTerms): Promise<ClaimAnswer> {
+    const asking =
+      this.#sources.length === 1 ? claimFrom(this.#first, terms, turn) : this.#askAll(terms, turn)
+    return unlessAborted(asking, turn.signal, ({ jobs }) => giveBack(jobs))
+  }
+
+  /**
+   * A partition that does not answer does not keep the others from it; where none gives any, it is told, but to one who waits for the
+   * others. Acks come first: where one of them fails, that is told, and what was claimed with them is given back.
+   */
+  async #askAll(terms: JobClaimTerms, turn: RoundTerms): Promise<ClaimAnswer> {
+    const round = new ClaimRound(terms, turn)
+    const parts = this.#inTurn.next()
+    const acking = parts.filter((source) => round.acksFor(source).length > 0)
+    if (acking.length > 0) await round.throwFailure(await this.#inTurn.askAll(acking, round.asking(true)))
+    const others = parts.filter((source) => !acking.includes(source))
+    const asking = { ...round.asking(false), comesAgain: turn.waits }
+    return round.end(await this.#inTurn.askAll(others, asking))
+  }
+
+  /** What comes late where listening takes long, and never where it is forbidden. Partitions may share a channel. */
+  async #listen(id: string, endsAt: number, signal: AbortSignal | undefined): Promise<Opening<SharedPosts>> {
+    const told = await Promise.all(this.#sources.map(({ unit }) => learnTold(unit)))
+    const channels = [...new Set(told.map(({ channel }) => channel))]
+    const longest = this.#sources.length === 1 ? Infinity : PATIENCE_MS
+    const leftMs = Math.min(endsAt - performance.now(), longest)
+    return openWithin(listenOn(channels, this.#first.unit.runtime.mailbox, id), leftMs, signal)
+  }
+
+  /** Throws InvalidArgumentError. */
+  #checkAcks(acks: unknown): readonly ClaimedJob[] {
+    const isList = Array.isArray(acks) && acks.length <= 200
+    if (!isList || !acks.every((job) => job instanceof ClaimedJob)) {
+      throw new InvalidArgumentError('acks', 'must be a list of at most 200 claimed jobs')
+    }
+    const foreign = acks.find((job) => !this.#sources.some(({ unit }) => unit.prefix === job.home))
+    if (foreign !== undefined) {
+      throw new InvalidArgumentError('acks', `must be jobs of this queue, which '${foreign.id}' is not`)
+    }
+    return acks
+  }
+}
+
+function toTerms({ limit = 1, lease = '30s' }: JobClaimOptions): JobClaimTerms {
+  return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
+}
+
+// Where one who waits for jobs is told: by any of the partitions that are listened to.
+
+/** Where letters of all partitions come. */
+export interface SharedPosts {
+  readonly posts: readonly Post[]
+  close(): void
+}
+
+/** On all of them, or on none. */
+export async function listenOn(
+  channels: readonly string[],
+  mailbox: Mailbox,
+  id: string,
+): Promise<SharedPosts> {
+  const opened = await Promise.allSettled(channels.map((channel) => mailbox.expect(channel, id)))
+  const posts = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const close = (): void => posts.forEach((post) => post.close())
+  if (posts.length === channels.length) return { posts, close }
+  close()
+  throw new Error('not all partitions can be listened to')
+}
+
+/** Resolves when one has a letter, or after `ms`. Rejects with the signal's reason. */
+export async function anyOf(
+  posts: readonly Post[],
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const [only, ...others] = posts as readonly [Post, ...Post[]]
+  if (others.length === 0) return void (await only.next(ms, signal))
+  const enough = new Joined(signal === undefined ? [] : [signal])
+  const waits = posts.map((post) => post.next(ms, enough.signal))
+  for (const wait of waits) wait.catch(() => undefined)
+  try {
+    await Promise.race(waits)
+  } finally {
+    enough.abort(new Error('another one has a letter'))
+  }
+}

@@ -1,0 +1,23 @@
+import type { ClaimedJob } from 'perilune'
+import { expect, test } from 'vitest'
+import { setup } from '../../../test/queue-fixture.ts'
+
+test('a claim acks no job of another queue: it is refused, and still claimed', async () => {
+  const { queue, another, redis, name } = await setup()
+  const other = await another()
+  const parts = redis.queue<{ mail: { to: string } }>(`${name} parts`, { partitions: 2 })
+  const take = async (from: Pick<typeof queue, 'enqueue' | 'claim'>) => {
+    await from.enqueue('mail', { to: 'somebody' })
+    return (await from.claim())[0] as ClaimedJob
+  }
+  const cases = [
+    [await take(other), queue],
+    [await take(queue), parts],
+    [await take(parts as never), queue],
+  ] as const
+  for (const [job, at] of cases) {
+    await expect(at.claim({ acks: [job] })).rejects.toMatchObject({ argument: 'acks' })
+    expect([job.isClaimed, job.outcome]).toEqual([true, null])
+    await job.ack()
+  }
+})

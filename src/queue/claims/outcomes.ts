@@ -1,0 +1,221 @@
+// What may become of an attempt at a job, what is said of it, and how the server is told.
+
+import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
+import { advance } from '../../generated/queue.ts'
+import type { CallId } from '../../runtime/calls/call-ids.ts'
+import { cut, nameOf, stackOf } from '../../runtime/errors/thrown.ts'
+import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
+import type { End } from '../../runtime/keeper/grant.ts'
+import { checkOptions, checkText } from '../../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../../runtime/values/duration.ts'
+import { checkName } from '../../runtime/values/keys.ts'
+import { learnTold } from '../../runtime/waiting/told.ts'
+import { encodeJob, homeOf, toSpec } from '../jobs/enqueuer.ts'
+import {
+  checkJobName,
+  JOB_OPTIONS,
+  type JobOptions,
+  type JobSpec,
+  toSpecOptions,
+} from '../jobs/job-options.ts'
+import { type Leased, type LossReason, type Note, reasonsOf } from '../jobs/attempt.ts'
+import { asCalledAt, refuseOwn, withAddresses } from '../partitions/partitions.ts'
+import { type QueueSource, toAddress, toId } from '../source/source.ts'
+
+export interface RetryOptions {
+  /** How long until the next attempt; default: by the job's backoff. */
+  delay?: Duration
+  /** What failed: jobs that die of the same kind are kept together. Default `retried`. */
+  kind?: string
+  /** More about it, for people. */
+  message?: string
+}
+
+export interface ReleaseOptions {
+  /** How long until others may begin; default: they may at once. */
+  delay?: Duration
+}
+
+export interface BuryOptions {
+  /** What failed: dead jobs of one kind are kept together. Default `buried`. */
+  kind?: string
+  /** More about it, for people. */
+  message?: string
+}
+
+/** Why an attempt failed. */
+export interface Failure {
+  readonly kind: string
+  readonly message: string
+}
+
+/** What may become of an attempt. */
+export type AttemptOutcome = 'acked' | 'retried' | 'buried' | 'released'
+
+/** An attempt, as it is told to the server. */
+export interface JobAttempt extends Leased {
+  /** How long its lease lasts for certain; 0 when it is settled or lost. */
+  readonly remainingMs: number
+  /** When its lease is over, by `performance.now()`. */
+  readonly endsAt: number
+  readonly isClaimed: boolean
+  /** The server's answer to its ack: null, or why it was refused. */
+  noteAckAnswered(refused: LossReason | null): void
+  /** Its ack failed, and is not sent again. */
+  noteAckEnded(error: unknown): void
+  /** It is not known whether its ack took effect, where the error says so. */
+  noteAckFailed(error: unknown): void
+  /** Until when its lease lasts. */
+  noteExtended(end: End, answer: ExtensionAnswer): void
+  /** The job is somebody else's, or nobody's. */
+  lose(why: LossReason): void
+}
+
+/** Whether somebody may begin to work on it. A process that stood still has not noticed yet that the lease is over. */
+export function isHeld(job: JobAttempt): boolean {
+  if (job.remainingMs === 0) job.lose('lost')
+  return job.isClaimed
+}
+
+/** How the outcome of an attempt reaches the server. Each rejects with LeaseLostError when the job was lost. */
+export interface Settling {
+  /** True where somebody keeps the leases of the jobs, and calls `lose` when they end. */
+  readonly keepsLeases: boolean
+  /** The job is told by `noteAckAnswered` or `noteAckEnded`. `result`: encoded. */
+  ack(job: JobAttempt, result: string | Uint8Array): void
+  advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced>
+  retry(job: JobAttempt, delayMs: number, failure: Failure): Promise<'retried' | 'buried'>
+  bury(job: JobAttempt, failure: Failure): Promise<void>
+  release(job: JobAttempt, delayMs: number): Promise<void>
+  extend(job: JobAttempt, leaseMs: number): Promise<void>
+  /** Resolves to null, or why the job was lost before. */
+  note(note: Note): Promise<LossReason | null>
+}
+
+const MAX_KIND_BYTES = 200
+const MAX_MESSAGE_BYTES = 4096
+
+/** Options of a call, checked. Throws InvalidArgumentError. */
+export function retryOf(options: RetryOptions): Failure & { delayMs: number } {
+  checkOptions('options', options, ['delay', 'kind', 'message'])
+  return toRetry(options)
+}
+
+/** Options of a call, checked. Throws InvalidArgumentError. */
+export function burialOf(options: BuryOptions): Failure {
+  checkOptions('options', options, ['kind', 'message'])
+  return toFailure(options, 'buried')
+}
+
+/** Options of a call, checked. Throws InvalidArgumentError. */
+export function releaseMsOf(options: ReleaseOptions): number {
+  checkOptions('options', options, ['delay'])
+  return toReleaseMs(options)
+}
+
+/** Throws InvalidArgumentError. */
+export function toRetry({ delay, ...failure }: RetryOptions): Failure & { delayMs: number } {
+  const delayMs = delay === undefined ? -1 : toMs('delay', delay, { min: '0ms', max: '365d' })
+  return { delayMs, ...toFailure(failure, 'retried') }
+}
+
+/** Throws InvalidArgumentError. */
+export function toReleaseMs({ delay = '0ms' }: ReleaseOptions): number {
+  return toMs('delay', delay, { min: '0ms', max: '365d' })
+}
+
+/** Throws InvalidArgumentError. */
+export function toFailure({ kind, message = '' }: BuryOptions, byDefault: string): Failure {
+  return { kind: checkText('kind', kind ?? byDefault, MAX_KIND_BYTES), message: short(message) }
+}
+
+/** What was thrown, whatever it is: failures of one kind are kept together, by the name of the error. */
+export function failureOf(thrown: unknown): Failure {
+  return { kind: cut(nameOf(thrown), MAX_KIND_BYTES) || 'thrown', message: short(stackOf(thrown)) }
+}
+
+function short(message: unknown): string {
+  return cut(typeof message === 'string' ? message : stackOf(message), MAX_MESSAGE_BYTES)
+}
+
+// Jobs that are done, and what follows them, in the same step.
+
+/** What follows a job. */
+export interface NextJob extends JobOptions {
+  /** Name of another queue, with the same codec; default: the queue of the job itself. */
+  queue?: string
+  name: string
+  payload: unknown
+}
+
+export interface Advanced {
+  /** What to call the new job; null where another queue will give it its id. */
+  readonly id: string | null
+  /** True when its id or unique key was taken: nothing was enqueued, `id` is that of the other job. */
+  readonly duplicate: boolean
+}
+
+/** As the script takes it. */
+export interface AdvanceStep extends Leased, JobSpec {
+  readonly result: string | Uint8Array
+  readonly target: string
+}
+
+/** What a job is acked with and what follows it, whichever job that is. Throws InvalidArgumentError. */
+export function toStep(
+  next: NextJob,
+  result: string | Uint8Array,
+  source: QueueSource,
+): Omit<AdvanceStep, 'number' | 'token'> {
+  checkOptions('next', next, ['queue', 'name', 'payload', ...JOB_OPTIONS])
+  const { queue, name, payload, ...options } = next
+  const target = queue === undefined || queue === source.name ? '' : checkName('queue', queue)
+  const job = encodeJob(source.codec, checkJobName(name), payload, toSpecOptions(options))
+  const spec = { ...toSpec(job), result, target }
+  return source.partition === null ? spec : inPartitions(spec, source)
+}
+
+/** Whether the payload fits the schema that its name has in this queue; a promise where that takes its time. Throws InvalidArgumentError. */
+export function checkNext(next: NextJob, { checks, name }: QueueSource): Promise<void> | undefined {
+  // What is no step at all is refused by `toStep`.
+  if (checks === null || typeof next !== 'object' || next === null) return undefined
+  const isOwn = next.queue === undefined || next.queue === name
+  return isOwn ? checks.check(next.name, next.payload, 'next.payload') : undefined
+}
+
+/** What belongs to no partition follows in that of the job itself. Throws InvalidArgumentError. */
+function inPartitions<Spec extends JobSpec & { target: string }>(spec: Spec, source: QueueSource): Spec {
+  const { name, partitions: count } = source
+  const isOwn = spec.target === ''
+  const parents = withAddresses(spec.parents, source, refuseOwn, isOwn)
+  const home = isOwn ? homeOf(spec, count) : null
+  if (home === null) return { ...spec, parents }
+  return { ...spec, parents, target: toAddress({ name, partition: { number: home, count } }) }
+}
+
+/** The step as the source that takes it calls its target and the parents of what follows. */
+export function asCalledBy(source: QueueSource, step: AdvanceStep): AdvanceStep {
+  if (source.partition === null) return step
+  const target = step.target === source.address ? '' : step.target
+  return { ...step, target, parents: asCalledAt(target === '' ? source.address : target, step.parents) }
+}
+
+/** What became of each, in one call; that a job was lost is a value. */
+export async function sendSteps(
+  source: QueueSource,
+  steps: readonly AdvanceStep[],
+): Promise<(Advanced | LossReason)[]> {
+  const { unit, codec, chores } = source
+  const told = await learnTold(unit)
+  const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, steps })
+  const answer = await unit.runOnce(advance, args, { atClose: 'gives back' })
+  void chores.see(answer.chores)
+  const refused = reasonsOf(answer.refused)
+  const duplicates = new Map(answer.duplicates.map(({ at, number }) => [at, number]))
+  return steps.map(({ id, target }, at) => {
+    const why = refused.get(at)
+    if (why !== undefined) return why
+    const number = target === '' ? toId(source, duplicates.get(at) ?? answer.first + at) : null
+    return { id: id === '' ? number : id, duplicate: duplicates.has(at) }
+  })
+}

@@ -1,0 +1,230 @@
+// What becomes of claimed jobs: the outcomes of one tick travel in one call of each kind.
+
+import { ackAndClaim, advance, bury, extend, release, retry } from '../../generated/queue.ts'
+import type { BatchTerms } from '../../runtime/calls/batcher.ts'
+import type { CallId } from '../../runtime/calls/call-ids.ts'
+import { LeaseLostError } from '../../runtime/errors/errors.ts'
+import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
+import { askingAt, type End, endOf } from '../../runtime/keeper/grant.ts'
+import { learnTold } from '../../runtime/waiting/told.ts'
+import {
+  type Advanced,
+  asCalledBy,
+  type JobAttempt,
+  type Failure,
+  type NextJob,
+  sendSteps,
+  type Settling,
+  type AdvanceStep,
+  toStep,
+} from './outcomes.ts'
+import { type Leased, type LossReason, type Note, reasonsOf, sendNote } from '../jobs/attempt.ts'
+import { type Ack, type Exchange, type Exchanged, exchange } from './exchange.ts'
+import { encodeResult } from '../source/job-parts.ts'
+import type { QueueSource } from '../source/source.ts'
+import { workOf } from '../jobs/job-options.ts'
+
+interface FailedAttempt extends Leased, Failure {
+  readonly delayMs: number
+}
+
+/** A job that is given back. */
+interface Returned extends Leased {
+  readonly delayMs: number
+}
+
+/** What becomes of a job whose attempt failed. */
+export type Retried = 'retried' | 'buried'
+
+const MAX_BYTES = 4 * 1024 * 1024
+const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000, givesBack: true }
+const ACKS: BatchTerms = { name: ackAndClaim.script.name, ...LIMITS }
+const STEPS: BatchTerms = { name: advance.script.name, ...LIMITS }
+const RETRIES: BatchTerms = { name: retry.script.name, ...LIMITS }
+const RELEASES: BatchTerms = { name: release.script.name, ...LIMITS }
+const BURIALS: BatchTerms = { name: bury.script.name, ...LIMITS }
+
+export class Settler implements Settling {
+  readonly keepsLeases: boolean = false
+  readonly #source: QueueSource
+
+  constructor(source: QueueSource) {
+    this.#source = source
+  }
+
+  ack(job: JobAttempt, result: Ack['result']): void {
+    this.sendAck({ number: job.number, token: job.token, result }).then(
+      (refused) => job.noteAckAnswered(refused),
+      (error: unknown) => {
+        job.noteAckFailed(error)
+        job.noteAckEnded(error)
+      },
+    )
+  }
+
+  async advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced> {
+    const step = toStep(next, encodeResult(result, this.#source), this.#source)
+    const outcome = await this.sendStep({ ...step, number: job.number, token: job.token })
+    if (typeof outcome === 'string') throw this.#lost(job, outcome)
+    return outcome
+  }
+
+  async retry(job: JobAttempt, delayMs: number, failure: Failure, inDoubt = false): Promise<Retried> {
+    const outcome = await this.sendRetry({ number: job.number, token: job.token, delayMs, ...failure })
+    if (outcome === 'retried' || outcome === 'buried') return outcome
+    // Another attempt has begun, after this one was taken to have failed.
+    if (inDoubt && isOwn(job, outcome)) return 'retried'
+    throw this.#lost(job, outcome)
+  }
+
+  async bury(job: JobAttempt, failure: Failure, inDoubt = false): Promise<void> {
+    const why = await this.sendBurial({ number: job.number, token: job.token, ...failure })
+    // An attempt that has buried its job before what it asks for has done it.
+    this.#check(job, why === 'buried' || (inDoubt && isOwn(job, why)) ? null : why)
+  }
+
+  /** As `ack`; that the job was lost is a value. */
+  sendAck(ack: Ack): Promise<LossReason | null> {
+    const send = (acks: Ack[]): Promise<(LossReason | null)[]> => this.#sendAcks(acks)
+    return this.#batcher('acks', ACKS, send).addOne(ack, Buffer.byteLength(ack.result))
+  }
+
+  /** As `advance`; that the job was lost is a value. */
+  sendStep(step: AdvanceStep): Promise<Advanced | LossReason> {
+    const send = (steps: AdvanceStep[]): Promise<(Advanced | LossReason)[]> => sendSteps(this.#source, steps)
+    const bytes = Buffer.byteLength(step.payload) + Buffer.byteLength(step.result) + workOf(step)
+    return this.#batcher('steps', STEPS, send).addOne(asCalledBy(this.#source, step), bytes)
+  }
+
+  /** As `retry`; that the job was lost is a value. */
+  sendRetry(failed: FailedAttempt): Promise<Retried | LossReason> {
+    const send = (all: FailedAttempt[]): Promise<(Retried | LossReason)[]> => this.#sendRetries(all)
+    return this.#batcher('retries', RETRIES, send).addOne(failed, failed.message.length)
+  }
+
+  /** As `bury`; that the job was lost is a value. */
+  sendBurial(failed: Leased & Failure): Promise<LossReason | null> {
+    const send = (all: (Leased & Failure)[]): Promise<(LossReason | null)[]> => this.#sendBurials(all)
+    return this.#batcher('burials', BURIALS, send).addOne(failed, failed.message.length)
+  }
+
+  /** As `release`; that the job was lost is a value. */
+  sendRelease(job: Returned): Promise<LossReason | null> {
+    const send = (claims: Returned[]): Promise<(LossReason | null)[]> => this.#sendReleases(claims)
+    return this.#batcher('releases', RELEASES, send).addOne(job, job.number.length)
+  }
+
+  async release(job: JobAttempt, delayMs: number, inDoubt = false): Promise<void> {
+    const why = await this.sendRelease({ number: job.number, token: job.token, delayMs })
+    const wasReleased = inDoubt && (why === 'retried' || isOwn(job, why))
+    this.#check(job, wasReleased ? null : why)
+  }
+
+  async extend(job: JobAttempt, leaseMs: number): Promise<void> {
+    const [outcome = null] = await this.extendAll([job], leaseMs)
+    this.#check(job, outcome)
+  }
+
+  note(note: Note): Promise<LossReason | null> {
+    return sendNote(this.#source, note)
+  }
+
+  /** An exchange whose jobs are given back where its answer comes too late, or never: nobody knows of them. */
+  exchange(wanted: Exchange, by?: number): Promise<Exchanged> {
+    return exchange(this.#source, wanted, (unknown) => this.giveBack(unknown), by)
+  }
+
+  /** Jobs that were claimed for a caller who had gone are for others. */
+  async giveBack({ jobs }: Exchanged): Promise<void> {
+    await Promise.all(jobs.map(({ number, token }) => this.sendRelease({ number, token, delayMs: 0 })))
+  }
+
+  /** Extends the leases of jobs in one call. Those that are lost are told so, and why in the answer. */
+  async extendAll(jobs: readonly JobAttempt[], leaseMs: number): Promise<(LossReason | null)[]> {
+    const { end, answer, outcomes } = await this.sendExtensions(jobs, leaseMs)
+    for (const [at, job] of jobs.entries()) {
+      const why = outcomes[at] ?? null
+      if (why === null) job.noteExtended(end, answer)
+      else job.lose(why)
+    }
+    return outcomes
+  }
+
+  /** Until when the leases last then, by `performance.now()` and by the server's clock, and which were lost. */
+  async sendExtensions(
+    jobs: readonly Leased[],
+    leaseMs: number,
+  ): Promise<{ end: End; answer: ExtensionAnswer; outcomes: (LossReason | null)[] }> {
+    const { unit, codec } = this.#source
+    const claims = jobs.map(({ number, token }) => ({ number, token }))
+    const askedAt = askingAt()
+    const { refused, endsAtMs, nowMs } = await unit.run(extend, { codec: codec.name, leaseMs, claims })
+    const end = endOf(askedAt, endsAtMs - nowMs)
+    const answer = { nowMs, expiresAtMs: endsAtMs }
+    return { end, answer, outcomes: outcomesOf(jobs, reasonsOf(refused)) }
+  }
+
+  #batcher<Item, Result>(what: string, terms: BatchTerms, send: (items: Item[]) => Promise<Result[]>) {
+    const { unit, codec } = this.#source
+    return unit.runtime.batcher<Item, Result>(`${unit.channel} ${codec.name} ${what}`, terms, send)
+  }
+
+  async #sendAcks(acks: readonly Ack[]): Promise<(LossReason | null)[]> {
+    const { refused } = await exchange(this.#source, { acks, limit: 0, leaseMs: 0, worker: '' })
+    return outcomesOf(acks, refused)
+  }
+
+  async #sendRetries(failures: readonly FailedAttempt[]): Promise<(Retried | LossReason)[]> {
+    const { unit, codec } = this.#source
+    const told = await learnTold(unit)
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const answer = await unit.runOnce(retry, args, { atClose: 'gives back' })
+    void this.#source.chores.see(answer.chores)
+    const refused = reasonsOf(answer.refused)
+    const buried = new Set(answer.buried)
+    return failures.map((_, at) => refused.get(at) ?? (buried.has(at) ? 'buried' : 'retried'))
+  }
+
+  async #sendBurials(failures: readonly (Leased & Failure)[]): Promise<(LossReason | null)[]> {
+    const { unit, codec } = this.#source
+    const told = await learnTold(unit)
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const answer = await unit.runOnce(bury, args, { atClose: 'gives back' })
+    void this.#source.chores.see(answer.chores)
+    return outcomesOf(failures, reasonsOf(answer.refused))
+  }
+
+  async #sendReleases(claims: readonly Returned[]): Promise<(LossReason | null)[]> {
+    const { unit, codec } = this.#source
+    const told = await learnTold(unit)
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, claims })
+    const answer = await unit.runOnce(release, args, { atClose: 'gives back' })
+    void this.#source.chores.see(answer.chores)
+    return outcomesOf(claims, reasonsOf(answer.refused))
+  }
+
+  #check(job: Leased, outcome: LossReason | null): void {
+    if (outcome !== null) throw this.#lost(job, outcome)
+  }
+
+  #lost(job: Leased, why: LossReason): LeaseLostError {
+    return new LeaseLostError(`job ${job.number} of queue '${this.#source.name}' (${why})`, job.token)
+  }
+}
+
+/** As long as its lease lasts nobody else ends it: another attempt that has begun since, or was done, follows this one. */
+function isOwn(job: JobAttempt, why: LossReason | null): boolean {
+  return (why === 'lost' || why === 'absent') && job.endsAt > performance.now()
+}
+
+function outcomesOf(
+  jobs: readonly unknown[],
+  refused: ReadonlyMap<number, LossReason>,
+): (LossReason | null)[] {
+  return jobs.map((_, at) => refused.get(at) ?? null)
+}
+
+/** Throws as `encodeResult`. */
+export function toAck({ number, token }: Leased, result: unknown, source: QueueSource): Ack {
+  return { number, token, result: encodeResult(result, source) }
+}

@@ -1,0 +1,126 @@
+// Jobs for somebody else: this process claims them and hands them on. It neither extends nor watches their leases,
+// and keeps nothing of them.
+
+import { find } from '../../generated/queue.ts'
+import type { ClaimedJob } from '../claims/claimed-job.ts'
+import { Settler } from '../claims/settler.ts'
+import type { ClaimAnswer } from '../claims/claim.ts'
+import type { Leased } from '../jobs/attempt.ts'
+import { placeId } from '../partitions/partitions.ts'
+import type { QueueSource } from '../source/source.ts'
+
+/** A job that somebody else works on. */
+export type LentJob<Payload = unknown> = Pick<
+  ClaimedJob<Payload>,
+  | 'id'
+  | 'token'
+  | 'name'
+  | 'payload'
+  | 'attempt'
+  | 'maxAttempts'
+  | 'priority'
+  | 'group'
+  | 'tags'
+  | 'trace'
+  | 'maxRunMs'
+  | 'enqueuedAtMs'
+>
+
+export interface LentJobs<Payload = unknown> {
+  /** None: there was none in time. */
+  readonly jobs: LentJob<Payload>[]
+  readonly leaseMs: number
+  /** When the leases end, in milliseconds of the server's clock. */
+  readonly expiresAtMs: number
+}
+
+export function toLentJobs({ jobs, leaseMs, endsAtMs }: ClaimAnswer): LentJobs {
+  return { jobs: jobs.map(toLentJob), leaseMs, expiresAtMs: endsAtMs }
+}
+
+function toLentJob(job: ClaimedJob): LentJob {
+  const { id, token, name, payload, attempt, maxAttempts } = job
+  const { priority, group, tags, trace, maxRunMs, enqueuedAtMs } = job
+  return {
+    id,
+    token,
+    name,
+    payload,
+    attempt,
+    maxAttempts,
+    priority,
+    group,
+    tags,
+    trace,
+    maxRunMs,
+    enqueuedAtMs,
+  }
+}
+
+// Where the leases are that somebody names by the ids and tokens of jobs.
+
+/** One attempt at one job, as a claim told it. */
+export interface JobLease {
+  /** The job's own id, or the one the queue gave it. */
+  id: string
+  token: number
+}
+
+/** A lease as the scripts call it, and who speaks to them. */
+export interface Held {
+  readonly leased: Leased
+  readonly settler: Settler
+}
+
+/** Null for a job that is not known. `asNamed`: a job's own id does for its number. */
+export type FindLeases = (jobs: readonly JobLease[], asNamed: boolean) => Promise<(Held | null)[]>
+
+interface Found {
+  readonly number: string
+  readonly token: number
+}
+
+const GIVEN_BY_QUEUE = /^\d+$/
+
+/**
+ * The ids that the queue gave tell the number, and the partition; jobs' own ids are asked after in all. `check`: that the queue has so
+ * many partitions. Throws InvalidArgumentError.
+ */
+export function findLeases(sources: readonly QueueSource[], check: () => Promise<void>): FindLeases {
+  const settlers = sources.map((source) => new Settler(source))
+  const isSpread = sources[0]?.partition !== null
+  return async (jobs, asNamed) => {
+    const places = jobs.map(({ id }) => {
+      if (isSpread) return placeId(id, sources.length, 'id')
+      return asNamed || GIVEN_BY_QUEUE.test(id) ? { partition: 0, number: id } : null
+    })
+    const own = jobs.filter((_, at) => places[at] === null).map(({ id }) => id)
+    const found = await Promise.all(sources.map((source) => findOwn(source, own)))
+    if (own.some((id) => !found.some((each) => each.has(id)))) await check()
+    return jobs.map(({ id, token }, at) => {
+      const { partition, number } = places[at] ?? whereIs(found, id, token)
+      const settler = settlers[partition]
+      return settler === undefined ? null : { leased: { number, token }, settler }
+    })
+  }
+}
+
+/** Of several jobs with one id, the one that has the token. */
+function whereIs(
+  found: readonly ReadonlyMap<string, Found>[],
+  id: string,
+  token: number,
+): { partition: number; number: string } {
+  const held = found.findIndex((each) => each.get(id)?.token === token)
+  const partition = held >= 0 ? held : found.findIndex((each) => each.has(id))
+  return { partition, number: found[partition]?.get(id)?.number ?? '' }
+}
+
+async function findOwn(
+  { unit, codec }: QueueSource,
+  wanted: readonly string[],
+): Promise<ReadonlyMap<string, Found>> {
+  if (wanted.length === 0) return new Map()
+  const { jobs } = await unit.run(find, { codec: codec.name, wanted })
+  return new Map(jobs.map(({ id, number, token }) => [id, { number: String(number), token }]))
+}

@@ -1,0 +1,128 @@
+// Waiting for the end of a job, wherever it is done. Whoever waits is told by letter, and looks by itself now and then.
+
+import { type AwaitEndAnswer, awaitEnd } from '../../generated/queue.ts'
+import { checkText } from '../../runtime/values/arguments.ts'
+import { longestSleepMs } from '../../runtime/subscriptions/ear.ts'
+import { type Opening, openWithin } from '../../runtime/subscriptions/open-within.ts'
+import { rest, unlessAborted } from '../../runtime/time/in-time.ts'
+import { isSoon } from '../../runtime/time/in-turn.ts'
+import { lastWord } from '../../runtime/calls/last-word.ts'
+import type { SharedPost } from '../../runtime/subscriptions/mailbox.ts'
+import { learnTold } from '../../runtime/waiting/told.ts'
+import type { Unit } from '../../runtime/connection/unit.ts'
+import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
+import type { QueueSource } from '../source/source.ts'
+import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
+
+/** How a job ended. */
+export interface JobEnd {
+  /** `absent`: it is not known, or how it ended was not kept. */
+  readonly state: 'done' | 'dead' | 'cancelled' | 'absent'
+  /** What its worker gave; null: nothing, or it is not done. */
+  readonly result: unknown
+  /** Why it is dead; else null. */
+  readonly failure: { readonly kind: string; readonly message: string } | null
+  /** The result, where the codec could not read it; it is null above. Empty: it could. */
+  readonly undecodable: readonly UndecodablePart[]
+}
+
+const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
+
+export const ABSENT: JobEnd = { state: 'absent', result: null, failure: null, undecodable: [] }
+const NOBODY = { waiter: '', leaves: false, number: 0, sinceMs: 0, comes: false }
+
+type Asked = Omit<Parameters<typeof awaitEnd.encode>[0], 'codec'>
+type Waits = Extract<AwaitEndAnswer, { status: 'waits' }>
+
+/** Null when the job had not ended after `wait`. Throws the signal's reason, InvalidArgumentError. */
+export async function waitForEnd(source: QueueSource, id: string, waiting: Waiting): Promise<JobEnd | null> {
+  const [waitMs, { signal }] = [toWaitMs(waiting), waiting]
+  signal?.throwIfAborted()
+  const endsAt = performance.now() + waitMs
+  // Until it is heard how the job ends, that is kept.
+  const asking = ask(source, { ...NOBODY, id: checkText('id', id, 512), comes: waitMs > 0 })
+  const first = await unlessAborted(asking, signal)
+  if (first.status !== 'waits') return toEnd(source, first)
+  if (waitMs === 0) return null
+  const opening = await hearTogether(source.unit, first.number, endsAt, signal)
+  const asked: Asked = { ...NOBODY, id: first.id, number: first.number, sinceMs: first.nowMs }
+  const names = new Set<string>()
+  let end: JobEnd | null | undefined
+  try {
+    end = await askOrSleep(source, asked, { opening, names, endsAt, signal })
+    return end
+  } finally {
+    // By the name of all others go on to be told.
+    if (opening.now?.isLast === false) names.delete(opening.now.id)
+    opening.close()
+    // Nobody must be told in vain. A server that is away is not waited for twice.
+    const leaving = end ? [] : [...names].map((waiter) => leave(source, { ...asked, waiter }, signal))
+    if (end === null) await Promise.all(leaving)
+  }
+}
+
+interface Stand {
+  readonly opening: Opening<SharedPost>
+  /** By which this one is to be told. */
+  readonly names: Set<string>
+  readonly endsAt: number
+  readonly signal: AbortSignal | undefined
+}
+
+async function askOrSleep(
+  source: QueueSource,
+  asked: Asked,
+  { opening, names, endsAt, signal }: Stand,
+): Promise<JobEnd | null> {
+  const { runner, mailbox } = source.unit.runtime
+  const own = mailbox.newId()
+  for (;;) {
+    signal?.throwIfAborted()
+    // Before it asks: what is told from here on is heard.
+    const post = opening.now
+    const waiter = post?.id ?? own
+    names.add(waiter)
+    const answer = await unlessAborted(ask(source, { ...asked, waiter }), signal)
+    if (answer.status !== 'waits') return toEnd(source, answer)
+    const leftMs = Math.ceil(endsAt - performance.now())
+    if (leftMs <= 0) return null
+    const ms = Math.min(leftMs, longestSleepMs(post, RECHECKS))
+    await (post === null ? rest(ms, runner.deadlines, signal) : post.next(ms, signal))
+  }
+}
+
+function leave(source: QueueSource, asked: Asked, signal: AbortSignal | undefined): Promise<void> {
+  const leaving = ask(source, { ...asked, leaves: true }, 'gives back').catch(() => undefined)
+  return lastWord(isSoon(leaving), source.unit.runtime.runner, signal)
+}
+
+function ask({ unit, codec }: QueueSource, asked: Asked, atClose?: 'gives back'): Promise<AwaitEndAnswer> {
+  return unit.run(awaitEnd, { codec: codec.name, ...asked }, atClose && { atClose })
+}
+
+function toEnd({ codec }: QueueSource, answer: Exclude<AwaitEndAnswer, Waits>): JobEnd {
+  if (answer.status !== 'ended') return ABSENT
+  const { state, kind, message, result } = answer
+  const reader = new PartReader(codec)
+  return {
+    state: state as JobEnd['state'],
+    result: reader.readAny('result', result),
+    failure: state === 'dead' ? { kind, message } : null,
+    undecodable: reader.undecodable,
+  }
+}
+
+/**
+ * By one name with all in this process who wait for the end of that job: the server tells few names. What comes late where listening
+ * takes long, and never where it is forbidden. Rejects with the signal's reason.
+ */
+async function hearTogether(
+  unit: Unit,
+  number: number,
+  endsAt: number,
+  signal: AbortSignal | undefined,
+): Promise<Opening<SharedPost>> {
+  const { channel } = await learnTold(unit)
+  const opening = unit.runtime.mailbox.expectShared(channel, `${unit.prefix} ${number}`)
+  return openWithin(opening, endsAt - performance.now(), signal)
+}

@@ -1,0 +1,273 @@
+// What can be said of a job when it is enqueued: checked, and as the script takes it.
+
+import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
+import { checkInteger, checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
+import { type Duration, toMs } from '../../runtime/values/duration.ts'
+import { type IfParentFails, type ParentId, toIfParentFails, toParents } from './parents.ts'
+
+/** How long a job waits before its next attempt. */
+export interface Backoff {
+  /** `linear`: the base times the attempt; `exponential`: the base, doubled with each attempt. */
+  kind: 'fixed' | 'linear' | 'exponential'
+  base: Duration
+  /** No attempt waits longer. Default: no bound. */
+  max?: Duration
+  /** The part of each wait that is left to chance, from 0 to 1; default 0.2. */
+  jitter?: number
+}
+
+/** Holds off other jobs with the same key. */
+export interface Unique {
+  key: string
+  /** Until when: the job is claimed, or it is done, dead or cancelled. Default `done`. */
+  until?: 'started' | 'done'
+  /** Until a time is over instead, whatever becomes of the job. */
+  for?: Duration
+  /**
+   * A later job with the key gives a waiting one its payload and options, and with `delay` makes it wait anew.
+   * Default false: the first one stays as it is.
+   */
+  replace?: boolean
+}
+
+export interface JobOptions {
+  /** What to call the job; not digits alone. While a job with this id is known, another one is a duplicate. */
+  id?: string
+  /** How long until the job is ready; default: it is at once. */
+  delay?: Duration
+  /** Jobs with a greater one come first; default 0. */
+  priority?: number
+  /** After so many attempts a job that fails is dead; default 3. */
+  maxAttempts?: number
+  /** Default: exponential from one second to an hour. */
+  backoff?: Backoff | 'none'
+  /** How long an attempt may take before its signal aborts and it counts as failed. Default: no bound. */
+  maxRun?: Duration
+  /** Jobs of different groups are served in turn. */
+  group?: string
+  /** A key, or more about it. */
+  unique?: string | Unique
+  tags?: readonly string[]
+  /** Of the trace that the job belongs to, such as a `traceparent`. */
+  trace?: string
+  /**
+   * The job is blocked until these are done; its delay counts from then on. One that is not known (any more) is taken for
+   * done. See `job.parents()` for their results.
+   */
+  parents?: readonly ParentId[]
+  /** What becomes of it if one of them dies or is cancelled; default `bury`. */
+  ifParentFails?: IfParentFails
+  /** A job with the same key within 24 hours is a duplicate, whatever became of the first. */
+  idempotencyKey?: string
+  /** How long `jobs.waitForResult` may still tell how the job ended, up to 30 days. Default: not at all. */
+  keepResult?: Duration
+}
+
+/** A job as the script takes it. */
+export interface JobSpec {
+  readonly name: string
+  readonly payload: string | Uint8Array
+  readonly id: string
+  readonly delayMs: number
+  readonly priority: number
+  readonly maxAttempts: number
+  readonly maxRunMs: number
+  readonly backoff: number
+  readonly backoffMs: number
+  readonly backoffMaxMs: number
+  readonly jitter: number
+  readonly group: string
+  readonly unique: string
+  readonly until: string
+  readonly windowMs: number
+  readonly replace: boolean
+  readonly trace: string
+  readonly tags: string
+  readonly parents: string
+  readonly ifParentFails: string
+  readonly idempotencyKey: string
+  readonly keepResultMs: number
+}
+
+/** What is said of a job beside its name and payload, as the script takes it. */
+export type SpecOptions = Omit<JobSpec, 'name' | 'payload'>
+
+/** What a job is like that says nothing itself; the script knows it too. */
+export const PLAIN: SpecOptions = {
+  id: '',
+  delayMs: 0,
+  priority: 0,
+  maxAttempts: 3,
+  maxRunMs: 0,
+  backoff: 3,
+  backoffMs: 1000,
+  backoffMaxMs: 3_600_000,
+  jitter: 20,
+  group: '',
+  unique: '',
+  until: '',
+  windowMs: 0,
+  replace: false,
+  trace: '',
+  tags: '',
+  parents: '',
+  ifParentFails: 'b',
+  idempotencyKey: '',
+  keepResultMs: 0,
+}
+
+export const JOB_OPTIONS = [
+  'id',
+  'delay',
+  'priority',
+  'maxAttempts',
+  'backoff',
+  'maxRun',
+  'group',
+  'unique',
+  'tags',
+  'trace',
+  'parents',
+  'ifParentFails',
+  'idempotencyKey',
+  'keepResult',
+] as const
+
+export const MAX_TEXT_BYTES = 512
+const MAX_PRIORITY = 1_000_000
+const MAX_TAGS = 20
+const KINDS = ['fixed', 'linear', 'exponential'] as const
+
+/** PLAIN itself where nothing is said, also of a job that has only name and payload. Throws InvalidArgumentError. */
+export function toSpecOptions(options: JobOptions): SpecOptions {
+  if (saysNothing(options)) return PLAIN
+  const {
+    id,
+    delay,
+    priority,
+    maxAttempts,
+    backoff,
+    maxRun,
+    group,
+    unique,
+    tags,
+    trace,
+    parents,
+    ifParentFails,
+    idempotencyKey,
+    keepResult,
+  } = options
+  return {
+    ...PLAIN,
+    ...(id === undefined ? {} : { id: checkId(id) }),
+    ...(delay === undefined ? {} : { delayMs: toMs('delay', delay, { min: '0ms', max: '365d' }) }),
+    ...(priority === undefined
+      ? {}
+      : { priority: checkInteger('priority', priority, -MAX_PRIORITY, MAX_PRIORITY) }),
+    ...(maxAttempts === undefined
+      ? {}
+      : { maxAttempts: checkInteger('maxAttempts', maxAttempts, 1, 65_535) }),
+    ...(backoff === undefined ? {} : toBackoff(backoff)),
+    ...(maxRun === undefined ? {} : { maxRunMs: toMs('maxRun', maxRun, { max: '30d' }) }),
+    ...(group === undefined ? {} : { group: checkText('group', group, MAX_TEXT_BYTES) }),
+    ...(unique === undefined ? {} : toUnique(unique)),
+    ...(tags === undefined ? {} : { tags: checkTags(tags).join('\0') }),
+    ...(idempotencyKey === undefined
+      ? {}
+      : { idempotencyKey: checkText('idempotencyKey', idempotencyKey, MAX_TEXT_BYTES) }),
+    ...(trace === undefined ? {} : { trace: checkText('trace', trace, MAX_TEXT_BYTES) }),
+    ...(parents === undefined ? {} : { parents: toParents(parents) }),
+    ...(ifParentFails === undefined ? {} : { ifParentFails: toIfParentFails(ifParentFails) }),
+    ...(keepResult === undefined ? {} : { keepResultMs: toMs('keepResult', keepResult, { max: '30d' }) }),
+  }
+}
+
+function saysNothing(options: JobOptions): boolean {
+  for (const key in options) if (key !== 'name' && key !== 'payload') return false
+  return true
+}
+
+/** Throws InvalidArgumentError. */
+export function checkJobName(name: unknown): string {
+  return checkText('name', name, MAX_TEXT_BYTES)
+}
+
+function checkId(id: unknown): string {
+  const checked = checkText('id', id, MAX_TEXT_BYTES)
+  // The ids that the queue gives are digits.
+  if (/^\d+$/.test(checked)) throw new InvalidArgumentError('id', 'must not be digits alone')
+  return checked
+}
+
+function toBackoff(backoff: Backoff | 'none'): Partial<SpecOptions> {
+  if (backoff === 'none') return { backoff: 0, backoffMs: 0, backoffMaxMs: 0, jitter: 0 }
+  checkOptions('backoff', backoff, ['kind', 'base', 'max', 'jitter'])
+  const { kind, base, max, jitter = 0.2 } = backoff
+  if (typeof jitter !== 'number' || !(jitter >= 0 && jitter <= 1)) {
+    throw new InvalidArgumentError('backoff.jitter', 'must be a number from 0 to 1')
+  }
+  return {
+    backoff: KINDS.indexOf(checkOneOf('backoff.kind', kind, KINDS)) + 1,
+    backoffMs: toMs('backoff.base', base, { min: '0ms', max: '30d' }),
+    backoffMaxMs: max === undefined ? 0 : toMs('backoff.max', max, { max: '30d' }),
+    jitter: Math.round(jitter * 100),
+  }
+}
+
+function toUnique(unique: string | Unique): Partial<SpecOptions> {
+  if (typeof unique === 'string') return toUnique({ key: unique })
+  checkOptions('unique', unique, ['key', 'until', 'for', 'replace'])
+  const { key, until = 'done', for: span, replace = false } = unique
+  checkOneOf('unique.until', until, ['started', 'done'])
+  if (typeof replace !== 'boolean') throw new InvalidArgumentError('unique.replace', 'must be true or false')
+  return {
+    unique: checkText('unique.key', key, MAX_TEXT_BYTES),
+    until: span !== undefined ? 'w' : until === 'started' ? 's' : 'd',
+    windowMs: span === undefined ? 0 : toMs('unique.for', span, { max: '365d' }),
+    replace,
+  }
+}
+
+/** Throws InvalidArgumentError. */
+export function checkTags(tags: unknown): string[] {
+  if (!Array.isArray(tags) || tags.length > MAX_TAGS) {
+    throw new InvalidArgumentError('tags', `must be a list of at most ${MAX_TAGS} texts`)
+  }
+  return [...new Set(tags.map((tag) => checkText('tags', tag, 100)))]
+}
+
+// How much of a call a job takes with what its options are. A script works on them for as long as nobody else is served, so a
+// call carries fewer jobs with many options, as it carries fewer that are large.
+
+/** What one call carries at most. */
+export const CALL: { readonly items: number; readonly bytes: number } = {
+  items: 1000,
+  bytes: 4 * 1024 * 1024,
+}
+
+// As measured by `npm run bench -- queue-options`: a thousand jobs with one option that costs nothing fill a call.
+const COST = {
+  job: 1,
+  group: 1,
+  id: 0.5,
+  unique: 0.7,
+  idempotencyKey: 0.8,
+  tag: 0.2,
+  parents: 1,
+  parent: 0.4,
+}
+const BYTES = CALL.bytes / CALL.items
+
+/** In bytes: a job that takes as long as so many bytes would fill a call alike. */
+export function workOf(options: SpecOptions): number {
+  if (options === PLAIN) return 0
+  const { id, group, unique, idempotencyKey, tags, parents } = options
+  let cost = COST.job
+  if (id !== '') cost += COST.id
+  if (group !== '') cost += COST.group
+  if (unique !== '') cost += COST.unique
+  if (idempotencyKey !== '') cost += COST.idempotencyKey
+  if (tags !== '') cost += COST.tag * tags.split('\0').length
+  if (parents !== '') cost += COST.parents + COST.parent * parents.split('\0').length
+  return Math.floor(cost * BYTES)
+}

@@ -1,0 +1,371 @@
+import { InvalidArgumentError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { setup, until } from '../../../test/queue-fixture.ts'
+import type { ClaimedJob } from '../claims/claimed-job.ts'
+import type { ParentId } from './parents.ts'
+import type { Queue } from '../queue.ts'
+
+const to = 'somebody'
+
+interface Payloads {
+  mail: { to: string }
+  image: { url: string }
+}
+
+async function blockedBy(queue: Queue<Payloads>, parents: ParentId[], options: object = {}): Promise<string> {
+  const { id } = await queue.enqueue('mail', { to: 'child' }, { parents, ...options })
+  return id
+}
+
+async function ids(queue: Queue<Payloads>, count: number): Promise<string[]> {
+  const jobs = Array.from({ length: count }, () => ({ name: 'image' as const, payload: { url: 'parent' } }))
+  return (await queue.enqueueMany(jobs)).map(({ id }) => id)
+}
+
+async function stateOf(queue: Queue<Payloads>, id: string): Promise<string> {
+  return (await queue.jobs.find(id))?.state ?? 'absent'
+}
+
+describe('a job with parents', () => {
+  test('waits until all of them are done, and sees their results', async () => {
+    const { queue } = await setup()
+    const [a, b] = (await ids(queue, 2)) as [string, string]
+    const child = await blockedBy(queue, [a, b])
+    expect(await stateOf(queue, child)).toBe('blocked')
+    expect(await queue.settings.inspect()).toMatchObject({ ready: 2, blocked: 1 })
+
+    const [first, second] = await queue.claim({ limit: 10 })
+    await first?.ack({ width: 1 })
+    expect(await stateOf(queue, child)).toBe('blocked')
+    expect(await queue.jobs.parents(child)).toMatchObject([
+      { id: a, state: 'done' },
+      { id: b, state: 'pending' },
+    ])
+    await second?.ack()
+    const [job] = await queue.claim()
+
+    expect(job?.id).toBe(child)
+    expect(await job?.parents()).toEqual([
+      { queue: null, id: a, state: 'done', result: { width: 1 }, failure: null, undecodable: [] },
+      { queue: null, id: b, state: 'done', result: null, failure: null, undecodable: [] },
+    ])
+    await job?.ack()
+    expect(await queue.settings.inspect()).toMatchObject({
+      ready: 0,
+      blocked: 0,
+      blockedBytes: 0,
+      claimed: 0,
+    })
+  })
+
+  test('leaves nothing behind when it is done', async () => {
+    const { queue, client, name } = await setup()
+    const parents = await ids(queue, 3)
+    await blockedBy(queue, parents)
+    for (const job of await queue.claim({ limit: 3 })) await job.ack('much')
+    await (await queue.claim())[0]?.ack()
+
+    const prefix = `queue-test:{queue:${name}}`
+    expect(await client.exists(`${prefix}:children`, `${prefix}:parents`, `${prefix}:blocked`)).toBe(0)
+    expect(await client.hkeys(`${prefix}:jobs`)).toEqual(['~'])
+  })
+
+  test('is ready at once when they are done already, or are not known', async () => {
+    const { queue } = await setup()
+    const [gone] = (await ids(queue, 1)) as [string]
+    await (await queue.claim())[0]?.ack('seen by nobody')
+
+    expect(await stateOf(queue, await blockedBy(queue, [gone, 'never-there']))).toBe('ready')
+  })
+
+  test('sees the result of one that is done and kept', async () => {
+    const { queue } = await setup()
+    await queue.settings.set({ keep: { count: 10 } })
+    const [kept] = (await ids(queue, 1)) as [string]
+    await (await queue.claim())[0]?.ack('kept')
+
+    const child = await blockedBy(queue, [kept])
+
+    expect(await stateOf(queue, child)).toBe('ready')
+    expect(await queue.jobs.parents(child)).toMatchObject([{ id: kept, state: 'done', result: 'kept' }])
+  })
+
+  test('waits for its delay from then on', async () => {
+    const { queue, clock } = await setup()
+    const [parent] = (await ids(queue, 1)) as [string]
+    const child = await blockedBy(queue, [parent], { delay: '10s' })
+    await clock.advance(20_000)
+    await (await queue.claim())[0]?.ack()
+
+    expect(await stateOf(queue, child)).toBe('scheduled')
+    await clock.advance(10_000)
+    expect((await queue.claim())[0]?.id).toBe(child)
+  })
+
+  test.each(['bury', 'cancel', 'run'] as const)(
+    'with ifParentFails %s, when one dies or is cancelled',
+    async (what) => {
+      const { queue } = await setup()
+      const [dies, goes] = (await ids(queue, 2)) as [string, string]
+      const one = await blockedBy(queue, [dies], { ifParentFails: what })
+      const other = await blockedBy(queue, [goes], { ifParentFails: what })
+
+      await (await queue.claim())[0]?.bury({ kind: 'broken', message: 'beyond repair' })
+      await queue.jobs.cancel([goes])
+
+      const expected = { bury: 'dead', cancel: 'absent', run: 'ready' }[what]
+      expect([await stateOf(queue, one), await stateOf(queue, other)]).toEqual([expected, expected])
+      if (what === 'bury') {
+        expect(await queue.jobs.find(one)).toMatchObject({
+          failure: { kind: 'parent-failed', message: `parent '${dies}' is dead` },
+        })
+      }
+      if (what === 'run') {
+        expect(await queue.jobs.parents(one)).toMatchObject([
+          { state: 'dead', failure: { kind: 'broken', message: 'beyond repair' } },
+        ])
+        expect(await queue.jobs.parents(other)).toMatchObject([{ state: 'cancelled' }])
+      }
+    },
+  )
+
+  test('a whole chain dies with its first job, and comes again when it is requeued', async () => {
+    const { queue } = await setup()
+    let [last] = (await ids(queue, 1)) as [string]
+    const chain: string[] = []
+    for (let at = 0; at < 5; at++) chain.push((last = await blockedBy(queue, [last])))
+
+    await (await queue.claim())[0]?.bury()
+
+    expect(await Promise.all(chain.map((id) => stateOf(queue, id)))).toEqual(Array(5).fill('dead'))
+    expect(await queue.jobs.requeue(chain)).toEqual(Array(5).fill('requeued'))
+    expect(await queue.claim({ limit: 10 })).toHaveLength(5)
+  })
+
+  test('a thousand children of one parent are told in steps, none is forgotten', async () => {
+    const { queue } = await setup()
+    const [parent] = (await ids(queue, 1)) as [string]
+    await queue.enqueueMany(
+      Array.from({ length: 1000 }, () => ({ name: 'mail' as const, payload: { to }, parents: [parent] })),
+    )
+    await (await queue.claim())[0]?.ack('for all')
+
+    const seen: string[] = []
+    for (let jobs = await queue.claim({ limit: 100 }); jobs.length > 0; ) {
+      seen.push(...jobs.map(({ id }) => id))
+      jobs = await queue.claim({ limit: 100, acks: jobs })
+    }
+
+    expect(new Set(seen).size).toBe(1000)
+    expect(await queue.settings.inspect()).toMatchObject({ blocked: 0, ready: 0, claimed: 0 })
+  })
+
+  test('stands in its own list, is cancelled, and can be requeued before its parents are done', async () => {
+    const { queue } = await setup()
+    const [parent] = (await ids(queue, 1)) as [string]
+    const [one, other] = [await blockedBy(queue, [parent]), await blockedBy(queue, [parent])]
+    const { jobs } = await queue.jobs.list('blocked')
+    expect(jobs.map(({ id }) => id)).toEqual([one, other])
+
+    expect(await queue.jobs.cancel([one])).toEqual(['cancelled'])
+    expect(await queue.jobs.requeue([other])).toEqual(['requeued'])
+
+    expect(await stateOf(queue, other)).toBe('ready')
+    for (const job of await queue.claim({ limit: 10 })) await job.ack()
+    expect(await queue.settings.inspect()).toMatchObject({ ready: 0, blocked: 0, claimed: 0, dead: 0 })
+  })
+
+  test('keeps its place when a duplicate replaces it', async () => {
+    const { queue } = await setup()
+    const [parent] = (await ids(queue, 1)) as [string]
+    const unique = { key: 'k', replace: true }
+    const child = await blockedBy(queue, [parent], { unique })
+    await queue.enqueue('mail', { to: 'another' }, { unique })
+    expect(await queue.jobs.find(child)).toMatchObject({ state: 'blocked', payload: { to: 'another' } })
+
+    await (await queue.claim())[0]?.ack()
+    expect((await queue.claim())[0]?.payload).toEqual({ to: 'another' })
+  })
+
+  test('can wait for more of its own queue, and for fewer', async () => {
+    const { queue } = await setup()
+    const [a, b] = (await ids(queue, 2)) as [string, string]
+    const child = await blockedBy(queue, [a])
+    const [younger] = (await ids(queue, 1)) as [string]
+
+    expect(await queue.jobs.addParents(child, [b])).toBe('changed')
+    expect(await queue.jobs.addParents(child, [b])).toBe('changed')
+    expect(await queue.jobs.addParents(child, [younger])).toBe('newer')
+    expect(await queue.jobs.addParents(child, [])).toBe('changed')
+    expect(await queue.jobs.addParents(a, [b])).toBe('ready')
+    expect(await queue.jobs.addParents('nobody', [b])).toBe('absent')
+    expect(await queue.jobs.removeParents(child, [a])).toBe('changed')
+    expect(await stateOf(queue, child)).toBe('blocked')
+    expect(await queue.jobs.removeParents(child, [b])).toBe('changed')
+    expect(await stateOf(queue, child)).toBe('ready')
+  })
+
+  test('bad parents are named', async () => {
+    const { queue } = await setup()
+    await expect(blockedBy(queue, 'x' as never)).rejects.toThrow(/parents/)
+    await expect(blockedBy(queue, [{ queue: '', id: 'x' }])).rejects.toThrow(/parents\.queue/)
+    await expect(blockedBy(queue, [], { ifParentFails: 'x' })).rejects.toThrow(InvalidArgumentError)
+  })
+})
+
+describe('across queues', () => {
+  test('a job waits for one of another queue, and sees its result', async () => {
+    const { queue, another } = await setup({ clock: 'real' })
+    const other = await another()
+    const { id } = await other.enqueue('image', { url: 'far' }, { id: 'far' })
+    const child = await blockedBy(queue, [{ queue: other.name, id }])
+    expect(await stateOf(queue, child)).toBe('blocked')
+
+    await (await other.claim())[0]?.ack('from afar')
+    await until(async () => (await stateOf(queue, child)) === 'ready')
+
+    expect(await queue.jobs.parents(child)).toEqual([
+      { queue: other.name, id: 'far', state: 'done', result: 'from afar', failure: null, undecodable: [] },
+    ])
+    await until(async () => (await other.settings.inspect()).outbox === 0)
+  })
+
+  test('one that was requeued is pending for those who wait for it anew, and what it was for others', async () => {
+    const { queue } = await setup()
+    await queue.settings.set({ keep: { count: 10 } })
+    const { id } = await queue.enqueue('image', { url: 'a' }, { id: 'kept' })
+    const early = await blockedBy(queue, [id])
+    await (await queue.claim())[0]?.ack('first')
+    await queue.jobs.requeue([id])
+    const late = await blockedBy(queue, [id])
+
+    expect(await queue.jobs.parents(late)).toMatchObject([{ id, state: 'pending', result: null }])
+    expect(await queue.jobs.parents(early)).toMatchObject([{ id, state: 'done', result: 'first' }])
+    for (const job of await queue.claim({ limit: 10 })) await job.ack('second')
+    expect(await queue.jobs.parents(late)).toMatchObject([{ id, state: 'done', result: 'second' }])
+  })
+
+  test('one that is not known is taken for done, and one that dies takes its child with it', async () => {
+    const { queue, another } = await setup({ clock: 'real' })
+    const other = await another()
+    const { id } = await other.enqueue('image', { url: 'far' })
+    const free = await blockedBy(queue, [{ queue: other.name, id: 'nobody' }])
+    const bound = await blockedBy(queue, [{ queue: other.name, id }])
+
+    await (await other.claim())[0]?.bury()
+    await until(async () => (await stateOf(queue, bound)) === 'dead')
+    await until(async () => (await stateOf(queue, free)) === 'ready')
+  })
+
+  test('one whose queue was cleared holds nobody up: it is asked after again', async () => {
+    const { queue, another, clock, client } = await setup()
+    const other = await another()
+    const { id } = await other.enqueue('image', { url: 'far' })
+    const child = await blockedBy(queue, [{ queue: other.name, id }])
+    await until(async () => (await client.exists(`queue-test:{queue:${other.name}}:children`)) === 1)
+    await other.clear()
+    await clock.advance(30_000)
+    expect(await queue.claim()).toEqual([])
+    expect(await stateOf(queue, child)).toBe('blocked')
+
+    await clock.advance(30_000)
+    expect(await queue.claim()).toEqual([])
+
+    await until(async () => (await stateOf(queue, child)) === 'ready')
+  })
+
+  test('one whose queue refuses to be asked holds up no child of others', async () => {
+    const { queue, redis, client, another } = await setup()
+    const [a, b] = [await another(), await another()]
+    // The one that refuses is asked first.
+    const [bad, good] = a.name < b.name ? [a, b] : [b, a]
+    const parents = await Promise.all([bad, good].map((each) => each.enqueue('image', { url: 'parent' })))
+    await client.hset(`queue-test:{queue:${bad.name}}:meta`, 'layout', '99')
+    const children = await queue.enqueueMany(
+      [bad, good].map(({ name }, at) => ({
+        name: 'mail' as const,
+        payload: { to: 'child' },
+        parents: [{ queue: name, id: parents[at]?.id ?? '' }],
+      })),
+    )
+    await using _worker = redis.queue(good.name).work(() => undefined)
+
+    // Once its queue was asked, a parent tells when it ends.
+    await until(async () => (await stateOf(queue, children[1]?.id ?? '')) === 'ready')
+    expect(await stateOf(queue, children[0]?.id ?? '')).toBe('blocked')
+  })
+
+  test('a queue that speaks another codec takes nothing, and holds up no other', async () => {
+    const { queue, redis, another, name } = await setup({ clock: 'real' })
+    const other = await another()
+    const text = { name: 'text', encode: String, decode: (bytes: Buffer) => bytes.toString() }
+    const deaf = redis.queue<Payloads>(`${name}-deaf`, { codec: text })
+    await deaf.enqueue('mail', 'x' as never)
+    await queue.enqueueMany([
+      { name: 'image', payload: { url: 'a' } },
+      { name: 'image', payload: { url: 'b' } },
+    ])
+    const [first, second] = await queue.claim({ limit: 2 })
+
+    await first?.advance({ queue: deaf.name, name: 'mail', payload: { to } })
+    await second?.advance({ queue: other.name, name: 'mail', payload: { to } })
+
+    await until(async () => (await other.settings.inspect()).ready === 1)
+    await until(async () => (await queue.settings.inspect()).outbox === 1)
+    await deaf.clear()
+    await queue.enqueue('image', { url: 'c' })
+    await until(async () => {
+      await queue.claim({ lease: '1s' })
+      return (await queue.settings.inspect()).outbox === 0
+    })
+    await deaf.clear()
+  })
+})
+
+describe('advance', () => {
+  test('acks a job and enqueues the next one in the same step', async () => {
+    const { queue } = await setup()
+    await queue.enqueue('image', { url: 'a' })
+    const [job] = await queue.claim()
+
+    const next = await job?.advance({ name: 'mail', payload: { to }, priority: 3 }, 'a result')
+
+    expect(job?.outcome).toBe('acked')
+    expect((await queue.claim())[0]).toMatchObject({ id: next?.id, name: 'mail', priority: 3 })
+    expect(await queue.settings.inspect()).toMatchObject({ enqueued: 2, acked: 1 })
+    await expect(job?.advance({ name: 'mail', payload: { to } })).rejects.toThrow(/acked/)
+  })
+
+  test('does neither when the job was lost', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueue('image', { url: 'a' })
+    const [job] = await queue.claim({ lease: '1s' })
+    await clock.advance(2000)
+    const [again] = await queue.claim()
+
+    await expect(job?.advance({ name: 'mail', payload: { to } })).rejects.toThrow(/lost/)
+    await again?.ack()
+    expect(await queue.settings.inspect()).toMatchObject({ ready: 0, claimed: 0, enqueued: 1 })
+  })
+
+  // A worker that missed its call would look again only after ten seconds.
+  test('a pipeline over three queues does each step of each job once', { timeout: 8000 }, async () => {
+    const { queue: fetch, another } = await setup({ clock: 'real' })
+    const [resize, store] = [await another(), await another()]
+    const stored: string[] = []
+    const follow =
+      ({ name }: Queue<Payloads>) =>
+      (job: ClaimedJob<{ url: string }>) =>
+        job.advance({ queue: name, name: 'image', payload: { url: `${job.payload.url}>` } })
+    await using _one = fetch.work({ image: follow(resize) })
+    await using _two = resize.work({ image: follow(store) })
+    await using _three = store.work({ image: ({ payload }) => void stored.push(payload.url) })
+
+    await fetch.enqueueMany(
+      Array.from({ length: 200 }, (_, at) => ({ name: 'image' as const, payload: { url: `${at}` } })),
+    )
+    await until(() => stored.length >= 200)
+
+    expect(stored.toSorted()).toEqual(Array.from({ length: 200 }, (_, at) => `${at}>>`).toSorted())
+  })
+})

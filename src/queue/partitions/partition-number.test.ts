@@ -1,0 +1,125 @@
+// How many partitions a queue has: all who use it say so, and whoever says another number is refused.
+
+import { InvalidArgumentError, PartitionedQueue } from 'perilune'
+
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { groupsFor, setup } from '../../../test/partitioned-queue-fixture.ts'
+
+describe('the number of partitions', () => {
+  test('is the same for all, until the queue is cleared', async () => {
+    const { queue, again } = setup({ partitions: 4 })
+    const other = again(8)
+    expect(await other.jobs.find('mine')).toBeNull()
+    const [, , , last] = groupsFor(4)
+    await queue.enqueue('mail', { to: 'ada' }, { group: last as string })
+
+    await expect(other.enqueue('mail', { to: 'bob' })).rejects.toThrow('partitions must be 4')
+    await expect(other.jobs.find('mine')).rejects.toThrow(InvalidArgumentError)
+    await expect(other.claim()).rejects.toThrow(InvalidArgumentError)
+    await expect(other.clear()).rejects.toThrow(InvalidArgumentError)
+    await expect(other.inspect()).rejects.toThrow(InvalidArgumentError)
+
+    expect([await queue.clear(), await queue.clear()]).toEqual([true, false])
+    await other.enqueue('mail', { to: 'bob' })
+    await expect(queue.enqueue('mail', { to: 'ada' })).rejects.toThrow(InvalidArgumentError)
+  })
+
+  test.each([
+    [8, 4],
+    [4, 8],
+  ])('is refused to whoever has not heard of a clear, and of %i becoming %i', async (old, fresh) => {
+    const { queue: stale, again } = setup({ partitions: old })
+    const groups = groupsFor(old)
+    for (const group of groups) await stale.enqueue('mail', { to: 'before' }, { group })
+    await again(old).clear()
+    const anew = again(fresh)
+    await anew.enqueue('mail', { to: 'anew' })
+    const refusal = `partitions must be ${fresh}: there are so many until it is cleared`
+
+    for (const group of groups) {
+      await expect(stale.enqueue('mail', { to: 'lost?' }, { group })).rejects.toThrow(refusal)
+      await expect(stale.settings.pauseGroup(group)).rejects.toThrow(refusal)
+    }
+    const many = groups.map((group) => ({ name: 'mail' as const, payload: { to: 'lost?' }, group }))
+    await expect(stale.enqueueMany(many)).rejects.toThrow(refusal)
+    const daily = { name: 'mail' as const, payload: { to: 'lost?' }, every: '1h' as const }
+    await expect(stale.recurring.set('daily', daily)).rejects.toThrow(refusal)
+    await expect(stale.settings.pause()).rejects.toThrow(refusal)
+    await expect(stale.claim()).rejects.toThrow(refusal)
+    await expect(stale.jobs.list('ready')).rejects.toThrow(refusal)
+    const claimed = await anew.claim({ limit: 100 })
+    expect(claimed.map(({ payload }) => payload)).toEqual([{ to: 'anew' }])
+    expect(await anew.inspect()).toMatchObject({ claimed: 1, ready: 0, groups: 0, paused: false })
+  })
+
+  test('may be said by whoever has not heard of a clear, where it is the same again', async () => {
+    const { queue, again } = setup({ partitions: 4 })
+    for (const group of groupsFor(4)) await queue.enqueue('mail', { to: 'before' }, { group })
+    await again(4).clear()
+
+    for (const group of groupsFor(4)) await queue.enqueue('mail', { to: 'late' }, { group })
+
+    expect(await again(4).claim({ limit: 100 })).toHaveLength(4)
+  })
+
+  test('is missed by a handle that says none, and by one that says some for a queue without', async () => {
+    const { redis, queue, name } = setup({ partitions: 4 })
+    await queue.enqueue('mail', { to: 'ada' })
+    const plain = redis.queue(name)
+    const refused = [
+      plain.enqueue('mail', 1),
+      plain.enqueue('mail', 1, { priority: 1 }),
+      plain.claim(),
+      plain.inspect(),
+      plain.jobs.find('17'),
+      plain.jobs.list('ready'),
+      plain.settings.pause(),
+      plain.recurring.list(),
+      plain.clear(),
+    ]
+    for (const each of await Promise.allSettled(refused)) {
+      expect(each).toMatchObject({
+        reason: { argument: 'partitions', message: expect.stringContaining('must be 4') },
+      })
+    }
+    expect(await queue.inspect()).toMatchObject({ ready: 1, paused: false })
+
+    const [alone, spread] = [redis.queue(`${name} alone`), redis.queue(`${name} alone`, { partitions: 4 })]
+    await alone.enqueue('mail', 1)
+    await expect(spread.enqueue('mail', 2)).rejects.toThrow('partitions must be left out')
+    await expect(spread.claim()).rejects.toThrow('partitions must be left out')
+    await expect(spread.clear()).rejects.toThrow('partitions must be left out')
+    expect(await alone.claim({ limit: 10 })).toHaveLength(1)
+  })
+
+  test('is refused also where it comes in one turn with the right one', async () => {
+    const { queue, redis, name } = setup({ partitions: 4 })
+    for (const group of groupsFor(4)) await queue.enqueue('mail', { to: 'there' }, { group })
+    const other = redis.queue<{ mail: { to: string } }>(name, { partitions: 8 })
+
+    const [right, wrong] = await Promise.allSettled([
+      queue.enqueue('mail', { to: 'ada' }, { group: groupsFor(4)[1] as string }),
+      other.enqueue('mail', { to: 'bob' }, { group: groupsFor(8)[1] as string }),
+    ])
+
+    expect([right.status, wrong.status]).toEqual(['fulfilled', 'rejected'])
+  })
+
+  test('is asked after now and then by a worker that finds nothing', async () => {
+    const { queue, again } = setup({ partitions: 4 })
+    await queue.enqueue('mail', { to: 'ada' }, { group: groupsFor(4)[3] as string })
+    const told: unknown[] = []
+    const worker = again(2).work(() => undefined, { onError: (error) => told.push(error) })
+    onTestFinished(() => worker.close())
+
+    await expect.poll(() => told.map(String).join()).toContain('partitions must be 4')
+  })
+
+  test('is from 1 to 64', () => {
+    const { redis } = setup()
+    expect(redis.queue('x', { partitions: 1 })).toBeInstanceOf(PartitionedQueue)
+    for (const partitions of [0, 65, 1.5]) {
+      expect(() => redis.queue('x', { partitions })).toThrow(/partitions/)
+    }
+  })
+})

@@ -1,0 +1,188 @@
+// Jobs of partitions that wait for others, and what follows them.
+
+import { type ClaimedJob, InvalidArgumentError, type PartitionedQueue } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { groupsFor, setup } from '../../../test/partitioned-queue-fixture.ts'
+import { type Payloads, until } from '../../../test/queue-fixture.ts'
+
+const to = 'ada'
+const mail = { name: 'mail', payload: { to } } as const
+const [zero, one, two, three] = groupsFor(4) as [string, string, string, string]
+
+type Partitioned = PartitionedQueue<Payloads>
+
+async function stateOf(queue: Partitioned, id: string): Promise<string> {
+  return (await queue.jobs.find(id))?.state ?? 'absent'
+}
+
+const claimAll = (queue: Partitioned): Promise<ClaimedJob[]> => queue.claim({ limit: 100 })
+
+const becomes = (queue: Partitioned, id: string, state: string): Promise<void> =>
+  until(async () => (await stateOf(queue, id)) === state)
+
+describe('a job in partitions with parents', () => {
+  test('waits for those in its partition and in others, and sees their results', async () => {
+    const { queue, redis, name } = setup()
+    const parents: string[] = []
+    for (const group of [zero, one, two]) parents.push((await queue.enqueue('mail', { to }, { group })).id)
+    await queue.enqueue('mail', { to }, { id: 'own', group: three })
+    const other = redis.queue(`${name}-other`)
+    const elsewhere = await other.enqueue('step', 1)
+    const all = [...parents, 'own', { queue: `${name}-other`, id: elsewhere.id }]
+    const child = await queue.enqueue('mail', { to }, { parents: all, group: one })
+    expect(await stateOf(queue, child.id)).toBe('blocked')
+
+    for (const job of await claimAll(queue)) await job.ack({ by: job.id })
+    await (await other.claim())[0]?.ack('elsewhere')
+    await becomes(queue, child.id, 'ready')
+
+    const [job] = await claimAll(queue)
+    expect(job?.id).toBe(child.id)
+    const told = [...parents, 'own'].map((id) => ({ queue: null, id, state: 'done', result: { by: id } }))
+    const seen = [...told, { queue: `${name}-other`, id: elsewhere.id, state: 'done', result: 'elsewhere' }]
+    expect(await job?.parents()).toMatchObject(seen)
+    expect(await queue.jobs.parents(child.id)).toMatchObject(seen)
+    await job?.ack()
+    expect(await queue.inspect()).toMatchObject({ blocked: 0, ready: 0, outbox: 0 })
+  })
+
+  test('dies with one in another partition, and is there when that is named by its own id', async () => {
+    const { queue } = setup()
+    await queue.enqueue('mail', { to }, { id: 'own', group: zero })
+    const child = await queue.enqueue('mail', { to }, { parents: ['own'], group: two })
+    expect(await queue.jobs.parents(child.id)).toMatchObject([{ queue: null, id: 'own', state: 'pending' }])
+
+    await (await queue.claim())[0]?.bury({ kind: 'Bad' })
+    await becomes(queue, child.id, 'dead')
+
+    expect(await queue.jobs.find(child.id)).toMatchObject({ failure: { kind: 'parent-failed' } })
+  })
+
+  test('goes where its first parent is, and is ready at once when they are not known', async () => {
+    const { queue } = setup()
+    const { id } = await queue.enqueue('mail', { to }, { group: three })
+    const children = await queue.enqueueMany([1, 2, 3].map(() => ({ ...mail, parents: [id] })))
+    expect(children.map((child) => child.id[0])).toEqual(['3', '3', '3'])
+    await queue.jobs.cancel([...children.map((child) => child.id), id])
+
+    for (const parents of [[id], ['nobody'], []]) {
+      const child = await queue.enqueue('mail', { to }, { parents, group: one })
+      await becomes(queue, child.id, 'ready')
+    }
+    await expect(queue.enqueue('mail', { to }, { parents: ['4-17'] })).rejects.toThrow(/parents/)
+  })
+
+  test('may be enqueued along with its parents, wherever they come to lie', async () => {
+    const { queue } = setup()
+    const chain = [zero, one, two, three, three].map((group, at) => ({
+      ...mail,
+      id: `step ${at}`,
+      group,
+      ...(at === 0 ? {} : { parents: [`step ${at - 1}`] }),
+    }))
+    await queue.enqueueMany(chain)
+    expect(await queue.inspect()).toMatchObject({ ready: 1, blocked: 4 })
+
+    const order: string[] = []
+    await using _worker = queue.work((job: ClaimedJob) => void order.push(job.id))
+    await until(() => order.length === 5)
+
+    expect(order).toEqual(chain.map(({ id }) => id))
+  })
+
+  test('comes behind a parent of the same list, however many calls that one takes', async () => {
+    const { queue } = setup()
+    const many = Array.from({ length: 8000 }, () => ({ ...mail, group: three }))
+
+    const all = [...many, { ...mail, id: 'last', group: three }, { ...mail, parents: ['last'], group: zero }]
+    const child = (await queue.enqueueMany(all)).at(-1)
+
+    expect(await queue.jobs.parents(child?.id ?? '')).toMatchObject([{ id: 'last', state: 'pending' }])
+  })
+
+  test('may wait for more that are in its partition, and for fewer wherever they are', async () => {
+    const { queue, calls } = setup()
+    const near = await queue.enqueue('mail', { to }, { group: one })
+    const far = await queue.enqueue('mail', { to }, { group: two })
+    await queue.enqueue('mail', { to }, { id: 'own', group: three })
+    const child = await queue.enqueue('mail', { to }, { id: 'child', parents: [far.id, 'own'], group: one })
+
+    await expect(queue.jobs.addParents(child.id, [far.id])).rejects.toThrow(InvalidArgumentError)
+    await expect(queue.jobs.addParents(near.id, [near.id, 'own'])).rejects.toThrow(/partition/)
+    const before = calls.length
+    await expect(queue.jobs.addParents(near.id, [far.id])).rejects.toThrow(/partition/)
+    const named = [{ queue: 'other', id: 'x' }] as never
+    await expect(queue.jobs.addParents(near.id, named)).rejects.toThrow(/this queue/)
+    expect(calls.slice(before)).toEqual([])
+    expect(await queue.jobs.addParents(child.id, [near.id, 'nobody'])).toBe('changed')
+    expect(await queue.jobs.parents('child')).toHaveLength(3)
+    expect(await queue.jobs.addParents('nobody', [near.id])).toBe('absent')
+    expect(await queue.jobs.addParents(near.id, [near.id])).toBe('ready')
+    expect(await queue.jobs.removeParents('child', [near.id, far.id])).toBe('changed')
+    expect(await queue.jobs.parents('child')).toMatchObject([{ id: 'own' }])
+    expect(await queue.jobs.removeParents('child', ['own'])).toBe('changed')
+    expect(await stateOf(queue, 'child')).toBe('ready')
+  })
+})
+
+describe('what follows a job in partitions', () => {
+  test('lies in its partition, or in that of its group, once', async () => {
+    const { queue } = setup()
+    await queue.enqueue('mail', { to }, { group: one })
+    const [job] = await queue.claim()
+    const near = (await job?.advance({ ...mail })) as { id: string }
+    expect(near).toMatchObject({ id: expect.stringMatching(/^1-/), duplicate: false })
+
+    const [second] = await queue.claim()
+    expect(second?.id).toBe(near.id)
+    expect(await second?.advance({ ...mail, group: three })).toEqual({ id: null, duplicate: false })
+    await until(async () => (await queue.inspect()).partitions[3]?.ready === 1)
+    const [third] = await queue.claim()
+    expect([third?.partition, third?.group]).toEqual([3, three])
+    const own = { ...mail, id: 'own', group: three, parents: [third?.id ?? ''] }
+    expect(await third?.advance(own, 'a result')).toMatchObject({ id: 'own' })
+    await becomes(queue, 'own', 'ready')
+    expect(await queue.inspect()).toMatchObject({ acked: 3, enqueued: 4, outbox: 0 })
+  })
+
+  test('is handed on by whoever has the token, also to another queue and back', async () => {
+    const { queue, redis, name, calls } = setup()
+    await queue.enqueueMany([mail, mail, mail])
+    const { jobs } = await queue.lend({ limit: 3 })
+    const [a, b, c] = jobs.map(({ id, token }) => ({ id, token })) as [
+      { id: string; token: number },
+      { id: string; token: number },
+      { id: string; token: number },
+    ]
+    const other = `${name}-other`
+
+    const settled = await queue.settle.advance([
+      { ...a, next: { ...mail } },
+      { ...b, next: { ...mail, queue: other, parents: [{ queue: name, id: c.id }] } },
+    ])
+
+    expect(settled).toMatchObject([
+      { outcome: 'advanced', next: { id: expect.stringMatching(new RegExp(`^${a.id[0]}-`)) } },
+      { outcome: 'advanced', next: { id: null } },
+    ])
+    const there = redis.queue(other)
+    await until(async () => (await there.inspect()).blocked === 1)
+    // A parent that has ended before it is asked to tell is absent.
+    await until(() => calls.includes('queue/watch'))
+    await queue.settle.ack([{ ...c, result: 'seen' }])
+    const [job] = await there.claim({ wait: '20s' })
+    expect(await job?.parents()).toMatchObject([{ queue: name, id: c.id, state: 'done', result: 'seen' }])
+  })
+
+  test('names parents of the queue by the ids that it gave', async () => {
+    const { queue, calls } = setup()
+    await queue.enqueue('mail', { to })
+    const [job] = (await queue.claim()) as [ClaimedJob]
+    const before = calls.length
+
+    await expect(job.advance({ ...mail, parents: ['own'] })).rejects.toThrow(/next\.parents/)
+    await expect(job.advance({ ...mail, id: '3-17' })).rejects.toThrow(InvalidArgumentError)
+
+    expect([calls.slice(before), job.isClaimed]).toEqual([[], true])
+  })
+})

@@ -1,0 +1,62 @@
+// What of a job the codec cannot read: it spoils nothing else that is told with it.
+
+import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
+import type { Codec, Undecodable } from '../../runtime/values/codec.ts'
+import type { QueueSource } from './source.ts'
+
+/** A part of a job that the codec could not read. */
+export interface UndecodablePart extends Undecodable {
+  readonly part: 'payload' | 'result' | 'progress'
+}
+
+const NONE: readonly UndecodablePart[] = Object.freeze([])
+
+/** Reads the parts of one job, and notes those that it cannot. */
+export class PartReader {
+  readonly #codec: Codec<unknown>
+  #undecodable = NONE
+
+  constructor(codec: Codec<unknown>) {
+    this.#codec = codec
+  }
+
+  /** Those that could not be read. */
+  get undecodable(): readonly UndecodablePart[] {
+    return this.#undecodable
+  }
+
+  /** Null where it cannot be read. */
+  read(part: UndecodablePart['part'], bytes: Buffer): unknown {
+    try {
+      return this.#codec.decode(bytes)
+    } catch (error) {
+      this.#undecodable = [...this.#undecodable, { part, bytes, error }]
+      return null
+    }
+  }
+
+  /** As `read`; null where there is nothing, too. */
+  readAny(part: UndecodablePart['part'], bytes: Buffer | null): unknown {
+    return bytes === null || bytes.length === 0 ? null : this.read(part, bytes)
+  }
+}
+
+// What a job has come to, as it is stored.
+
+const MAX_RESULT_BYTES: number = 4 * 1024 * 1024
+
+/** Empty: none. Throws what the codec throws when it cannot hold the result, InvalidArgumentError. */
+export function encodeResult(
+  result: unknown,
+  { results }: Pick<QueueSource, 'results'>,
+): string | Uint8Array {
+  if (result === undefined) return ''
+  const encoded = results.encode(result)
+  if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
+    throw new InvalidArgumentError('result', 'must become text or bytes: the codec gave something else')
+  }
+  if (Buffer.byteLength(encoded) > MAX_RESULT_BYTES) {
+    throw new InvalidArgumentError('result', `must be at most ${MAX_RESULT_BYTES} bytes when encoded`)
+  }
+  return encoded
+}

@@ -1,0 +1,154 @@
+// What the server sends to a worker that waits: a call to come and claim, or a job that is claimed for it already
+// (lua/shared/queue/idle). Such a job is as if an answer had brought it, once an answer has told the server's clock.
+
+import { Backoff } from '../../runtime/time/backoff.ts'
+import { longestSleepMs } from '../../runtime/subscriptions/ear.ts'
+import { pause } from '../../runtime/time/in-time.ts'
+import type { Letter, Post } from '../../runtime/subscriptions/mailbox.ts'
+import { toListenError } from '../../runtime/calls/script-errors.ts'
+import { End, endsAtOf } from '../../runtime/keeper/grant.ts'
+import { learnTold } from '../../runtime/waiting/told.ts'
+import { type Exchanged, NOTHING_ELSE, type ToldJob } from '../claims/exchange.ts'
+import type { QueueSource } from '../source/source.ts'
+
+const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
+
+const FIRST_RETRY_MS = 1000
+const LAST_RETRY_MS = 10_000
+
+/** A job that came by letter. */
+interface HandedJob {
+  readonly job: ToldJob
+  readonly endsAtMs: number
+  /** `performance.now()` when it came. */
+  readonly receivedAt: number
+}
+
+export interface LetterTerms {
+  readonly leaseMs: number
+  /** There may be work: a letter says so, or one may have been missed. Null: no job came with it that may be taken now. */
+  onLetter(handed: Exchanged | null): void
+  /** Letters come from now on. */
+  onHeard(): void
+  onError(error: unknown): void
+}
+
+/** What an answer says about the server's clock. */
+type Clock = Pick<Exchanged, 'nowMs' | 'askedAt'>
+
+export class Letters {
+  readonly #source: QueueSource
+  readonly #terms: LetterTerms
+  readonly #id: string
+  readonly #over = new AbortController()
+  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
+  #post: Post | null = null
+  /** By the newest answer. */
+  #clock: Clock | null = null
+  /** Jobs that came before the answer that tells until when they are claimed. */
+  readonly #early: HandedJob[] = []
+  #isLast = false
+
+  constructor(source: QueueSource, terms: LetterTerms) {
+    this.#source = source
+    this.#terms = terms
+    this.#id = source.unit.runtime.mailbox.newId()
+    void this.#listen()
+  }
+
+  /** What the server calls the worker: one that says how long it claims jobs gets them by letter, if it is heard. */
+  get name(): string {
+    return `${this.#id}:${this.#terms.leaseMs}`
+  }
+
+  get areHeard(): boolean {
+    return this.#post !== null
+  }
+
+  /** How long to sleep at most before looking by itself. */
+  get longestSleepMs(): number {
+    return longestSleepMs(this.#post, RECHECKS)
+  }
+
+  /** An answer has come: the jobs that were waiting for it may be taken now. */
+  takeClock(clock: Clock): Exchanged[] {
+    this.#clock = clock
+    return this.#early.splice(0).map((handed) => toExchanged(handed, clock, this.#terms.leaseMs))
+  }
+
+  /** No answer will tell more of the clock. */
+  waitForNoAnswer(): void {
+    this.#isLast = true
+  }
+
+  close(): void {
+    this.#over.abort()
+    this.#post?.close()
+  }
+
+  async #listen(): Promise<void> {
+    const { signal } = this.#over
+    while (!signal.aborted) {
+      try {
+        const post = await this.#open()
+        const letter = await post.next(RECHECKS.heardMs * 10, signal)
+        if (letter !== null) this.#terms.onLetter(letter === 'missed' ? null : this.#read(letter))
+      } catch (error) {
+        if (signal.aborted) return
+        this.#post = null
+        this.#terms.onError(toListenError(error))
+        await pause(this.#backoff.next(), signal).catch(() => undefined)
+      }
+    }
+  }
+
+  #read(letter: Letter): Exchanged | null {
+    const handed = toHandedJob(letter)
+    if (handed === null) return null
+    const clock = this.#clock
+    // One that seems to be over already may be of a server whose clock has stepped back: the next answer tells.
+    if (clock !== null && (this.#isLast || endOf(handed, clock) > performance.now()))
+      return toExchanged(handed, clock, this.#terms.leaseMs)
+    this.#early.push(handed)
+    return null
+  }
+
+  async #open(): Promise<Post> {
+    if (this.#post !== null) return this.#post
+    const { unit } = this.#source
+    const { channel } = await learnTold(unit)
+    this.#post = await unit.runtime.mailbox.expect(channel, this.#id, true)
+    // Closed while it was opened.
+    if (this.#over.signal.aborted) this.#post.close()
+    this.#backoff.reset()
+    this.#terms.onHeard()
+    return this.#post
+  }
+}
+
+/** When the lease ends, by what an answer said about the server's clock. */
+function endOf({ endsAtMs }: HandedJob, { nowMs, askedAt }: Clock): number {
+  return endsAtOf(askedAt, endsAtMs - nowMs)
+}
+
+/** As if it had been claimed by an answer. */
+function toExchanged(handed: HandedJob, clock: Clock, leaseMs: number): Exchanged {
+  const { job, endsAtMs, receivedAt } = handed
+  const { nowMs, askedAt } = clock
+  // Should the server's clock have been set forward since, the lease is not taken for longer than it is.
+  const end = new End(Math.min(endOf(handed, clock), receivedAt + leaseMs))
+  const answer = { nowMs, askedAt, leaseMs, endsAtMs, end, waits: false, recheckMs: 0 }
+  return { ...answer, jobs: [job], ...NOTHING_ELSE }
+}
+
+function toHandedJob({ word, numbers, text, receivedAt }: Letter): HandedJob | null {
+  if (word !== 'job') return null
+  const [number = 0, token = 0, endsAtMs = 0] = numbers
+  const end = text.indexOf('\n')
+  const payload = Buffer.from(text.slice(end + 1))
+  return {
+    job: { number: String(number), token, attempt: 1, name: text.slice(0, end), payload },
+    endsAtMs,
+    receivedAt,
+  }
+}

@@ -1,0 +1,91 @@
+// Extending leases of one structure and slot in one call, so that one that cannot be extended harms no other.
+
+import type { ExtensionAnswer, ExtensionQuestion } from './belief.ts'
+import { DriverError, type PeriluneError } from '../errors/errors.ts'
+
+/** How the leases of one structure are extended. */
+export interface LeaseKind {
+  /** Leases in one slot whose kinds have the same name are extended in one call. */
+  readonly name: string
+  /** All of them share a slot. */
+  extend(leases: readonly ExtendedLease[]): Promise<ExtendedLeases>
+}
+
+export interface ExtendedLease {
+  /** What the keys of its unit begin with. */
+  readonly beginning: string
+  readonly token: number
+  readonly leaseMs: number
+}
+
+export interface ExtendedLeases {
+  readonly nowMs: number
+  /** When each of the leases ends now by the server's clock; 0: it is lost. */
+  readonly endsAtMs: readonly number[]
+  /** By their places, those that could not be read, and why: they are as they were. Default: none. */
+  readonly refused?: ReadonlyMap<number, PeriluneError>
+}
+
+/** A lease that can be extended. */
+export interface Extendable {
+  readonly kind: LeaseKind
+  readonly beginning: string
+  readonly token: number
+  /** Set when it was refused in a call of its own: it is not to stand in the way of others. */
+  isExtendedAlone: boolean
+  /** The server's answer; `expiresAtMs` 0: the lease is lost. */
+  noteExtended(question: ExtensionQuestion, extension: ExtensionAnswer): void
+  /** It was refused, or not answered. */
+  noteNotExtended(question: ExtensionQuestion, error: unknown): void
+}
+
+export interface AskedLease {
+  readonly lease: Extendable
+  readonly question: ExtensionQuestion
+}
+
+/**
+ * In one call. Where one lease makes the server refuse all of them (its key may be forbidden), by halves: so the others
+ * are extended, and it is found in few calls. Resolves to why leases could not be extended, each told so.
+ */
+export async function extendTogether(asked: readonly AskedLease[]): Promise<unknown[]> {
+  const [{ lease: one }] = asked as [AskedLease]
+  try {
+    return noteAnswer(asked, await one.kind.extend(asked.map(toExtendedLease)))
+  } catch (error) {
+    if (asked.length > 1 && isRefusal(error)) return extendHalves(asked)
+    if (isRefusal(error)) one.isExtendedAlone = true
+    return asked.map((each) => noteError(each, error))
+  }
+}
+
+async function extendHalves(asked: readonly AskedLease[]): Promise<unknown[]> {
+  const half = Math.ceil(asked.length / 2)
+  const halves = [asked.slice(0, half), asked.slice(half)]
+  return (await Promise.all(halves.map(extendTogether))).flat()
+}
+
+function toExtendedLease({ lease: { beginning, token }, question: { leaseMs } }: AskedLease): ExtendedLease {
+  return { beginning, token, leaseMs }
+}
+
+function noteAnswer(asked: readonly AskedLease[], { nowMs, endsAtMs, refused }: ExtendedLeases): unknown[] {
+  const errors: unknown[] = []
+  for (const [at, each] of asked.entries()) {
+    const error = refused?.get(at)
+    if (error !== undefined) errors.push(noteError(each, error))
+    else each.lease.noteExtended(each.question, { nowMs, expiresAtMs: endsAtMs[at] ?? 0 })
+  }
+  return errors
+}
+
+function noteError({ lease, question }: AskedLease, error: unknown): unknown {
+  lease.noteNotExtended(question, error)
+  return error
+}
+
+/** Of that call: one without that lease may go through. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof DriverError)) return false
+  return error.code === 'forbidden' || error.code === 'unknown-layout' || error.code === 'script-failed'
+}

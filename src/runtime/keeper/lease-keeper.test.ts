@@ -1,0 +1,242 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Place } from '../../linked-list.ts'
+import { DriverError } from '../errors/errors.ts'
+import type { ExtensionAnswer, ExtensionQuestion } from './belief.ts'
+import type { LeaseKind } from './extend-together.ts'
+import { End } from './grant.ts'
+import { type Keepable, LeaseKeeper } from './lease-keeper.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A lease that writes down what it is told. */
+class StubLease implements Keepable {
+  readonly place: Place<Keepable> = new Place<Keepable>(this)
+  readonly told: string[] = []
+  readonly askedAt: number = performance.now()
+  readonly slotName: string = 'slot'
+  readonly wantedMs: number = 3000
+  readonly kind: LeaseKind
+  readonly token: number
+  readonly beginning: string
+  isExtendedAlone = false
+  dueAt: number
+  mayExtendAt: number
+
+  constructor(kind: LeaseKind, token: number, inMs: number, beginning = 'unit') {
+    this.kind = kind
+    this.token = token
+    this.beginning = beginning
+    this.dueAt = performance.now() + inMs
+    this.mayExtendAt = this.dueAt
+  }
+
+  ask(leaseMs: number): ExtensionQuestion {
+    this.told.push('asked')
+    this.#plan(Infinity)
+    const askedAt = performance.now()
+    return { askedAt, leaseMs, end: new End(askedAt + leaseMs) }
+  }
+
+  noteExtended(_: ExtensionQuestion, { expiresAtMs }: ExtensionAnswer): void {
+    this.told.push(expiresAtMs === 0 ? 'lost' : 'extended')
+    this.#plan(performance.now() + 1000)
+  }
+
+  noteNotExtended(): void {
+    this.told.push('not extended')
+    this.#plan(performance.now() + 1000)
+  }
+
+  noteCleared(): void {
+    this.told.push('cleared')
+  }
+
+  replan(): void {
+    this.told.push('planned anew')
+  }
+
+  expireIfOver(): void {
+    this.told.push('looked')
+  }
+
+  stop(): void {
+    this.told.push('stopped')
+  }
+
+  async giveBackWithin(ms: number): Promise<void> {
+    this.told.push(`given back within ${ms}`)
+  }
+
+  #plan(at: number): void {
+    this.dueAt = at
+    this.mayExtendAt = at
+  }
+}
+
+interface Setup {
+  readonly keeper: LeaseKeeper
+  /** Tokens of each call. */
+  readonly calls: number[][]
+  lease(token: number, inMs: number, beginning?: string): StubLease
+}
+
+/** A server that refuses each call with a lease of one of these tokens. */
+function setup(refused: readonly number[] = []): Setup {
+  const keeper = new LeaseKeeper()
+  const calls: number[][] = []
+  const kind: LeaseKind = {
+    name: 'lock',
+    extend: async (leases) => {
+      const tokens = leases.map(({ token }) => token)
+      calls.push(tokens)
+      if (tokens.some((token) => refused.includes(token))) throw new DriverError('forbidden', 'no right')
+      return { nowMs: 1, endsAtMs: leases.map(() => 2) }
+    },
+  }
+  const lease = (token: number, inMs: number, beginning?: string): StubLease => {
+    const one = new StubLease(kind, token, inMs, beginning)
+    keeper.keep(one.place)
+    return one
+  }
+  return { keeper, calls, lease }
+}
+
+describe('a lease that is kept', () => {
+  test('is extended when it is due, and again when it is due again', async () => {
+    const { calls, lease } = setup()
+    lease(1, 400)
+
+    await vi.advanceTimersByTimeAsync(399)
+    expect(calls).toEqual([])
+    await vi.advanceTimersByTimeAsync(1100)
+
+    expect(calls).toEqual([[1], [1]])
+  })
+
+  test('is extended along with those that are nearly due', async () => {
+    const { calls, lease } = setup()
+    lease(1, 400)
+    lease(2, 800).mayExtendAt = performance.now() + 300
+    lease(3, 800)
+
+    await vi.advanceTimersByTimeAsync(400)
+
+    expect(calls).toEqual([[1, 2]])
+  })
+
+  test('is not kept from it by one that the server refuses, which is asked for alone from then on', async () => {
+    const { calls, lease } = setup([2])
+    const leases = [1, 2, 3].map((token) => lease(token, 400))
+
+    await vi.advanceTimersByTimeAsync(400)
+    expect(leases.map(({ told }) => told.at(-1))).toEqual(['extended', 'not extended', 'extended'])
+    calls.length = 0
+    await vi.advanceTimersByTimeAsync(1000)
+
+    expect(calls).toEqual([[1, 3], [2]])
+  })
+
+  test('is left alone once it is dropped, until it is watched again', async () => {
+    const { keeper, calls, lease } = setup()
+    const one = lease(1, 400)
+
+    keeper.drop(one.place)
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(calls).toEqual([])
+    keeper.watch(one.place)
+    await vi.advanceTimersByTimeAsync(0)
+
+    expect(calls).toEqual([[1]])
+  })
+
+  test('may be due earlier than it said', async () => {
+    const { keeper, calls, lease } = setup()
+    const one = lease(1, 60_000)
+
+    one.dueAt = one.mayExtendAt = performance.now()
+    keeper.replan(one.place)
+    await vi.advanceTimersByTimeAsync(1)
+
+    expect(calls).toEqual([[1]])
+  })
+})
+
+describe('an extension by hand', () => {
+  test('is asked for at once', async () => {
+    const { keeper, calls, lease } = setup()
+
+    await keeper.extendNow(lease(1, 60_000).place, 500)
+
+    expect(calls).toEqual([[1]])
+  })
+
+  test('rejects as the server refuses', async () => {
+    const { keeper, lease } = setup([1])
+
+    await expect(keeper.extendNow(lease(1, 60_000).place, 500)).rejects.toThrow('no right')
+  })
+})
+
+describe('a unit that is deleted', () => {
+  test('tells its leases, and no others', async () => {
+    const { keeper, lease } = setup()
+    const [one, other] = [lease(1, 60_000), lease(2, 60_000, 'another unit')]
+
+    await keeper.clearing('unit', async () => undefined)
+
+    expect(one.told).toContain('cleared')
+    expect(other.told).toEqual([])
+  })
+
+  test('tells none where that failed', async () => {
+    const { keeper, lease } = setup()
+    const one = lease(1, 60_000)
+
+    await expect(keeper.clearing('unit', () => Promise.reject(new Error('away')))).rejects.toThrow('away')
+
+    expect(one.told).toEqual([])
+  })
+
+  test('has no lease that was asked for before, also where it is granted later', async () => {
+    const { keeper, lease } = setup()
+    await keeper.clearing('unit', async () => undefined)
+
+    // The clock stands: it was asked for at the same instant.
+    const one = lease(1, 400)
+    await vi.advanceTimersByTimeAsync(1000)
+
+    expect(one.told).toEqual(['given back within 0'])
+  })
+})
+
+describe('an instance that closes', () => {
+  const cause = new Error('closed')
+
+  test('stops all leases, and then has them given back', async () => {
+    const { keeper, calls, lease } = setup()
+    const leases = [lease(1, 400), lease(2, 400)]
+
+    await keeper.close(cause, 500)
+    await vi.advanceTimersByTimeAsync(2000)
+
+    for (const { told } of leases) expect(told).toEqual(['stopped', 'given back within 500'])
+    expect([calls, vi.getTimerCount()]).toEqual([[], 0])
+  })
+
+  test('keeps none that is granted meanwhile', async () => {
+    const { keeper, lease } = setup()
+    await keeper.close(cause, 500)
+
+    const one = lease(1, 400)
+    keeper.watch(one.place)
+    await vi.advanceTimersByTimeAsync(2000)
+
+    expect(one.told).toEqual(['stopped', 'given back within 0'])
+  })
+})
