@@ -10,11 +10,7 @@ const MOST_FILES = 25
 const MOST_FLOORS = 9
 
 /** Names that stand for two concepts still. */
-const STILL_TWICE: readonly string[] = [
-  'Asked Asking Attempt Backlog Backoff Batch ClaimOptions ClaimTerms Connection Ear Ears Election',
-  'Extension Found Handler Kept LaneTerms LineTerms Listening Outcome Outgoing Partition',
-  'PartitionClaims Place Refused Send Settle Source Standing Step Terms Told Waiting',
-].flatMap((names) => names.split(' '))
+const STILL_TWICE: readonly string[] = ['Asking', 'Attempt', 'Backoff', 'Ear', 'Place', 'Source']
 
 /** Words in -ing that are things, or say what things are like. */
 const NO_DOING = new Set(['greeting', 'ping', 'recurring'])
