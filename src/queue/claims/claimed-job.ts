@@ -8,7 +8,6 @@
 import { Countdown } from '../../runtime/leases/countdown.ts'
 import type { Duration } from '../../runtime/values/duration.ts'
 import { AmbiguousError, LeaseLostError } from '../../runtime/errors/errors.ts'
-import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
 import type { End } from '../../runtime/keeper/grant.ts'
 import { nowOrInTheEnd } from '../../runtime/time/in-the-end.ts'
 import { toLeaseMs } from '../../runtime/leases/lease-options.ts'

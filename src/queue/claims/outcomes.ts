@@ -3,7 +3,6 @@
 import { advance } from '../../generated/queue.ts'
 import type { CallId } from '../../runtime/calls/call-ids.ts'
 import { cut, nameOf, stackOf } from '../../runtime/errors/thrown.ts'
-import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
 import type { End } from '../../runtime/keeper/grant.ts'
 import { checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'

@@ -14,13 +14,15 @@ import {
   type EventsPlace,
   eventRow,
   eventsOf,
-  type Standing,
+  outboxEventsOf,
+  type RollUpStanding,
   type Taken,
 } from '../sql/count-dialect.ts'
-import { quoteTable, type SqlRunner } from '../sql/dialect.ts'
+import type { SqlRunner } from '../sql/dialect.ts'
+import { cursorIn, name, outboxIn } from '../sql/quoted-names.ts'
 import { POSTGRES } from './dialect.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
-import { countOf, equal, name, tableOf } from './words.ts'
+import { countOf, equal, tableOf } from './words.ts'
 
 export interface PostgresEvents extends EventsOptions {
   /** The column with the transaction of the row, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, with an index; default `tx`. */
@@ -41,15 +43,7 @@ export const POSTGRES_COUNTS: CountDialect = {
       PRIMARY KEY (counters, idempotency_key));
     CREATE INDEX IF NOT EXISTS perilune_outbox_tx ON ${outboxIn(schema)} (counters, tx);
     CREATE INDEX IF NOT EXISTS perilune_outbox_at ON ${outboxIn(schema)} (counters, at);`),
-  outboxEvents: {
-    table: 'perilune_outbox',
-    id: 'id',
-    amount: 'delta',
-    at: 'at',
-    mark: 'tx',
-    key: '',
-    isShared: true,
-  },
+  outboxEvents: outboxEventsOf({ mark: 'tx', key: '' }),
   eventsOf: ({ tx = 'tx', ...events }: PostgresEvents) => eventsOf(events, { mark: tx, key: '' }, { tx }),
   suits: ({ table, mark, found }) => ({
     asked: {
@@ -148,7 +142,7 @@ function ageOf({ at }: Events): string {
 async function take(
   runner: SqlRunner,
   events: EventsPlace,
-  { counters, reached }: Standing,
+  { counters, reached }: RollUpStanding,
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {
@@ -204,12 +198,4 @@ async function add(
     values: [counters, idempotencyKey, id, by],
   })
   return added === 1
-}
-
-function cursorIn(schema: string): string {
-  return quoteTable([schema, 'perilune_cursor'], '"')
-}
-
-function outboxIn(schema: string): string {
-  return quoteTable([schema, 'perilune_outbox'], '"')
 }

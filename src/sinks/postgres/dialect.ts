@@ -8,9 +8,10 @@ import {
   textMisfit,
   uuidMisfit,
 } from '../sql/dialect.ts'
+import { ledgerIn, name, nameOf } from '../sql/quoted-names.ts'
 import { isOfRows, meaningOf } from './errors.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
-import { countOf, equal, name, nameOf, tableOf } from './words.ts'
+import { countOf, equal, tableOf } from './words.ts'
 
 const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
 
@@ -162,10 +163,6 @@ export const POSTGRES: Dialect = {
       JOIN ${tableOf(place)} t ON t.${name(place.id)} ${equal(place.idColumn)} asked.key`,
     values: [ids, ids],
   }),
-}
-
-function ledgerIn(schema: string): string {
-  return nameOf([schema, 'perilune_ledger'])
 }
 
 function misfit(id: string, column: Column): string | undefined {

@@ -1,16 +1,9 @@
-// Names and conditions as PostgreSQL writes them.
+// Tables and conditions as PostgreSQL writes them.
 
-import { type Column, type Place, quote, quoteTable, type TableName } from '../sql/dialect.ts'
+import type { Column, TargetPlace } from '../sql/dialect.ts'
+import { name, nameOf } from '../sql/quoted-names.ts'
 
-export function name(plain: string): string {
-  return quote(plain, '"')
-}
-
-export function nameOf(table: TableName): string {
-  return quoteTable(table, '"')
-}
-
-export function tableOf({ found: { schema, name: own } }: Pick<Place, 'found'>): string {
+export function tableOf({ found: { schema, name: own } }: Pick<TargetPlace, 'found'>): string {
   return nameOf([schema, own])
 }
 
@@ -21,6 +14,6 @@ export function equal({ type }: Column): string {
 }
 
 /** The count of a row of `alias` as text, where there is one: NULL counts as 0. */
-export function countOf({ id, value }: Place, alias: string): string {
+export function countOf({ id, value }: TargetPlace, alias: string): string {
   return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN coalesce(${alias}.${name(value)}, 0)::text END`
 }
