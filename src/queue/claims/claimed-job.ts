@@ -5,6 +5,7 @@
 //
 // Who claims by hand asks for the signal, or not: where nobody did, nothing watches the lease. That it aborts changes nothing else.
 
+import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
 import { Countdown } from '../../runtime/leases/countdown.ts'
 import type { Duration } from '../../runtime/values/duration.ts'
 import { AmbiguousError, LeaseLostError } from '../../runtime/errors/errors.ts'

@@ -1,5 +1,6 @@
 // What may become of an attempt at a job, what is said of it, and how the server is told.
 
+import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
 import { advance } from '../../generated/queue.ts'
 import type { CallId } from '../../runtime/calls/call-ids.ts'
 import { cut, nameOf, stackOf } from '../../runtime/errors/thrown.ts'
