@@ -265,14 +265,15 @@ class ElectedLoad<Value> {
 
   /** A store that is away or full loses nothing but the effort. */
   async #store(found: LoadedValue): Promise<SaveStatus> {
-    const { key, id } = this.#election
     this.#state = { status: 'storing', found }
-    const ended = this.#endLease().catch((error: unknown) => {
-      if (!isOutage(error)) throw error
-      this.#source.giveUp(key, id).catch(() => undefined)
-    })
-    await this.#inTime(ended)
+    await this.#inTime(this.#endLease().catch((cause: unknown) => this.#giveUpUnstored(cause)))
     return this.#saved
+  }
+
+  #giveUpUnstored(cause: unknown): void {
+    if (!isOutage(cause)) throw cause
+    const { key, id } = this.#election
+    this.#source.giveUp(key, id).catch(() => undefined)
   }
 
   async #fail(thrown: unknown): Promise<LoadOutcome<Value>> {
@@ -294,7 +295,8 @@ class ElectedLoad<Value> {
   #end(): Promise<unknown> {
     const { key, id } = this.#election
     if (this.#state.status === 'storing') return this.#save(this.#state.found)
-    return this.#source.giveUp(key, id, this.#state.status === 'failing' ? this.#state.reason : undefined)
+    const reason = this.#state.status === 'failing' ? this.#state.reason : ''
+    return this.#source.giveUp(key, id, reason)
   }
 
   async #save(found: LoadedValue): Promise<void> {
