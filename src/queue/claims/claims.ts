@@ -52,7 +52,7 @@ interface Stand {
   readonly signal: AbortSignal | undefined
 }
 
-export class Claims {
+export class JobClaims {
   readonly #sources: readonly QueueSource[]
   /** Of the first, as all of them have it. */
   readonly #first: QueueSource
