@@ -7,69 +7,9 @@ export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './ca
 export * from './collection/names.ts'
 export * from './counters/names.ts'
 export type { Driver } from './driver.ts'
-export type { Appended } from './feed/appender.ts'
-export type { Removed, RemoveOptions } from './feed/by-id.ts'
-export { Claim, PartitionClaim } from './feed/claim.ts'
-export type {
-  ClaimLease,
-  ClaimMessages,
-  ExtendedClaims,
-  ExtendOptions,
-  PartitionClaimLease,
-  Refused,
-  SettledAck,
-  SettledClaim,
-  SettlingClaims,
-} from './feed/claim-by-token.ts'
-export type { ClaimOptions } from './feed/claims.ts'
-export { Feed } from './feed/feed.ts'
-export type { FeedOptions, Keep } from './feed/feed-options.ts'
-export type { FeedInspection, PartitionedInspection, PartitionInspection } from './feed/inspection.ts'
-export type {
-  FoundMessages,
-  FoundPartitionedMessages,
-  Message,
-  PartitionedMessage,
-  UndecodableMessage,
-  UndecodablePartitionedMessage,
-} from './feed/message.ts'
-export type { AppendOptions, NewMessage } from './feed/new-message.ts'
-export type { Page, PartitionedPage, PartitionedReadOptions, ReadOptions } from './feed/page.ts'
-export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned-feed.ts'
-export type { NewPartitionedMessage, PartitionedAppended, PartitionedAppendOptions } from './feed/router.ts'
-export {
-  type AdvanceOptions,
-  PartitionedSubscriber,
-  Subscriber,
-  type SubscriberOptions,
-} from './feed/subscriber.ts'
-export type {
-  PartitionedTailOptions,
-  TailedMessage,
-  TailedPartitionedMessage,
-  TailOptions,
-} from './feed/tail.ts'
-export { Campaign, type CampaignOptions, Election, type ElectionOptions, type Term } from './lock/election.ts'
-export { Fenced, type FencedOptions } from './lock/fenced.ts'
-export type { LockInspection } from './lock/inspection.ts'
-export { type AcquireOptions, Lock, LockAccess, type LockOptions } from './lock/lock.ts'
-export { LockSet, type SetLease } from './lock/lock-set.ts'
-export {
-  Attempt,
-  type BeginOptions,
-  type Begun,
-  type Completed,
-  type Found,
-  fingerprintOf,
-  type LendOptions,
-  type LentAttempt,
-  Once,
-  type OnceInspection,
-  type OnceOptions,
-  type RunOptions,
-  type Task,
-  type TaskContext,
-} from './once/once.ts'
+export * from './feed/names.ts'
+export * from './lock/names.ts'
+export * from './once/once.ts'
 export type { Advanced, NextJob } from './queue/claims/outcomes.ts'
 export type { JobEnd } from './queue/jobs/job-end.ts'
 export type { BackoffFunction, Backoffs } from './queue/worker/attempts.ts'

@@ -114,7 +114,7 @@ const RULES = {
   dependencies:
     'rule 11: the library has one dependency, croner, pinned, without dependencies, and known to src/queue/recurring/cron.ts only',
   functions: 'rule 12: half of the functions are under 10 lines, 95 % under 30, none over 60',
-  files: 'rule 12: 90 % of the TypeScript files are under 200 lines, none over 400',
+  files: 'rule 12: 85 % of the TypeScript files are under 200 lines, none over 400',
   operations:
     'rule 12: 90 % of the operations in Lua are under 60 lines behind their declarations, none over 120 with everything',
   parameters: 'rule 12: no function of Lua has more than six parameters',
@@ -338,10 +338,10 @@ test('half of the functions are under 10 lines, 95 % under 30, none over 60', ()
   expect(median(lines), RULES.functions).toBeLessThan(10)
 })
 
-test('90 % of the TypeScript files are under 200 lines, none over 400', () => {
+test('85 % of the TypeScript files are under 200 lines, none over 400', () => {
   for (const { name, files: measured } of parts.filter((part) => !part.name.startsWith('lua'))) {
     holds(RULES.files, tooLong(measured, 400))
-    if (name !== 'tests') holds(RULES.files, tooManyOver(measured, 200))
+    if (name !== 'tests') holds(RULES.files, tooManyOver(measured, 200, 0.15))
   }
 })
 
@@ -353,7 +353,7 @@ test('90 % of the operations in Lua are under 60 lines behind their declarations
     lines: textOf(ROOT, file).split('\n').length - 1,
   }))
   holds(RULES.operations, tooLong(whole, 120))
-  holds(RULES.operations, tooManyOver(measured, 60))
+  holds(RULES.operations, tooManyOver(measured, 60, 0.1))
 })
 
 test('no function of Lua has more than six parameters', () => {
@@ -374,10 +374,10 @@ test('modules are few', () => {
   expect(ofQueue.length, RULES.modules).toBeLessThanOrEqual(20)
 })
 
-/** Those over the limit, if they are more than a tenth of all. */
-function tooManyOver(measured: readonly Measured[], limit: number): string[] {
+/** Those over the limit, if they are more than such a share of all. */
+function tooManyOver(measured: readonly Measured[], limit: number, share: number): string[] {
   const over = tooLong(measured, limit)
-  return over.length > measured.length / 10 ? over : []
+  return over.length > measured.length * share ? over : []
 }
 
 function tooLong(measured: readonly Measured[], limit: number): string[] {

@@ -62,6 +62,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'server/v1/feeds/event-stream.ts',
   'server/v1/queues/events.ts',
   'server/v1/api/waits.ts',
+  'server/process/output.ts',
   'server/process/within.ts',
 ])
 

@@ -4,7 +4,6 @@
 // Markers: where a reader stands; in a feed in partitions 'p16' and then, for each, '.<epoch>-<position>' in base 36.
 
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import type { FeedSource } from './partitions.ts'
 
 /** What names a message: its partition, 0 where the feed is not spread, and its number there. */
 export interface PlacedId {
@@ -12,12 +11,16 @@ export interface PlacedId {
   readonly id: number
 }
 
-type Spread = Pick<FeedSource<unknown>, 'partition' | 'spread'>
+/** A partition of a feed that has `spread` of them; 0: the feed is not spread. */
+interface Numbered {
+  readonly partition: number
+  readonly spread: number
+}
 
 export const MAX_IDS = 1000
 
 /** What a message of a partition is called outside. */
-export function toShownId({ spread, partition }: Spread, id: string | number): string {
+export function toShownId({ spread, partition }: Numbered, id: string | number): string {
   return spread === 0 ? String(id) : toPartitionedId(partition, id)
 }
 
@@ -60,7 +63,7 @@ export type ClaimIds =
     }
 
 /** Throws InvalidArgumentError, also for those of another partition than the claim. */
-export function toClaimIds({ spread, partition }: Spread, ids: readonly string[] | 'all'): ClaimIds {
+export function toClaimIds({ spread, partition }: Numbered, ids: readonly string[] | 'all'): ClaimIds {
   if (ids === 'all') return ids
   const placed = toPlacedIds(ids, spread)
   const isElsewhere = placed.length !== ids.length || placed.some((each) => each.partition !== partition)

@@ -7,10 +7,7 @@ import { Feed } from './feed.ts'
 import type { FeedOptions } from './feed-options.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './partitioned-feed.ts'
 
-export type { Removed, RemoveOptions } from './by-id.ts'
-export * from './feed.ts'
-export type { FeedOptions, Keep } from './feed-options.ts'
-export { PartitionedFeed, type PartitionedFeedOptions } from './partitioned-feed.ts'
+export * from './names.ts'
 
 /** For `preload` of a connection. */
 export const feedScripts: StructureScripts = /* @__PURE__ */ scriptsOf('feed', operations)

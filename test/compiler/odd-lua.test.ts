@@ -25,7 +25,7 @@ local value = ARGV[1] -- text: what it shows
 const END = `redis.call('SET', keys.state, tostring(value))\nreturn { 'set', tostring(value) }\n`
 const PARTS = ['state', 'log', 'log_key', 'keys', 'self', 'arg', 'constructor']
 const LIST = `return {\n  state = 'string', -- the gauge\n${PARTS.slice(1)
-  .map((part) => `  ${part} = 'list', -- what it showed\n`)
+  .map((part) => `  ${part} = 'list', --[[ what\n  it showed ]]\n`)
   .join('')}}\n`
 
 function compiled(body: string, form: TextForm): OperationContract {

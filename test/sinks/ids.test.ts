@@ -270,12 +270,12 @@ test.each(FOLDING)(
 
 test.each(FOLDING)('$name: ids that have a row each are counted anew by themselves', async ({ open }) => {
   const { place, votes } = await foldedVotes(open, ['folds', 'keeps'])
-  const each = { ada: '1', Ada: '2', bob: '4' }
+  const apart = { ada: '1', Ada: '2', bob: '4' }
 
-  expect(await stored(place, 'things')).toEqual(each)
+  expect(await stored(place, 'things')).toEqual(apart)
   await recount(votes, ['ada', 'bob'])
-  expect(await stored(place, 'things')).toEqual(each)
+  expect(await stored(place, 'things')).toEqual(apart)
   await place.run('UPDATE things SET votes = 10')
   await recount(votes, ['ada', 'Ada', 'bob'])
-  expect(await stored(place, 'things')).toEqual(each)
+  expect(await stored(place, 'things')).toEqual(apart)
 })

@@ -52,9 +52,9 @@ export type RouteRequest<
   Body: Static<Body>
 }>
 
-type Declare<Usual extends TSchema> = <
+type Declare<UsualQuery extends TSchema> = <
   Url extends string,
-  Query extends TSchema = Usual,
+  Query extends TSchema = UsualQuery,
   Body extends TSchema = TSchema,
 >(
   url: Url,

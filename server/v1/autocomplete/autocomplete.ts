@@ -9,7 +9,7 @@ import { newEntries, suggestionsText } from './entries.ts'
 import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 
 const url = '/autocomplete/:name'
-const id = Type.String({ minLength: 1, description: 'The id of an entry; by default its text.' })
+const path = { id: Type.String({ minLength: 1, description: 'The id of an entry; by default its text.' }) }
 const Entry = Type.Object(
   {
     text: Type.String({ description: 'What is suggested; up to 512 bytes.' }),
@@ -66,7 +66,7 @@ const picture: Answers = {
 type Open = (request: FastifyRequest) => Autocomplete<string>
 
 export function v1Autocomplete(usual: Routes): void {
-  const routes = usual.with({ path: { id } })
+  const routes = usual.with({ path })
   const open: Open = (request) =>
     routes.perilune.autocomplete(namedIn(request), {
       codec: jsonText,

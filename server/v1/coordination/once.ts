@@ -17,7 +17,7 @@ import { keepLeases } from './leases.ts'
 
 const url = '/once/:name/keys/:key'
 const keepResult = duration('How long the result is kept; default 24h.')
-const key = Type.String({ minLength: 1, description: 'The idempotency key.' })
+const path = { key: Type.String({ minLength: 1, description: 'The idempotency key.' }) }
 const Terms = Type.Object(
   {
     fingerprint: Type.Optional(
@@ -36,7 +36,7 @@ const Keeping = Type.Object({ keepResult }, strict)
 type Open = (request: FastifyRequest, options?: Omit<OnceOptions<string>, 'codec'>) => Once<string>
 
 export function v1Once(usual: Routes): void {
-  const routes = usual.with({ path: { key } })
+  const routes = usual.with({ path })
   const open: Open = (request, options = {}) => {
     const called = namedIn(request)
     return routes.perilune.once(called, { ...options, codec: jsonText })

@@ -31,10 +31,12 @@ const TakeToken = Type.Optional(
   Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'That of the take.' }),
 )
 
-const subject = Type.String({
-  minLength: 1,
-  description: 'Whose limit it is: a user, an address, an API key.',
-})
+const path = {
+  subject: Type.String({
+    minLength: 1,
+    description: 'Whose limit it is: a user, an address, an API key.',
+  }),
+}
 const Take = Type.Union([
   Type.Object({ limits: Limits, cost: Cost }, strict),
   Type.Object({ ...oneLimit, cost: Cost }, strict),
@@ -57,7 +59,7 @@ const url = '/rate-limits/:name/subjects/:subject'
 const ANY_LIMIT = { limit: 1, window: '1s' }
 
 export function v1RateLimits(usual: Routes): void {
-  const routes = usual.with({ path: { subject } })
+  const routes = usual.with({ path })
   const open: Open = (request, limits) => openLimiter(routes.perilune, request, limits)
   take(routes, open)
   peek(routes, open)

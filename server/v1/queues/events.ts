@@ -70,14 +70,14 @@ export async function* queueEvents(
       }
       if (told.done) return
       yield await slices.begin(async () => {
-        let text = ''
-        while (asked.event !== null && text.length < TOLD_TOGETHER) {
-          text += encodeEvent(asked.event)
+        let written = ''
+        while (asked.event !== null && written.length < TOLD_TOGETHER) {
+          written += encodeEvent(asked.event)
           asked = new Asked(events)
           // By then it is known whether the next one is here.
           await Promise.resolve()
         }
-        return text
+        return written
       })
     }
   } catch (error) {

@@ -10,7 +10,7 @@ import { encodeRecurring, encodeRecurringPage } from './encode.ts'
 import type { QueueOf } from './open.ts'
 import { payloadIn } from './to-the-letter.ts'
 
-const id = Type.String({ minLength: 1, description: 'What its user calls the recurring job.' })
+const path = { id: Type.String({ minLength: 1, description: 'What its user calls the recurring job.' }) }
 const Paging = Type.Object({ after: text('`next` of the page before.'), limit: limit(50), ...spread }, strict)
 
 const missed = Type.Optional(
@@ -41,7 +41,7 @@ const Definition = Type.Object(
 )
 
 export function recurringJobs(usual: QueueRoutes, open: QueueOf): void {
-  const routes = usual.with({ path: { id } })
+  const routes = usual.with({ path })
   changeRecurring(routes, open)
   readRecurring(routes, open)
 }

@@ -20,8 +20,9 @@ import {
 } from '../sql/count-dialect.ts'
 import type { SqlRunner } from '../sql/dialect.ts'
 import { cursorIn, name, outboxIn } from '../sql/quoted-names.ts'
-import { countOf, equal, POSTGRES, tableOf } from './dialect.ts'
+import { POSTGRES } from './dialect.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
+import { countOf, equal, tableOf } from './words.ts'
 
 export interface PostgresEvents extends EventsOptions {
   /** The column with the transaction of the row, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, with an index; default `tx`. */

@@ -5,13 +5,13 @@ import {
   type Dialect,
   integerMisfit,
   KEPT_EPOCHS,
-  type TargetPlace,
   textMisfit,
   uuidMisfit,
 } from '../sql/dialect.ts'
 import { ledgerIn, name, nameOf } from '../sql/quoted-names.ts'
 import { isOfRows, meaningOf } from './errors.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
+import { countOf, equal, tableOf } from './words.ts'
 
 const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
 
@@ -163,21 +163,6 @@ export const POSTGRES: Dialect = {
       JOIN ${tableOf(place)} t ON t.${name(place.id)} ${equal(place.idColumn)} asked.key`,
     values: [ids, ids],
   }),
-}
-
-/** The operator of a type that is in no schema of the search path, or what is equal to the index would differ as text. */
-export function equal({ type }: Column): string {
-  const schema = /^(.*)\.citext$/.exec(type)?.[1]
-  return schema === undefined ? '=' : `OPERATOR(${schema}.=)`
-}
-
-/** The count of a row of `alias` as text, where there is one: NULL counts as 0. */
-export function countOf({ id, value }: TargetPlace, alias: string): string {
-  return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN coalesce(${alias}.${name(value)}, 0)::text END`
-}
-
-export function tableOf({ found: { schema, name: own } }: Pick<TargetPlace, 'found'>): string {
-  return nameOf([schema, own])
 }
 
 function misfit(id: string, column: Column): string | undefined {
