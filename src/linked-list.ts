@@ -9,7 +9,7 @@ export interface Linked {
 }
 
 /** For what others see, and is not to show what comes before and after it. */
-export class Place<Value> implements Linked {
+export class ListPlace<Value> implements Linked {
   previous: Linked | undefined = undefined
   next: Linked | undefined = undefined
   readonly value: Value

@@ -13,10 +13,10 @@ import {
   checkEntry,
   checkId,
   type NewEntry,
-  type Outgoing,
+  type OutgoingEntry,
   outgoingOf,
 } from './entry.ts'
-import { Asking, type SuggestOptions } from './suggest.ts'
+import { Suggester, type SuggestOptions } from './suggest.ts'
 import type { Suggestion } from './suggestion.ts'
 
 export interface AutocompleteOptions<Payload> {
@@ -54,14 +54,14 @@ export class Autocomplete<Payload = unknown> {
   readonly name: string
   readonly #unit: Unit
   readonly #codec: Codec<Payload>
-  readonly #asking: Asking<Payload>
+  readonly #asking: Suggester<Payload>
 
   constructor(runtime: Runtime, name: string, options: AutocompleteOptions<Payload> = {}) {
     checkOptions('options', options, ['codec'])
     this.name = checkName('name', name)
     this.#codec = codecOr(options.codec, () => jsonOf<Payload>('payload'))
     this.#unit = new Unit(runtime, { structure: 'autocomplete', name: this.name, since: '6.2.0' })
-    this.#asking = new Asking(this.#unit, this.#codec)
+    this.#asking = new Suggester(this.#unit, this.#codec)
   }
 
   /**
@@ -134,7 +134,7 @@ export class Autocomplete<Payload = unknown> {
     return (await this.#unit.run(clear, {})).existed
   }
 
-  #add(added: readonly Outgoing[]): Promise<AddAnswer> {
+  #add(added: readonly OutgoingEntry[]): Promise<AddAnswer> {
     return this.#unit.runOnce(add, ({ caller, call }) => ({ codec: this.#codec.name, caller, call, added }))
   }
 

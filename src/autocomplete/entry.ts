@@ -26,7 +26,7 @@ export interface NewEntry<Payload> extends AddOptions<Payload> {
 export type CheckedEntry = Omit<AddArguments['added'][number], 'marked'>
 
 /** An entry as the script takes it, and how much work it makes. */
-export type Outgoing = AddArguments['added'][number] & { readonly bytes: number }
+export type OutgoingEntry = AddArguments['added'][number] & { readonly bytes: number }
 
 /** What one script call does, as lua/shared/autocomplete/index counts it: so many units, and so many entries. */
 export const CALL = { items: 100, bytes: 6000 }
@@ -64,7 +64,7 @@ export function checkEntry<Payload>(
 }
 
 /** Each is folded when it is asked for: to fold a thousand texts at once would keep the process from all else. */
-export function* outgoingOf(checked: readonly CheckedEntry[]): Generator<Outgoing, void, undefined> {
+export function* outgoingOf(checked: readonly CheckedEntry[]): Generator<OutgoingEntry, void, undefined> {
   for (const { text, ...entry } of checked) {
     const marked = markWords(fold(text))
     const stored = [entry.id, text, marked, entry.payload].reduce(

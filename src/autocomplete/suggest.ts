@@ -29,7 +29,7 @@ interface Question {
 
 const MOST_QUERY_BYTES = 512
 
-export class Asking<Payload> {
+export class Suggester<Payload> {
   readonly #unit: Unit
   readonly #codec: Codec<Payload>
   readonly #fronts: string

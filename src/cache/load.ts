@@ -25,10 +25,10 @@ import { cut, summaryOf } from '../runtime/errors/thrown.ts'
 import { askingAt, type Grant, toGrant } from '../runtime/keeper/grant.ts'
 import type { LeaseKind } from '../runtime/keeper/lease-keeper.ts'
 import { KeptLease } from '../runtime/leases/kept-lease.ts'
-import { longestSleepMs } from '../runtime/subscriptions/ear.ts'
 import type { Post } from '../runtime/subscriptions/mailbox.ts'
-import { rest, within } from '../runtime/time/in-time.ts'
+import { type Opening, openWithin } from '../runtime/subscriptions/open-within.ts'
 import { settledBy } from '../runtime/time/settled-by.ts'
+import { type Look, lookOrSleep } from '../runtime/waiting/look-or-sleep.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
 import { Envelope } from './envelope.ts'
 import { inMaxLoad, type Joinable, LoadContext, type Loader, type LoadOutcome } from './loader.ts'
@@ -75,15 +75,12 @@ export interface LoadElection {
 }
 
 const RECHECKS = { heardMs: 5000, unheardMs: 250 }
-const OPENING_MS = 1000
 
 /** One load that this process wants; others in the process may join it. */
 export class Load<Value> implements Joinable<Value> {
   readonly #source: CacheSource<Value>
   readonly #terms: LoadTerms<Value>
   readonly #id: string
-  #post: Post | null = null
-  #listened = false
   #waited = 0
   /** Rejects when the server cannot decide. */
   readonly outcome: Promise<LoadOutcome<Value>>
@@ -92,30 +89,46 @@ export class Load<Value> implements Joinable<Value> {
     this.#source = source
     this.#terms = terms
     this.#id = source.runtime.mailbox.newId()
-    this.outcome = this.#untilSettled().finally(() => {
-      this.#post?.close()
-      terms.passed()
-    })
+    this.outcome = this.#untilSettled().finally(() => terms.passed())
   }
 
   async #untilSettled(): Promise<LoadOutcome<Value>> {
-    const { endsAt, tags } = this.#terms
-    for (let { block } = this.#terms; ; block = (await this.#source.readGenerations(tags)).tags) {
-      const askedAt = askingAt()
-      const answer = await this.#elect(block)
-      this.#source.runtime.clock.note(answer.nowMs, askedAt)
-      if (answer.status === 'elected') return await this.#elected(answer, block, askedAt)
-      this.#terms.passed()
-      if (answer.status === 'found') return this.#found(answer.envelope)
-      if (answer.status === 'failed') return this.#failed(answer.reason)
-      if (answer.status === 'resting' || endsAt === 0) return { status: 'elsewhere', ms: answer.retryAfterMs }
-      if (performance.now() >= endsAt) return { status: 'late' }
-      this.#waited = answer.token
-      await this.#waitFor(answer.retryAfterMs)
+    const { block, tags, endsAt } = this.#terms
+    const first = await this.#look(block, null)
+    if (first.found) return first.value
+    const opening = await this.#listen()
+    const again = async (post: Post | null): Promise<Look<LoadOutcome<Value>>> =>
+      this.#look((await this.#source.readGenerations(tags)).tags, post)
+    const { deadlines } = this.#source.runtime.runner
+    try {
+      return await lookOrSleep(again, { opening, endsAt, rechecks: RECHECKS, deadlines, signal: undefined })
+    } finally {
+      opening.close()
     }
   }
 
-  async #elect(tags: Buffer): Promise<ElectAnswer> {
+  /** Found is how it is settled; else another process loads, until its lease ends. */
+  async #look(block: Buffer, post: Post | null): Promise<Look<LoadOutcome<Value>>> {
+    const askedAt = askingAt()
+    const answer = await this.#elect(block, post !== null)
+    this.#source.runtime.clock.note(answer.nowMs, askedAt)
+    if (answer.status === 'elected') return settled(await this.#elected(answer, block, askedAt))
+    this.#terms.passed()
+    if (answer.status === 'found') return settled(this.#found(answer.envelope))
+    if (answer.status === 'failed') return settled(this.#failed(answer.reason))
+    const { endsAt } = this.#terms
+    if (answer.status === 'resting' || endsAt === 0) {
+      return settled({ status: 'elsewhere', ms: answer.retryAfterMs })
+    }
+    this.#waited = answer.token
+    return {
+      value: { status: 'late' },
+      found: performance.now() >= endsAt,
+      recheckMs: answer.retryAfterMs + 1,
+    }
+  }
+
+  async #elect(tags: Buffer, waits: boolean): Promise<ElectAnswer> {
     const { codec, terms } = this.#source
     const { key, seen } = this.#terms
     const args = {
@@ -124,7 +137,7 @@ export class Load<Value> implements Joinable<Value> {
       leaseMs: terms.leaseMs,
       seen,
       waited: this.#waited,
-      waits: this.#post !== null,
+      waits,
       tags,
     }
     try {
@@ -164,34 +177,17 @@ export class Load<Value> implements Joinable<Value> {
     return { status: 'failed', error: new LoadFailedError(this.#source.resourceOf(this.#terms.key), reason) }
   }
 
-  /** At first it only begins to listen, and asks again at once: what happened before that is told to nobody. */
-  async #waitFor(retryAfterMs: number): Promise<void> {
-    if (!this.#listened) {
-      this.#listened = true
-      this.#post = await this.#listen()
-      if (this.#post !== null) return
-    }
-    const longest = longestSleepMs(this.#post, RECHECKS)
-    const leftMs = this.#terms.endsAt - performance.now()
-    const ms = Math.max(1, Math.ceil(Math.min(longest, retryAfterMs + 1, leftMs)))
-    if (this.#post === null) await rest(ms, this.#source.runtime.runner.deadlines)
-    else await this.#post.next(ms)
-  }
-
-  /** Null when the process cannot listen. */
-  async #listen(): Promise<Post | null> {
+  /** What happened before that is told to nobody: so it asks again at once. */
+  #listen(): Promise<Opening<Post>> {
     const { mailbox } = this.#source.runtime
     const told = learnTold(this.#source.unitOf(this.#terms.key))
     const opening = told.then(({ channel }) => mailbox.expect(channel, this.#id))
-    const leftMs = this.#terms.endsAt - performance.now()
-    try {
-      return await within(opening, Math.max(1, Math.min(leftMs, OPENING_MS)))
-    } catch {
-      // Came too late: nobody will use it.
-      opening.then((post) => post.close()).catch(() => undefined)
-      return null
-    }
+    return openWithin(opening, this.#terms.endsAt - performance.now())
   }
+}
+
+function settled<Value>(value: LoadOutcome<Value>): Look<LoadOutcome<Value>> {
+  return { value, found: true, recheckMs: 0 }
 }
 
 /** The election may have happened, or may happen yet: nobody would load. Keeps nothing of the load itself. */
@@ -265,24 +261,25 @@ class ElectedLoad<Value> {
 
   /** A store that is away or full loses nothing but the effort. */
   async #store(found: LoadedValue): Promise<SaveStatus> {
-    const { key, id } = this.#election
     this.#state = { status: 'storing', found }
-    const ended = this.#endLease().catch((error: unknown) => {
-      if (!isOutage(error)) throw error
-      this.#source.giveUp(key, id).catch(() => undefined)
-    })
-    await this.#inTime(ended)
+    await this.#inTime(this.#endLease().catch((cause: unknown) => this.#giveUpUnstored(cause)))
     return this.#saved
   }
 
-  async #fail(error: unknown): Promise<LoadOutcome<Value>> {
+  #giveUpUnstored(cause: unknown): void {
+    if (!isOutage(cause)) throw cause
+    const { key, id } = this.#election
+    this.#source.giveUp(key, id).catch(() => undefined)
+  }
+
+  async #fail(thrown: unknown): Promise<LoadOutcome<Value>> {
     if (this.#source.runtime.runner.closed) return { status: 'failed', error: closed() }
     const isLost = this.#lease.remainingMs === 0
-    this.#source.tell?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error })
-    const reason = isLost ? '' : cut(summaryOf(error), LONGEST_REASON_BYTES)
+    this.#source.tell?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error: thrown })
+    const reason = isLost ? '' : cut(summaryOf(thrown), LONGEST_REASON_BYTES)
     this.#state = { status: 'failing', reason }
     await this.#inTime(this.#endLease()).catch(() => undefined)
-    return isLost ? { status: 'lost' } : { status: 'failed', error }
+    return isLost ? { status: 'lost' } : { status: 'failed', error: thrown }
   }
 
   /** The script decides also where the lease has lapsed: nobody else may have begun. */
@@ -293,14 +290,9 @@ class ElectedLoad<Value> {
   /** What the end of the lease does, instead of a release. */
   #end(): Promise<unknown> {
     const { key, id } = this.#election
-    switch (this.#state.status) {
-      case 'running':
-        return this.#source.giveUp(key, id)
-      case 'failing':
-        return this.#source.giveUp(key, id, this.#state.reason)
-      case 'storing':
-        return this.#save(this.#state.found)
-    }
+    if (this.#state.status === 'storing') return this.#save(this.#state.found)
+    const reason = this.#state.status === 'failing' ? this.#state.reason : ''
+    return this.#source.giveUp(key, id, reason)
   }
 
   async #save(found: LoadedValue): Promise<void> {

@@ -1,7 +1,7 @@
 // Plain reads. Those of one tick travel together, as one MGET, and the same key is read once. A read that was sent is
 // not joined by anybody: he may know of an invalidation that came after it (docs/decisions/0028).
 
-import type { AnswersDue, Asking } from '../runtime/calls/answers-due.ts'
+import type { AnswersDue, DueCall } from '../runtime/calls/answers-due.ts'
 import { Places } from '../runtime/calls/places.ts'
 import { closed, type Runner } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
@@ -81,7 +81,7 @@ export class Reads {
 const NOTHING = Buffer.alloc(0)
 
 /** A read that waits for room among the answers that its connection owes. */
-class ReadInTurn implements Asking, Due {
+class ReadInTurn implements DueCall, Due {
   readonly by: number
   readonly key: string
   expectedBytes = 0

@@ -2,7 +2,7 @@
 
 import { add, remove } from '../generated/collection.ts'
 import { largestOf, toFewEntries, toFewKeys } from './entries.ts'
-import type { Source } from './source.ts'
+import type { CollectionSource } from './source.ts'
 
 /** What became of an `append` or an `add`. An absent collection stays so: with these items alone it would seem whole. */
 export type AddedItems =
@@ -23,7 +23,7 @@ export type RemovedItems =
   | { readonly status: 'absent' }
 
 export async function addItems<Item, Key>(
-  source: Source<Item, Key>,
+  source: CollectionSource<Item, Key>,
   items: Iterable<Item>,
 ): Promise<AddedItems> {
   const { unit, form, limit } = source
@@ -39,7 +39,7 @@ export async function addItems<Item, Key>(
 }
 
 export async function removeItems<Item, Key>(
-  source: Source<Item, Key>,
+  source: CollectionSource<Item, Key>,
   keys: Iterable<Key>,
 ): Promise<RemovedItems> {
   const { unit, form } = source

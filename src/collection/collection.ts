@@ -23,7 +23,7 @@ import {
   readItems,
 } from './read.ts'
 import { type Replaced, type ReplaceOptions, replaceItems } from './replace.ts'
-import { placeOf, type Source } from './source.ts'
+import { placeOf, type CollectionSource } from './source.ts'
 
 export interface CollectionBounds {
   /** How long items count after a replace that does not say; default 24 hours. */
@@ -46,7 +46,7 @@ export interface CollectionOptions<Value> extends CollectionBounds {
  */
 export class Collection<Item, Key = Item> {
   readonly name: string
-  readonly #source: Source<Item, Key>
+  readonly #source: CollectionSource<Item, Key>
 
   constructor(runtime: Runtime, name: string, form: Form<Item, Key>, options: CollectionBounds) {
     this.name = checkName('name', name)

@@ -2,19 +2,19 @@
 // stand in one flat list, for a list of ten thousand is replaced in a few milliseconds, and as many objects take one.
 
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import type { Part } from './forms.ts'
-import { ONE_CALL, type Source } from './source.ts'
+import type { ItemPart } from './forms.ts'
+import { ONE_CALL, type CollectionSource } from './source.ts'
 
 export interface Entries {
   /** Parts of an item. */
   readonly width: number
-  readonly parts: Part[]
+  readonly parts: ItemPart[]
   /** Bytes of each item. */
   readonly sizes: number[]
 }
 
 /** Throws InvalidArgumentError. */
-export function toEntries<Item, Key>({ form }: Source<Item, Key>, items: Iterable<Item>): Entries {
+export function toEntries<Item, Key>({ form }: CollectionSource<Item, Key>, items: Iterable<Item>): Entries {
   const entries: Entries = { width: form.width, parts: [], sizes: [] }
   for (const item of checkIterable(items)) entries.sizes.push(form.encode(item, entries.parts))
   if (form.identity !== null) dropDoubles(entries, form.identity)
@@ -22,14 +22,14 @@ export function toEntries<Item, Key>({ form }: Source<Item, Key>, items: Iterabl
 }
 
 /** As `toEntries`, for a call that takes a bounded number. */
-export function toFewEntries<Item, Key>(source: Source<Item, Key>, items: Iterable<Item>): Entries {
+export function toFewEntries<Item, Key>(source: CollectionSource<Item, Key>, items: Iterable<Item>): Entries {
   const entries = toEntries(source, items)
   checkOneCall(entries)
   return entries
 }
 
 /** What items are removed by, as many as one call takes. Throws InvalidArgumentError. */
-export function toFewKeys<Item, Key>({ form }: Source<Item, Key>, keys: Iterable<Key>): Part[] {
+export function toFewKeys<Item, Key>({ form }: CollectionSource<Item, Key>, keys: Iterable<Key>): ItemPart[] {
   const parts = Array.from(checkIterable(keys), (key) => form.encodeKey(key))
   checkOneCall({ sizes: parts.map((part) => Buffer.byteLength(part)) })
   return parts
@@ -65,7 +65,7 @@ function dropDoubles({ width, parts, sizes }: Entries, identity: number): void {
 }
 
 /** By what is stored: of half a surrogate pair U+FFFD; and bytes may be those of a text, other bytes begin as no text does but a very odd one. */
-function identityOf(part: Part): string {
+function identityOf(part: ItemPart): string {
   if (typeof part === 'string') return part.toWellFormed()
   const bytes = Buffer.from(part)
   const text = bytes.toString()
@@ -73,7 +73,10 @@ function identityOf(part: Part): string {
 }
 
 /** What the limit leaves: the last of a list, of a sorted set those with the greatest scores. */
-export function withinLimit<Item, Key>({ form, limit }: Source<Item, Key>, entries: Entries): Entries {
+export function withinLimit<Item, Key>(
+  { form, limit }: CollectionSource<Item, Key>,
+  entries: Entries,
+): Entries {
   const size = entries.sizes.length
   if (limit === 0 || size <= limit) return entries
   return form.kind === 'list' ? slice(entries, size - limit, size) : greatest(entries, limit)

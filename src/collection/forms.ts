@@ -9,7 +9,7 @@ export type Kind = 'list' | 'set' | 'hash' | 'sortedSet'
 
 export const KINDS: readonly Kind[] = ['list', 'set', 'hash', 'sortedSet']
 
-export type Part = string | Uint8Array
+export type ItemPart = string | Uint8Array
 
 /** `Key` is what an item is removed by: its value, or the field of a hash. */
 export interface Form<Item, Key> {
@@ -21,8 +21,8 @@ export interface Form<Item, Key> {
   /** Which of them no two items share; null where they may share all. */
   readonly identity: 0 | 1 | null
   /** Appends the parts of an item, and answers how many bytes they have. Throws InvalidArgumentError. */
-  encode(item: Item, into: Part[]): number
-  encodeKey(key: Key): Part
+  encode(item: Item, into: ItemPart[]): number
+  encodeKey(key: Key): ItemPart
   /** The items of a page, in their order, and those that the codec cannot read. */
   decode(parts: readonly Buffer[]): DecodedItems<Item>
 }
@@ -49,12 +49,12 @@ function checkBytes(bytes: number): number {
   throw new InvalidArgumentError('items', `must each be at most ${MAX_ITEM_BYTES} bytes when encoded`)
 }
 
-function append(into: Part[], part: Part): number {
+function append(into: ItemPart[], part: ItemPart): number {
   into.push(part)
   return checkBytes(Buffer.byteLength(part))
 }
 
-function appendPair(into: Part[], first: string, value: Part): number {
+function appendPair(into: ItemPart[], first: string, value: ItemPart): number {
   into.push(first, value)
   return checkBytes(Buffer.byteLength(first) + Buffer.byteLength(value))
 }

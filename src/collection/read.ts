@@ -3,7 +3,7 @@ import { checkInteger } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import type { Kind, UndecodableItem } from './forms.ts'
-import { ONE_CALL, type Source } from './source.ts'
+import { ONE_CALL, type CollectionSource } from './source.ts'
 
 export interface CollectionReadOptions {
   /** The `next` of the page before; default: from the beginning. */
@@ -50,7 +50,7 @@ export type CollectionInspection =
     }
 
 export async function readItems<Item, Key>(
-  { unit, form }: Source<Item, Key>,
+  { unit, form }: CollectionSource<Item, Key>,
   { after, limit = 100 }: CollectionReadOptions,
 ): Promise<CollectionRead<Item>> {
   const from = after === undefined ? { copy: 0, place: '0' } : parseMarker(after)

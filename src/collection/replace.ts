@@ -12,7 +12,7 @@ import { AmbiguousError, DriverError } from '../runtime/errors/errors.ts'
 import { type Entries, fitOneCall, inGroups, largestOf, slice, toEntries, withinLimit } from './entries.ts'
 import type { Kind } from './forms.ts'
 import { pushAll } from './push.ts'
-import { BuildUnit, ONE_CALL, type Source } from './source.ts'
+import { BuildUnit, ONE_CALL, type CollectionSource } from './source.ts'
 
 export interface ReplaceOptions {
   /** How long the items count; default: the collection's `expireAfter`. */
@@ -45,7 +45,7 @@ const MOST_IN_FLIGHT = 4
 
 /** Throws InvalidArgumentError before anything is sent. */
 export async function replaceItems<Item, Key>(
-  source: Source<Item, Key>,
+  source: CollectionSource<Item, Key>,
   items: Iterable<Item>,
   { expireAfter, version }: ReplaceOptions,
 ): Promise<Replaced> {
@@ -70,7 +70,7 @@ export async function replaceItems<Item, Key>(
 type Outcome = Exclude<SwitchInAnswer, { status: 'lost' }>
 
 function replaceAtOnce<Item, Key>(
-  { unit }: Source<Item, Key>,
+  { unit }: CollectionSource<Item, Key>,
   { parts }: Entries,
   terms: Terms,
 ): Promise<Outcome> {
@@ -78,7 +78,7 @@ function replaceAtOnce<Item, Key>(
 }
 
 async function replaceByBuild<Item, Key>(
-  { unit: { runtime, place } }: Source<Item, Key>,
+  { unit: { runtime, place } }: CollectionSource<Item, Key>,
   entries: Entries,
   terms: Terms,
 ): Promise<Outcome> {

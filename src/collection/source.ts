@@ -2,10 +2,10 @@
 
 import type { Operation } from '../runtime/calls/operation.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { type Place, Unit } from '../runtime/connection/unit.ts'
+import { type UnitIdentity, Unit } from '../runtime/connection/unit.ts'
 import type { Form } from './forms.ts'
 
-export interface Source<Item, Key> {
+export interface CollectionSource<Item, Key> {
   readonly unit: Unit
   readonly form: Form<Item, Key>
   readonly expireMs: number
@@ -16,7 +16,7 @@ export interface Source<Item, Key> {
 /** The most that a script takes. */
 export const ONE_CALL = { items: 1000, bytes: 1_048_576 }
 
-export function placeOf(name: string): Place {
+export function placeOf(name: string): UnitIdentity {
   return { structure: 'collection', name, since: '6.2.0' }
 }
 
@@ -24,7 +24,7 @@ export function placeOf(name: string): Place {
 export class BuildUnit extends Unit {
   readonly #id: string
 
-  constructor(runtime: Runtime, place: Place, id: string) {
+  constructor(runtime: Runtime, place: UnitIdentity, id: string) {
     super(runtime, place)
     this.#id = id
   }

@@ -1,4 +1,4 @@
-import { Backoff } from '../runtime/time/backoff.ts'
+import { ExponentialBackoff } from '../runtime/time/backoff.ts'
 import { unlessAborted } from '../runtime/time/in-time.ts'
 import { notifying } from '../runtime/errors/notify.ts'
 import { closed } from '../runtime/calls/runner.ts'
@@ -26,7 +26,7 @@ export class Flushing implements AsyncDisposable {
   readonly #aborter = new AbortController()
   readonly #sleeper = new Sleeper()
   readonly #patience = new AbortController()
-  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
+  readonly #backoff = new ExponentialBackoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   /** How long to sleep at least, after a flush that failed. */
   #restMs = 0
   readonly #done: Promise<void>

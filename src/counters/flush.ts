@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
-import { Backoff } from '../runtime/time/backoff.ts'
+import { ExponentialBackoff } from '../runtime/time/backoff.ts'
 import { AmbiguousError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
 import { beginEpoch } from './load.ts'
@@ -115,7 +115,7 @@ async function sealOnce(
   { patienceMs, signal }: FlushLimits,
 ): Promise<SealAnswer> {
   const by = performance.now() + patienceMs
-  const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  const backoff = new ExponentialBackoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
   for (;;) {
     try {
       return await partition.unit.run(seal, { batch: randomUUID(), limit }, { runsOnce: true })

@@ -1,7 +1,7 @@
 // Increments of one tick travel together, a call for each partition; those of one counter are one number.
 
 import { type IncrementAnswer, increment } from '../generated/counters.ts'
-import type { BatchTerms, Send } from '../runtime/calls/batcher.ts'
+import type { BatchTerms, SendBatch } from '../runtime/calls/batcher.ts'
 import { DriverError } from '../runtime/errors/errors.ts'
 import { isError } from '../runtime/errors/is-error.ts'
 import { summaryOf } from '../runtime/errors/thrown.ts'
@@ -43,7 +43,7 @@ const MOST_TRIES = 10
 interface Line {
   readonly partition: CountersPartition
   readonly name: string
-  readonly send: Send<CounterChange, Outcome>
+  readonly send: SendBatch<CounterChange, Outcome>
 }
 
 export class Incrementer {

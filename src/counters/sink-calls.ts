@@ -2,7 +2,7 @@
 
 import { DriverError } from '../runtime/errors/errors.ts'
 import { summaryOf } from '../runtime/errors/thrown.ts'
-import { Backoff } from '../runtime/time/backoff.ts'
+import { ExponentialBackoff } from '../runtime/time/backoff.ts'
 import type { Deadlines } from '../runtime/time/deadlines.ts'
 import { inTime, rest } from '../runtime/time/in-time.ts'
 import { SinkError } from './errors.ts'
@@ -48,7 +48,7 @@ export async function patiently<Result>(
   signal?: AbortSignal,
 ): Promise<Result> {
   const by = performance.now() + patienceMs
-  const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  const backoff = new ExponentialBackoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
   for (;;) {
     const pauseMs = backoff.next()
     try {

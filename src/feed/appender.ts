@@ -2,7 +2,7 @@
 // message falls between them; more than one call can carry is sent as several.
 
 import { type AppendAlikeArguments, type AppendAnswer, append, appendAlike } from '../generated/feed.ts'
-import type { Batcher, BatchTerms, Send } from '../runtime/calls/batcher.ts'
+import type { Batcher, BatchTerms, SendBatch } from '../runtime/calls/batcher.ts'
 import type { CallId } from '../runtime/calls/call-ids.ts'
 import { inGroups } from '../runtime/iteration/in-groups.ts'
 import { errorOfPart } from '../runtime/iteration/in-parts.ts'
@@ -44,7 +44,7 @@ export class Appender<Body> {
   readonly #terms: FeedTerms
   readonly #batch: string
   readonly #keepsAll: boolean
-  readonly #send: Send<OutgoingMessage, Appended>
+  readonly #send: SendBatch<OutgoingMessage, Appended>
   /** Batches for which the quick way is not tried: it would be declined, and cost a call more. */
   #slowly = 1
 

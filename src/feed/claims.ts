@@ -12,7 +12,7 @@ import { inTheEnd } from '../runtime/time/in-the-end.ts'
 import { InTurn, SILENT_RECHECK_MS } from '../runtime/time/in-turn.ts'
 import { checkInteger } from '../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
-import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
+import { type WaitAttempt, toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
 import type { Claim, GrantedClaim } from './claim.ts'
 import { ClaimByToken } from './claim-by-token.ts'
 import type { DeadLetterTerms } from './feed-options.ts'
@@ -100,10 +100,10 @@ export class FeedClaims<Body, Held extends Claim<Body>> {
     inTurn: InTurn<FeedSource<Body>>,
     request: ClaimRequest,
     waits: boolean,
-  ): Promise<Attempt<Held>> {
+  ): Promise<WaitAttempt<Held>> {
     const rechecks: number[] = []
     let held: Held | null = null
-    const giveBack = async ({ value }: Attempt<Held>): Promise<void> => value?.giveBack()
+    const giveBack = async ({ value }: WaitAttempt<Held>): Promise<void> => value?.giveBack()
     const { failures, isWhole } = await inTurn.askAll(inTurn.next(), {
       ask: (source, by) => (held === null ? this.#claimOf(source, request, { by }) : null),
       take: async (attempt) => {
@@ -127,7 +127,7 @@ export class FeedClaims<Body, Held extends Claim<Body>> {
     source: FeedSource<Body>,
     request: ClaimRequest,
     { signal, ...first }: Pick<Trace, 'by' | 'signal'>,
-  ): Promise<Attempt<Held>> {
+  ): Promise<WaitAttempt<Held>> {
     const { unit, codec, spread: partitions } = source
     const askedAt = askingAt()
     const deadChannel = unit.beside('dead').channel

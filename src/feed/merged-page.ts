@@ -1,7 +1,7 @@
 // Pages over all partitions: every partition is asked at once, and what they have is merged, oldest first. The order within a
 // partition is never changed.
 
-import { type Attempt, toWaitMs, waitFor } from '../runtime/waiting/wait.ts'
+import { type WaitAttempt, toWaitMs, waitFor } from '../runtime/waiting/wait.ts'
 import { Cursor, type FetchLimits } from './cursor.ts'
 import { joinParts, splitMarker } from './addresses.ts'
 import { inPartition, type PartitionedEntry } from './message.ts'
@@ -19,7 +19,7 @@ export async function readMergedPage<Body>(
   const { all, spread, agreement, runtime, channel } = partitions
   const markers = after === undefined ? [] : splitMarker('after', after, spread)
   const cursors = all.map((source) => new Cursor(source, terms, markers[source.partition] ?? ''))
-  const attempt = async (): Promise<Attempt<EntryPage<PartitionedEntry<Body>>>> => {
+  const attempt = async (): Promise<WaitAttempt<EntryPage<PartitionedEntry<Body>>>> => {
     const page = pageOf(cursors, await merge(cursors, limits))
     const isNews = page.entries.length + page.gaps.length + page.resets.length > 0
     if (!isNews) await agreement?.checkNowAndThen()

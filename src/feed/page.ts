@@ -1,7 +1,7 @@
 // Pages of a feed: one script call, or waiting for something to come.
 
 import { checkInteger } from '../runtime/values/arguments.ts'
-import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
+import { type WaitAttempt, toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
 import { Cursor, type CursorTerms, type FetchLimits } from './cursor.ts'
 import { checkMarker, MAX_IDS } from './addresses.ts'
 import {
@@ -111,7 +111,7 @@ export async function readPage<Body>(
   const { terms, limits } = toReadTerms(options, origin)
   const calls = toCalls(options.lookThrough)
   const cursor = new Cursor(source, terms, after === undefined ? '' : checkMarker('after', after))
-  const attempt = async (): Promise<Attempt<Cursor<Body>>> => {
+  const attempt = async (): Promise<WaitAttempt<Cursor<Body>>> => {
     await lookOn(cursor, limits, { calls, signal })
     return { value: hasNews(cursor) || cursor.more ? cursor : null, recheckMs: cursor.recheckMs }
   }

@@ -16,7 +16,7 @@ import type { Trace } from '../runtime/calls/runner.ts'
 import { toRefusals } from '../runtime/calls/script-errors.ts'
 import { CLAIM_MS, learnTold } from '../runtime/waiting/told.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
-import type { AttemptHow, Attempts, Standing } from '../runtime/waiting/attempts.ts'
+import type { AttemptHow, Attempts, LineStanding } from '../runtime/waiting/attempts.ts'
 
 /** How one handle of a lock asks for it. */
 export interface AcquireTerms {
@@ -58,7 +58,7 @@ export class ExclusiveSide implements LockSide {
     return kind.name === this.kind.name
   }
 
-  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
+  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<LineStanding> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
     const { holder, leaseMs, barging } = this.#terms
     const { channel, sharded, counted } = this.#unit.told
@@ -122,7 +122,7 @@ export class SharedSide implements LockSide {
     return true
   }
 
-  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
+  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<LineStanding> {
     const { holder, leaseMs } = this.#terms
     const told = await learnTold(this.#unit)
     const asked = { id, waits, listens, confirms, holder, leaseMs, claimMs: CLAIM_MS, ...told }

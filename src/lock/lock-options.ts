@@ -2,7 +2,7 @@ import { checkOneOf } from '../runtime/values/arguments.ts'
 import type { Duration } from '../runtime/values/duration.ts'
 import { checkName, encodeName } from '../runtime/values/keys.ts'
 import { toHolder, toLeaseMs } from '../runtime/leases/lease-options.ts'
-import type { Place } from '../runtime/connection/unit.ts'
+import type { UnitIdentity } from '../runtime/connection/unit.ts'
 import type { AcquireTerms } from './attempts.ts'
 
 const SINCE = '6.2.0'
@@ -24,7 +24,7 @@ export interface LockOptions {
 }
 
 /** Locks of a group share the tag of the group; their own names stand behind it. */
-export function placeOf(name: string, group: string | undefined): Place {
+export function placeOf(name: string, group: string | undefined): UnitIdentity {
   if (group === undefined) return { structure: 'lock', name, since: SINCE }
   return { structure: 'lock', name: checkName('group', group), beside: `${encodeName(name)}-`, since: SINCE }
 }

@@ -6,7 +6,7 @@ import type { Trace } from '../runtime/calls/runner.ts'
 import { type Completed, completeAttempt, tryToRelease } from './end.ts'
 import { insisting } from './insist.ts'
 import { kindOf } from './lease-kind.ts'
-import { encodeResult, resourceOf, type Source, unitOf } from './source.ts'
+import { encodeResult, resourceOf, type OnceSource, unitOf } from './source.ts'
 
 /**
  * The right to do the work of a key. It is extended while the process lives, up to `maxHold`. Leaving an
@@ -20,7 +20,7 @@ import { encodeResult, resourceOf, type Source, unitOf } from './source.ts'
  */
 export class Attempt<Result> implements Lease {
   readonly key: string
-  readonly #source: Source<Result>
+  readonly #source: OnceSource<Result>
   readonly #lease: KeptLease
   /** What the end of the lease does. False: the server knows it no more. */
   #end: (trace: Trace) => Promise<boolean>
@@ -28,7 +28,7 @@ export class Attempt<Result> implements Lease {
   #wasDone = false
   #completed: Completed | null = null
 
-  constructor(source: Source<Result>, key: string, grant: Grant) {
+  constructor(source: OnceSource<Result>, key: string, grant: Grant) {
     this.key = key
     this.#source = source
     this.#end = (trace) => tryToRelease(source, key, grant.token, trace)

@@ -11,7 +11,7 @@ import type { Unit } from '../runtime/connection/unit.ts'
 import { Attempt } from './attempt.ts'
 import { lost } from './end.ts'
 import { checkFingerprint } from './fingerprint.ts'
-import { decodeResult, resourceOf, type Source, unitOf } from './source.ts'
+import { decodeResult, resourceOf, type OnceSource, unitOf } from './source.ts'
 
 export interface BeginOptions {
   /** Of the request: the same key with another one is a conflict. Default: none. At most 512 bytes. */
@@ -52,7 +52,7 @@ export function toBeginTerms(key: string, { fingerprint, id }: BeginOptions): Be
 
 /** Throws as `Wish.ask`. */
 export async function beginAttempt<Result>(
-  source: Source<Result>,
+  source: OnceSource<Result>,
   terms: BeginTerms,
 ): Promise<Begun<Result>> {
   const wish = new Wish(source, terms)
@@ -70,13 +70,13 @@ type NotStarted<Result> = Exclude<Begun<Result>, { status: 'started' }>
  * the caller chose is not, for it may be repeated, and then is somebody's.
  */
 export class Wish<Result> {
-  readonly #source: Source<Result>
+  readonly #source: OnceSource<Result>
   readonly #terms: BeginTerms
   readonly #unit: Unit
   readonly #trace: Trace = { atClose: 'goes on' }
   #asking: Promise<unknown> = Promise.resolve()
 
-  constructor(source: Source<Result>, terms: BeginTerms) {
+  constructor(source: OnceSource<Result>, terms: BeginTerms) {
     this.#source = source
     this.#terms = terms
     this.#unit = unitOf(source, terms.key)

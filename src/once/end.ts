@@ -4,7 +4,7 @@ import { complete, release } from '../generated/once.ts'
 import { LeaseLostError } from '../runtime/errors/errors.ts'
 import { notKnown } from '../runtime/leases/lease-by-token.ts'
 import type { Trace } from '../runtime/calls/runner.ts'
-import { resourceOf, type Source, unitOf } from './source.ts'
+import { resourceOf, type OnceSource, unitOf } from './source.ts'
 
 export interface Completed {
   /** When the result is forgotten, in milliseconds of the server's clock. */
@@ -16,7 +16,7 @@ export interface Completed {
  * been after a first call whose answer was lost.
  */
 export async function completeAttempt<Result>(
-  source: Source<Result>,
+  source: OnceSource<Result>,
   key: string,
   token: number,
   result: string | Uint8Array | null,
@@ -37,7 +37,7 @@ export async function completeAttempt<Result>(
  * been after a first call whose answer was lost.
  */
 export async function releaseAttempt<Result>(
-  source: Source<Result>,
+  source: OnceSource<Result>,
   key: string,
   token: number,
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function releaseAttempt<Result>(
 
 /** As `releaseAttempt`; false when it was taken over. */
 export async function tryToRelease<Result>(
-  source: Source<Result>,
+  source: OnceSource<Result>,
   key: string,
   token: number,
   trace: Trace = {},
@@ -59,6 +59,6 @@ export async function tryToRelease<Result>(
   return status !== 'lost'
 }
 
-export function lost<Result>(source: Source<Result>, key: string, token: number): LeaseLostError {
+export function lost<Result>(source: OnceSource<Result>, key: string, token: number): LeaseLostError {
   return new LeaseLostError(resourceOf(source, key), token)
 }

@@ -1,5 +1,5 @@
 import { clear, find, inspect } from '../generated/once.ts'
-import { decodeResult, type Source, unitOf } from './source.ts'
+import { decodeResult, type OnceSource, unitOf } from './source.ts'
 
 /** A result that is kept. */
 export interface Found<Result> {
@@ -27,14 +27,17 @@ export interface OnceInspection {
   readonly codec: string | null
 }
 
-export async function findResult<Result>(source: Source<Result>, key: string): Promise<Found<Result> | null> {
+export async function findResult<Result>(
+  source: OnceSource<Result>,
+  key: string,
+): Promise<Found<Result> | null> {
   const answer = await unitOf(source, key).run(find, { codec: source.codec.name })
   if (answer.status === 'absent') return null
   const { token, keptUntilMs } = answer
   return { result: decodeResult(source, key, answer.result), token, keptUntilMs }
 }
 
-export async function inspectKey<Result>(source: Source<Result>, key: string): Promise<OnceInspection> {
+export async function inspectKey<Result>(source: OnceSource<Result>, key: string): Promise<OnceInspection> {
   const answer = await unitOf(source, key).run(inspect, {})
   const { state, bytes } = answer
   const token = answer.token === 0 ? null : answer.token
@@ -53,7 +56,7 @@ export async function inspectKey<Result>(source: Source<Result>, key: string): P
 }
 
 /** False when there was nothing. An attempt of this process is lost at once. */
-export async function clearKey<Result>(source: Source<Result>, key: string): Promise<boolean> {
+export async function clearKey<Result>(source: OnceSource<Result>, key: string): Promise<boolean> {
   const unit = unitOf(source, key)
   const clearIt = () => unit.run(clear, { channel: unit.channel, sharded: unit.sharded })
   const { existed } = await source.runtime.keeper.clearing(unit.beginning, clearIt)

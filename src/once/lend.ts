@@ -2,7 +2,7 @@
 
 import { toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
 import { type Answered, type BeginOptions, type Begun, toBeginTerms, Wish } from './begin.ts'
-import { type Source, unitOf } from './source.ts'
+import { type OnceSource, unitOf } from './source.ts'
 
 /** As `BeginOptions`; `wait`: for another attempt that is under way. */
 export interface LendOptions extends BeginOptions, Waiting {}
@@ -21,7 +21,7 @@ export type LentAttempt<Result> =
 
 /** Rejects with the signal's reason, or LeaseLostError when the attempt of that id has been released. */
 export async function lendAttempt<Result>(
-  source: Source<Result>,
+  source: OnceSource<Result>,
   key: string,
   { fingerprint, id, ...waiting }: LendOptions,
 ): Promise<LentAttempt<Result>> {

@@ -11,7 +11,7 @@ import { clearKey, type Found, findResult, inspectKey, type OnceInspection } fro
 import { kindOf } from './lease-kind.ts'
 import { type LendOptions, type LentAttempt, lendAttempt } from './lend.ts'
 import { type RunOptions, runOnce, type Task } from './run.ts'
-import { encodeResult, jsonOrNothing, resourceOf, type Source, unitOf } from './source.ts'
+import { encodeResult, jsonOrNothing, resourceOf, type OnceSource, unitOf } from './source.ts'
 
 export interface OnceOptions<Result> {
   /** How long results are kept, and requests are remembered beyond their lease; default 24 hours. */
@@ -30,7 +30,7 @@ export interface OnceOptions<Result> {
  */
 export class Once<Result> {
   readonly name: string
-  readonly #source: Source<Result>
+  readonly #source: OnceSource<Result>
 
   constructor(runtime: Runtime, name: string, options: OnceOptions<Result> = {}) {
     checkOptions('options', options, ['keepResult', 'lease', 'maxHold', 'codec'])

@@ -4,7 +4,7 @@ import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors/errors
 import { toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
 import type { Attempt } from './attempt.ts'
 import { type BeginTerms, type Begun, toBeginTerms, Wish } from './begin.ts'
-import { resourceOf, type Source, unitOf } from './source.ts'
+import { resourceOf, type OnceSource, unitOf } from './source.ts'
 
 export interface RunOptions extends Waiting {
   /** Of the request: the same key with another one is refused. Default: none. At most 512 bytes. */
@@ -31,7 +31,7 @@ type Settled<Result> = Exclude<Begun<Result>, { status: 'running' }>
  * the codec throws), and from then on ResultNotKeptError, for the work is done.
  */
 export async function runOnce<Result>(
-  source: Source<Result>,
+  source: OnceSource<Result>,
   key: string,
   task: Task<Result>,
   options: RunOptions,
@@ -48,7 +48,7 @@ export async function runOnce<Result>(
 
 /** Begins, waiting for the one who is at it. */
 async function settle<Result>(
-  source: Source<Result>,
+  source: OnceSource<Result>,
   terms: BeginTerms,
   options: RunOptions,
 ): Promise<Settled<Result>> {

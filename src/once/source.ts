@@ -6,7 +6,7 @@ import { checkName } from '../runtime/values/keys.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 
-export interface Source<Result> {
+export interface OnceSource<Result> {
   readonly runtime: Runtime
   readonly name: string
   readonly codec: Codec<Result>
@@ -19,12 +19,12 @@ const SINCE = '6.2.0'
 const MAX_RESULT_BYTES = 4 * 1024 * 1024
 
 /** Throws InvalidArgumentError when the key cannot be one. */
-export function unitOf<Result>({ runtime, name }: Source<Result>, key: string): Unit {
+export function unitOf<Result>({ runtime, name }: OnceSource<Result>, key: string): Unit {
   return new Unit(runtime, { structure: 'once', name, unit: checkName('key', key), since: SINCE })
 }
 
 /** What people call a key, in errors. */
-export function resourceOf<Result>({ name }: Source<Result>, key: string): string {
+export function resourceOf<Result>({ name }: OnceSource<Result>, key: string): string {
   return `key '${key}' of once '${name}'`
 }
 
@@ -40,7 +40,7 @@ export function jsonOrNothing<Result>(): Codec<Result> {
 
 /** A result as it is stored. Throws InvalidArgumentError when it is too large. */
 /** Throws ResultNotKeptError where the codec cannot read it: the work was done. */
-export function decodeResult<Result>(source: Source<Result>, key: string, result: Buffer): Result {
+export function decodeResult<Result>(source: OnceSource<Result>, key: string, result: Buffer): Result {
   try {
     return source.codec.decode(result)
   } catch (cause) {
@@ -48,7 +48,7 @@ export function decodeResult<Result>(source: Source<Result>, key: string, result
   }
 }
 
-export function encodeResult<Result>({ codec }: Source<Result>, result: Result): string | Uint8Array {
+export function encodeResult<Result>({ codec }: OnceSource<Result>, result: Result): string | Uint8Array {
   const encoded = codec.encode(result)
   if (Buffer.byteLength(encoded) > MAX_RESULT_BYTES) {
     throw new InvalidArgumentError('result', `must be at most ${MAX_RESULT_BYTES} bytes when encoded`)

@@ -4,7 +4,7 @@
 
 import type { Listener, Subscription } from '../driver.ts'
 import { listen } from '../generated/queue.ts'
-import { Backoff } from '../runtime/time/backoff.ts'
+import { ExponentialBackoff } from '../runtime/time/backoff.ts'
 import { DriverError } from '../runtime/errors/errors.ts'
 import { abortable, inTime, unlessAborted } from '../runtime/time/in-time.ts'
 import { lastWord } from '../runtime/calls/last-word.ts'
@@ -92,7 +92,7 @@ class Ear {
   #told = 0
   /** Until when the queue publishes for this listener, by the server's clock. */
   #listensUntilMs = 0
-  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
+  readonly #backoff = new ExponentialBackoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   #closing: Promise<void> | null = null
   #failure: Error | null = null
 

@@ -3,7 +3,7 @@ import type { Runtime } from '../runtime/connection/runtime.ts'
 import type { Agreement } from '../runtime/partitions/agreement.ts'
 import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
 import type { Codec } from '../runtime/values/codec.ts'
-import { CLAIM_OPTIONS, type JobClaimOptions, Claims, LEND_OPTIONS } from './claims/claims.ts'
+import { CLAIM_OPTIONS, type JobClaimOptions, JobClaims, LEND_OPTIONS } from './claims/claims.ts'
 import type { ClaimedJob } from './claims/claimed-job.ts'
 import { findLeases, type LentJobs, toLentJobs } from './detached/lent-jobs.ts'
 import { SettlingByToken } from './detached/settling-by-token.ts'
@@ -55,7 +55,7 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
   readonly recurring: Recurring<Jobs>
   readonly #sources: readonly QueueSource[]
   readonly #hooks: QueueHooks
-  readonly #claims: Claims
+  readonly #claims: JobClaims
   readonly #check: () => Promise<void>
 
   constructor(sources: readonly QueueSource[], hooks: QueueHooks, agreement: Agreement | null) {
@@ -63,7 +63,7 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
     this.name = first.name
     this.#sources = sources
     this.#hooks = hooks
-    this.#claims = new Claims(sources)
+    this.#claims = new JobClaims(sources)
     this.#check = agreement === null ? () => NOTHING_TO_CHECK : () => agreement.check()
     this.jobs = new JobList(sources, this.#check)
     this.settings = new Settings(sources)

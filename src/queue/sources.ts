@@ -1,6 +1,6 @@
 import { agree, clear, disband, propose } from '../generated/queue.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { type Place, Unit } from '../runtime/connection/unit.ts'
+import { type UnitIdentity, Unit } from '../runtime/connection/unit.ts'
 import { Agreement } from '../runtime/partitions/agreement.ts'
 import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
 import { checkName } from '../runtime/values/keys.ts'
@@ -61,7 +61,7 @@ export function agreementOf(runtime: Runtime, name: string, count: number): Agre
   return new Agreement(new Unit(runtime, placeOf(name)), count, { propose, agree, disband })
 }
 
-function placeOf(name: string): Place {
+function placeOf(name: string): UnitIdentity {
   return { structure: 'queue', name: checkName('name', name), since: SINCE }
 }
 

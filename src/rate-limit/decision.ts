@@ -1,7 +1,7 @@
 // What a limiter answers.
 
 import type { AmbiguousError, DriverError } from '../runtime/errors/errors.ts'
-import type { Algorithm, Terms } from './limits.ts'
+import type { Algorithm, LimitTerms } from './limits.ts'
 
 /** How a subject stands with one limit. */
 export interface LimitState {
@@ -79,11 +79,11 @@ interface DeniedAnswer extends Answer {
   readonly waitUs: number
 }
 
-export function toAllowed(terms: readonly Terms[], answer: Answer, token: number): Allowed {
+export function toAllowed(terms: readonly LimitTerms[], answer: Answer, token: number): Allowed {
   return { allowed: true, ...toJudged(terms, answer), token }
 }
 
-export function toDenied(terms: readonly Terms[], answer: DeniedAnswer): Denied {
+export function toDenied(terms: readonly LimitTerms[], answer: DeniedAnswer): Denied {
   return {
     allowed: false,
     ...toJudged(terms, answer),
@@ -93,14 +93,14 @@ export function toDenied(terms: readonly Terms[], answer: DeniedAnswer): Denied 
 }
 
 /** Of a subject with one limit. */
-export function onlyAllowed(terms: Terms, answer: OnlyAnswer, token: number): Allowed {
+export function onlyAllowed(terms: LimitTerms, answer: OnlyAnswer, token: number): Allowed {
   const { nowUs, free, resetUs } = answer
   const limits = { [terms.name]: toState(terms, free, resetUs) }
   return { allowed: true, remaining: free, resetAtMs: toMsUp(nowUs + resetUs), limits, token }
 }
 
 /** Of a subject with one limit. */
-export function onlyDenied(terms: Terms, answer: OnlyAnswer, waitUs: number): Denied {
+export function onlyDenied(terms: LimitTerms, answer: OnlyAnswer, waitUs: number): Denied {
   const { nowUs, free, resetUs } = answer
   return {
     allowed: false,
@@ -114,7 +114,7 @@ export function onlyDenied(terms: Terms, answer: OnlyAnswer, waitUs: number): De
 
 /** The states of limits by their names. */
 export function toStates(
-  terms: readonly Terms[],
+  terms: readonly LimitTerms[],
   meters: readonly Meter[],
 ): Readonly<Record<string, LimitState>> {
   return Object.fromEntries(
@@ -125,12 +125,12 @@ export function toStates(
   )
 }
 
-function toState({ algorithm, limit, windowMs }: Terms, free: number, resetUs: number): LimitState {
+function toState({ algorithm, limit, windowMs }: LimitTerms, free: number, resetUs: number): LimitState {
   return { algorithm, limit, windowMs, remaining: free, resetMs: toMsUp(resetUs) }
 }
 
 /** The name of a limit by its place, as scripts tell it. */
-export function nameAt(terms: readonly Terms[], place: number): string {
+export function nameAt(terms: readonly LimitTerms[], place: number): string {
   return terms[place - 1]?.name ?? ''
 }
 
@@ -139,7 +139,7 @@ export function toMsUp(us: number): number {
   return Math.ceil(us / 1000)
 }
 
-function toJudged(terms: readonly Terms[], { nowUs, limits }: Answer): Omit<Judged, 'outage'> {
+function toJudged(terms: readonly LimitTerms[], { nowUs, limits }: Answer): Omit<Judged, 'outage'> {
   return {
     remaining: Math.min(...limits.map(({ free }) => free)),
     resetAtMs: toMsUp(nowUs + Math.max(...limits.map(({ resetUs }) => resetUs))),

@@ -38,7 +38,7 @@ export type Limit = GcraLimit | SlidingWindowLimit | ConcurrencyLimit
 export type Algorithm = 'gcra' | 'sliding-window' | 'concurrency'
 
 /** A limit as the scripts take it. */
-export interface Terms {
+export interface LimitTerms {
   readonly name: string
   readonly algorithm: Algorithm
   readonly limit: number
@@ -61,12 +61,12 @@ const KNOWN = {
 }
 
 /** The terms of one limit, called `default`. Throws InvalidArgumentError. */
-export function toOnlyTerms(limit: Limit): Terms[] {
+export function toOnlyTerms(limit: Limit): LimitTerms[] {
   return [toTerms('', ONLY_LIMIT, limit)]
 }
 
 /** The terms of several limits by name. Throws InvalidArgumentError. */
-export function toManyTerms(limits: Readonly<Record<string, Limit>>): Terms[] {
+export function toManyTerms(limits: Readonly<Record<string, Limit>>): LimitTerms[] {
   const names = typeof limits === 'object' && limits !== null ? Object.keys(limits) : []
   if (names.length === 0 || names.length > MAX_LIMITS) {
     throw new InvalidArgumentError('limits', `must be an object of 1 to ${MAX_LIMITS} limits`)
@@ -75,7 +75,7 @@ export function toManyTerms(limits: Readonly<Record<string, Limit>>): Terms[] {
 }
 
 /** The most units that all limits can allow to one take. */
-export function maxCost(terms: readonly Terms[]): number {
+export function maxCost(terms: readonly LimitTerms[]): number {
   const counted = terms.filter(({ algorithm }) => algorithm !== 'concurrency')
   return Math.min(MAX_UNITS, ...counted.map(({ burst }) => burst))
 }
@@ -87,7 +87,7 @@ function checkLimitName(name: string): string {
 }
 
 /** `prefix`: what stands before an option in errors, such as `limits.perDay.`. */
-function toTerms(prefix: string, name: string, limit: Limit): Terms {
+function toTerms(prefix: string, name: string, limit: Limit): LimitTerms {
   const algorithm = limit?.algorithm ?? 'gcra'
   const known = Object.hasOwn(KNOWN, algorithm) ? KNOWN[algorithm] : undefined
   if (known === undefined) {
@@ -105,7 +105,11 @@ function toTerms(prefix: string, name: string, limit: Limit): Terms {
   return { name, algorithm, limit: units, windowMs, burst }
 }
 
-function concurrencyTerms(prefix: string, name: string, { limit, lease = '1m' }: ConcurrencyLimit): Terms {
+function concurrencyTerms(
+  prefix: string,
+  name: string,
+  { limit, lease = '1m' }: ConcurrencyLimit,
+): LimitTerms {
   const places = checkInteger(`${prefix}limit`, limit, 1, MAX_PLACES)
   const windowMs = toLeaseMs(lease, `${prefix}lease`)
   return { name, algorithm: 'concurrency', limit: places, windowMs, burst: places }

@@ -7,10 +7,14 @@ import type { CallId } from '../runtime/calls/call-ids.ts'
 import { didNotHappen } from '../runtime/errors/outage.ts'
 import type { Trace } from '../runtime/calls/runner.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
-import type { Terms } from './limits.ts'
+import type { LimitTerms } from './limits.ts'
 
 /** Rejects as a call does. */
-export async function takePlaces(unit: Unit, cost: number, limits: readonly Terms[]): Promise<TakeAnswer> {
+export async function takePlaces(
+  unit: Unit,
+  cost: number,
+  limits: readonly LimitTerms[],
+): Promise<TakeAnswer> {
   const { callIds } = unit.runtime
   const slot = callIds.takeSlot(unit.channel)
   const giveBack = (): void => callIds.giveBack(unit.channel, slot)
@@ -34,7 +38,7 @@ interface Given {
   /** The number of its call. */
   readonly take: number
   readonly later: CallId
-  readonly limits: readonly Terms[]
+  readonly limits: readonly LimitTerms[]
   giveBack(): void
 }
 
@@ -51,6 +55,6 @@ function abandonTake(unit: Unit, { take: number, later: { caller, call }, limits
   })
 }
 
-export function holdsPlaces({ algorithm }: Terms): boolean {
+export function holdsPlaces({ algorithm }: LimitTerms): boolean {
   return algorithm === 'concurrency'
 }

@@ -14,7 +14,7 @@ import {
   toMsUp,
   toStates,
 } from './decision.ts'
-import { type Limit, maxCost, type Terms, toManyTerms, toOnlyTerms } from './limits.ts'
+import { type Limit, maxCost, type LimitTerms, toManyTerms, toOnlyTerms } from './limits.ts'
 import { checkOnOutage, decideWithout, type OnOutage } from './outage.ts'
 import { holdsPlaces, takePlaces } from './places.ts'
 import { Taker } from './take.ts'
@@ -48,7 +48,7 @@ const NO_OPTIONS = {}
 export class RateLimit<Outcome extends Decision = Decision> {
   readonly name: string
   readonly #runtime: Runtime
-  readonly #terms: readonly Terms[]
+  readonly #terms: readonly LimitTerms[]
   /** Where subjects have one limit of the kind whose takes travel together. */
   readonly #taker: Taker | null
   readonly #maxCost: number
@@ -178,7 +178,7 @@ export class RateLimit<Outcome extends Decision = Decision> {
   }
 }
 
-function onlyGcra(terms: readonly Terms[]): Terms | null {
+function onlyGcra(terms: readonly LimitTerms[]): LimitTerms | null {
   const [only] = terms
   return terms.length === 1 && only?.algorithm === 'gcra' ? only : null
 }

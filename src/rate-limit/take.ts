@@ -3,12 +3,12 @@
 
 import { ServerReplyError } from '../driver.ts'
 import { type TakeEachAnswer, takeEach } from '../generated/rate-limit.ts'
-import type { BatchTerms, Send } from '../runtime/calls/batcher.ts'
+import type { BatchTerms, SendBatch } from '../runtime/calls/batcher.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { toPeriluneError } from '../runtime/calls/script-errors.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import { type Allowed, type Denied, onlyAllowed, onlyDenied } from './decision.ts'
-import type { Terms } from './limits.ts'
+import type { LimitTerms } from './limits.ts'
 
 type Told = TakeEachAnswer['takes'][number]
 /** A take that was refused or got no answer ends in an error, and no other one with it. */
@@ -37,13 +37,13 @@ const BATCHES: BatchTerms = { name: NAME, items: 300, bytes: 1024 * 1024, underW
 /** Takes of a limiter; limiters of one name with the same terms share their calls. */
 export class Taker {
   readonly #runtime: Runtime
-  readonly #terms: Terms
+  readonly #terms: LimitTerms
   readonly #batch: string
   readonly #place: string
-  readonly #send: Send<Asked, Outcome>
+  readonly #send: SendBatch<Asked, Outcome>
 
   /** `place` names the limiter in its namespace. */
-  constructor(runtime: Runtime, place: string, terms: Terms) {
+  constructor(runtime: Runtime, place: string, terms: LimitTerms) {
     const { name, limit, windowMs, burst } = terms
     this.#runtime = runtime
     this.#terms = terms

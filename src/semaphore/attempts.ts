@@ -6,7 +6,7 @@ import type { LeaseKind } from '../runtime/keeper/lease-keeper.ts'
 import type { Trace } from '../runtime/calls/runner.ts'
 import { CLAIM_MS, learnTold } from '../runtime/waiting/told.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
-import type { AttemptHow, Attempts, Standing } from '../runtime/waiting/attempts.ts'
+import type { AttemptHow, Attempts, LineStanding } from '../runtime/waiting/attempts.ts'
 
 /** How one handle of a semaphore asks for permits. */
 export interface PermitTerms {
@@ -87,7 +87,7 @@ export class WeightedAttempts implements Attempts {
     return this.#unit.node
   }
 
-  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
+  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<LineStanding> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
     const { holder, limit, leaseMs } = this.#terms
     const { channel, sharded, counted } = this.#unit.told

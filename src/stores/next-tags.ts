@@ -10,7 +10,7 @@ import type { FoundValue } from '../cache/cache.ts'
 import { fitName } from '../runtime/values/fit-name.ts'
 import { keptFor, LONGEST } from './kept-for.ts'
 import type { NextCache } from './next-context.ts'
-import { isLater, keepUpWith, nextTurn, type Turn, turnOf } from './next-turns.ts'
+import { isLater, keepUpWith, nextTurn, type TagTurn, turnOf } from './next-turns.ts'
 
 export type Verdict = 'fresh' | 'stale' | 'expired'
 
@@ -18,7 +18,7 @@ export type Verdict = 'fresh' | 'stale' | 'expired'
 export interface StoredAt {
   readonly createdAtMs: number
   /** The newest that was there before; none where another version has stored it. */
-  readonly turn?: Turn
+  readonly turn?: TagTurn
 }
 
 export async function revalidate(

@@ -6,7 +6,7 @@ import type { WasSet } from '../cache/cache.ts'
 import { LONGEST } from './kept-for.ts'
 import type { NextCache } from './next-context.ts'
 
-export interface Turn {
+export interface TagTurn {
   /** Turns that a server has forgotten begin anew under another one. */
   readonly line: string
   readonly number: number
@@ -16,12 +16,12 @@ export interface Turn {
 const KEY = 'turns'
 
 /** The newest turn; the first one where there is none. */
-export async function newestTurn(cache: NextCache): Promise<Turn> {
+export async function newestTurn(cache: NextCache): Promise<TagTurn> {
   return (await readTurn(cache)) ?? nextTurn(cache)
 }
 
 /** One that was taken after this call began, by this one or by another: what was stored before has an older one. */
-export async function nextTurn(cache: NextCache): Promise<Turn> {
+export async function nextTurn(cache: NextCache): Promise<TagTurn> {
   const before = await readTurn(cache)
   for (let [newest, least] = [before, 0]; ; newest = await readTurn(cache)) {
     if (newest !== null && isLater(newest, before)) return newest
@@ -38,25 +38,25 @@ export async function nextTurn(cache: NextCache): Promise<Turn> {
  * Sees to it that what is stored from now on is not older than this turn. Where turns are on a node that has lost its newest ones, and
  * notes of revalidations on others that have lost none, nothing would be new any more.
  */
-export async function keepUpWith(cache: NextCache, turn: Turn): Promise<void> {
+export async function keepUpWith(cache: NextCache, turn: TagTurn): Promise<void> {
   if (isLater(turn, await readTurn(cache))) await putTurn(cache, turn)
 }
 
 /** False where one of them is not known, or nobody can tell. */
-export function isLater(one: Turn | null, other: Turn | null | undefined): boolean {
+export function isLater(one: TagTurn | null, other: TagTurn | null | undefined): boolean {
   if (!one || !other) return false
   return one.line === other.line && one.number > other.number
 }
 
 /** The turn in what is kept of a revalidation; versions before this one have kept none. */
-export function turnOf(value: unknown): Turn | null {
-  return (Object(value) as { turn?: Turn }).turn ?? null
+export function turnOf(value: unknown): TagTurn | null {
+  return (Object(value) as { turn?: TagTurn }).turn ?? null
 }
 
-function putTurn(cache: NextCache, turn: Turn): Promise<WasSet> {
+function putTurn(cache: NextCache, turn: TagTurn): Promise<WasSet> {
   return cache.set(KEY, turn as never, { version: turn.number, freshFor: LONGEST, staleFor: LONGEST })
 }
 
-async function readTurn(cache: NextCache): Promise<Turn | null> {
-  return ((await cache.find(KEY))?.value as Turn | undefined) ?? null
+async function readTurn(cache: NextCache): Promise<TagTurn | null> {
+  return ((await cache.find(KEY))?.value as TagTurn | undefined) ?? null
 }

@@ -1,7 +1,7 @@
 // Values of Next.js as JSON: the bytes and maps of bytes that stand at their top go beside them, in base64.
 
 import type { NextCacheControl, NextContext } from './next-context.ts'
-import type { Turn } from './next-turns.ts'
+import type { TagTurn } from './next-turns.ts'
 
 /** As it is kept. */
 export interface StoredEntry {
@@ -11,13 +11,13 @@ export interface StoredEntry {
   readonly tags: readonly string[]
   readonly cacheControl?: NextCacheControl
   /** When it was stored; none where another version has done so. */
-  readonly turn?: Turn
+  readonly turn?: TagTurn
 }
 
 /** Where pages and routes have their tags. */
 const TAGS_HEADER = 'x-next-cache-tags'
 
-export function toStored(value: object | null, context: NextContext, turn: Turn): StoredEntry {
+export function toStored(value: object | null, context: NextContext, turn: TagTurn): StoredEntry {
   const { cacheControl } = context
   const fields = Object.entries(value ?? {})
   return {

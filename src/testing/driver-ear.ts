@@ -4,7 +4,7 @@ import type { Driver, Listener } from '../driver.ts'
 import { callOf, scriptOf, until, untilAnswered } from './driver-calls.ts'
 import { type DriverContext, withDriver } from './driver-context.ts'
 
-export class Ear implements Listener {
+export class DriverEar implements Listener {
   readonly heard: string[] = []
   gaps = 0
   /** How many gaps there had been when each loss was told. */
@@ -47,7 +47,7 @@ export async function publishUntilHeard(
   driver: Driver,
   channel: string,
   message: string,
-  ear: Ear,
+  ear: DriverEar,
 ): Promise<void> {
   await until(async () => {
     await publish(driver, channel, message)
@@ -59,7 +59,11 @@ export async function publishUntilHeard(
  * Publishes by a client that has just connected, until the node of the commands has told a subscriber itself: what a replica
  * passes on to its own subscribers is heard, too, but scripts count nobody there.
  */
-export async function publishUntilCounted(context: DriverContext, channel: string, ear: Ear): Promise<void> {
+export async function publishUntilCounted(
+  context: DriverContext,
+  channel: string,
+  ear: DriverEar,
+): Promise<void> {
   await withDriver(context, async ({ driver }) => {
     await until(async () => (await publish(driver, channel, 'counted')) > 0, 'a subscriber was counted')
     await until(() => ear.heard.includes('counted'), 'it was heard')

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { until } from './driver-calls.ts'
 import { type DriverCase, withDriver } from './driver-context.ts'
-import { Ear, publishUntilCounted, publishUntilHeard } from './driver-ear.ts'
+import { DriverEar, publishUntilCounted, publishUntilHeard } from './driver-ear.ts'
 
 export const failoverCases: DriverCase[] = [
   {
@@ -12,7 +12,7 @@ export const failoverCases: DriverCase[] = [
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const channel = `wake:{${context.uniqueTag()}}`
-        const ear = new Ear()
+        const ear = new DriverEar()
         await driver.subscribe(channel, ear)
 
         await context.failover?.()
@@ -26,7 +26,7 @@ export const failoverCases: DriverCase[] = [
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const channel = `wake:{${context.uniqueTag()}}`
-        const ear = new Ear(driver)
+        const ear = new DriverEar(driver)
         await driver.subscribe(channel, ear)
 
         await context.switchover?.(channel)
@@ -44,7 +44,7 @@ export const failoverCases: DriverCase[] = [
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const channel = `wake:{${context.uniqueTag()}}`
-        const ear = new Ear(driver)
+        const ear = new DriverEar(driver)
         await driver.subscribe(channel, ear)
 
         await context.halfOpenSubscribers?.()

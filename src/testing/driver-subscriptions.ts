@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { until } from './driver-calls.ts'
 import { type DriverCase, withDriver } from './driver-context.ts'
-import { Ear, publish, publishUntilHeard } from './driver-ear.ts'
+import { DriverEar, publish, publishUntilHeard } from './driver-ear.ts'
 
 export const subscriptionCases: DriverCase[] = [
   {
@@ -9,7 +9,7 @@ export const subscriptionCases: DriverCase[] = [
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const channel = `wake:{${context.uniqueTag()}}`
-        const [closed, open] = [new Ear(), new Ear()]
+        const [closed, open] = [new DriverEar(), new DriverEar()]
         const subscription = await driver.subscribe(channel, closed)
         await publish(driver, channel, 'first €')
         await until(() => closed.heard.length === 1, 'the message arrived')
@@ -28,7 +28,7 @@ export const subscriptionCases: DriverCase[] = [
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const channel = `wake:{${context.uniqueTag()}}`
-        const ear = new Ear()
+        const ear = new DriverEar()
         const [one, other] = await Promise.all([
           driver.subscribe(channel, ear),
           driver.subscribe(channel, ear),
@@ -51,8 +51,8 @@ export const subscriptionCases: DriverCase[] = [
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const tags = Array.from({ length: 12 }, () => context.uniqueTag())
-        const ears = tags.map(() => new Ear())
-        await Promise.all(tags.map((tag, n) => driver.subscribe(`wake:{${tag}}`, ears[n] ?? new Ear())))
+        const ears = tags.map(() => new DriverEar())
+        await Promise.all(tags.map((tag, n) => driver.subscribe(`wake:{${tag}}`, ears[n] ?? new DriverEar())))
 
         await Promise.all(tags.map((tag) => publish(driver, `wake:{${tag}}`, tag)))
         await until(() => ears.every((ear) => ear.heard.length > 0), 'everybody was told')
@@ -68,7 +68,7 @@ export const subscriptionCases: DriverCase[] = [
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const channel = `wake:{${context.uniqueTag()}}`
-        const ears = [new Ear(), new Ear()]
+        const ears = [new DriverEar(), new DriverEar()]
         await Promise.all(ears.map((ear) => driver.subscribe(channel, ear)))
         assert.equal(driver.healthy(), true)
 
@@ -88,7 +88,7 @@ export const subscriptionCases: DriverCase[] = [
     title: 'a listener is told that its subscription is lost, before it is told of the gap',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
-        const ear = new Ear()
+        const ear = new DriverEar()
         await driver.subscribe(`wake:{${context.uniqueTag()}}`, ear)
 
         await context.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
@@ -103,7 +103,7 @@ export const subscriptionCases: DriverCase[] = [
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const channel = `wake:{${context.uniqueTag()}}`
-        const ear = new Ear()
+        const ear = new DriverEar()
         await driver.subscribe(channel, ear)
 
         await context.moveSlot?.(channel)

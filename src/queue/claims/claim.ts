@@ -1,7 +1,7 @@
 // One claim from one queue, or from one partition of it.
 
 import { closed } from '../../runtime/calls/runner.ts'
-import { type AskedAll, type Asking, SILENT_RECHECK_MS } from '../../runtime/time/in-turn.ts'
+import { type AskedAll, type AskingInTurn, SILENT_RECHECK_MS } from '../../runtime/time/in-turn.ts'
 import type { QueueSource } from '../source/source.ts'
 import { ClaimedJob } from './claimed-job.ts'
 import { type Exchanged, isBehindOthers } from './exchange.ts'
@@ -129,7 +129,7 @@ export class ClaimRound {
   }
 
   /** `acks`: those are asked that have some, and every answer is needed. */
-  asking(acks: boolean): Asking<QueueSource, ClaimAnswer> {
+  asking(acks: boolean): AskingInTurn<QueueSource, ClaimAnswer> {
     const { worker, signal } = this.#claimant
     return {
       ask: (source, by) => {

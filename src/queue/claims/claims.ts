@@ -6,14 +6,15 @@ import { lastWord } from '../../runtime/calls/last-word.ts'
 import { closed, type Runner } from '../../runtime/calls/runner.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
-import { Ears, longestSleepMs } from '../../runtime/subscriptions/ear.ts'
+import { Ears } from '../../runtime/subscriptions/ear.ts'
 import type { Mailbox, Post } from '../../runtime/subscriptions/mailbox.ts'
 import { Joined } from '../../runtime/time/aborts.ts'
 import { type Opening, openWithin } from '../../runtime/subscriptions/open-within.ts'
-import { rest, unlessAborted } from '../../runtime/time/in-time.ts'
+import { unlessAborted } from '../../runtime/time/in-time.ts'
 import { InTurn, isSoon, PATIENCE_MS } from '../../runtime/time/in-turn.ts'
 import { checkInteger } from '../../runtime/values/arguments.ts'
 import type { Duration } from '../../runtime/values/duration.ts'
+import { type Look, lookOrSleep, type Waker } from '../../runtime/waiting/look-or-sleep.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
 import type { QueueSource } from '../source/source.ts'
@@ -45,14 +46,7 @@ export const CLAIM_OPTIONS: readonly string[] = [...LEND_OPTIONS, 'acks'] as con
 
 const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 
-interface Stand {
-  readonly id: string
-  readonly opening: Opening<SharedPosts>
-  readonly endsAt: number
-  readonly signal: AbortSignal | undefined
-}
-
-export class Claims {
+export class JobClaims {
   readonly #sources: readonly QueueSource[]
   /** Of the first, as all of them have it. */
   readonly #first: QueueSource
@@ -80,7 +74,13 @@ export class Claims {
     const opening = await this.#listen(id, endsAt, signal)
     let isHeard = false
     try {
-      const last = await this.#askOrSleep(terms, { id, opening, endsAt, signal })
+      const last = await lookOrSleep(() => this.#look(terms, id, signal), {
+        opening,
+        endsAt,
+        rechecks: RECHECKS,
+        deadlines: this.#runner.deadlines,
+        signal,
+      })
       isHeard = true
       return last
     } finally {
@@ -95,18 +95,13 @@ export class Claims {
     return this.#first.unit.runtime.runner
   }
 
-  async #askOrSleep(terms: JobClaimTerms, { id, opening, endsAt, signal }: Stand): Promise<ClaimAnswer> {
-    for (;;) {
-      // Before it asks: what is told from here on is heard.
-      const posts = opening.now?.posts ?? null
-      const answer = await this.#ask(terms, { worker: id, done: [], waits: true, signal })
-      const { jobs, recheckMs } = answer
-      const leftMs = Math.ceil(endsAt - performance.now())
-      if (jobs.length > 0 || leftMs <= 0) return answer
-      const longest = longestSleepMs(posts && new Ears(posts), RECHECKS)
-      const ms = Math.min(leftMs, longest, recheckMs === 0 ? Infinity : recheckMs)
-      await (posts === null ? rest(ms, this.#runner.deadlines, signal) : anyOf(posts, ms, signal))
-    }
+  async #look(
+    terms: JobClaimTerms,
+    worker: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Look<ClaimAnswer>> {
+    const value = await this.#ask(terms, { worker, done: [], waits: true, signal })
+    return { value, found: value.jobs.length > 0, recheckMs: value.recheckMs }
   }
 
   /** Rejects with the signal's reason: jobs that were claimed for a caller who has gone are for others. */
@@ -160,39 +155,38 @@ function toTerms({ limit = 1, lease = '30s' }: JobClaimOptions): JobClaimTerms {
 // Where one who waits for jobs is told: by any of the partitions that are listened to.
 
 /** Where letters of all partitions come. */
-export interface SharedPosts {
-  readonly posts: readonly Post[]
-  close(): void
+class SharedPosts extends Ears implements Waker {
+  readonly #posts: readonly Post[]
+
+  constructor(posts: readonly Post[]) {
+    super(posts)
+    this.#posts = posts
+  }
+
+  /** Resolves when one has a letter, or after `ms`. Rejects with the signal's reason. */
+  async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const [only, ...others] = this.#posts as readonly [Post, ...Post[]]
+    if (others.length === 0) return void (await only.sleep(ms, signal))
+    const enough = new Joined(signal === undefined ? [] : [signal])
+    const sleeps = this.#posts.map((post) => post.sleep(ms, enough.signal))
+    for (const sleep of sleeps) sleep.catch(() => undefined)
+    try {
+      await Promise.race(sleeps)
+    } finally {
+      enough.abort(new Error('another one has a letter'))
+    }
+  }
+
+  close(): void {
+    for (const post of this.#posts) post.close()
+  }
 }
 
 /** On all of them, or on none. */
-export async function listenOn(
-  channels: readonly string[],
-  mailbox: Mailbox,
-  id: string,
-): Promise<SharedPosts> {
+async function listenOn(channels: readonly string[], mailbox: Mailbox, id: string): Promise<SharedPosts> {
   const opened = await Promise.allSettled(channels.map((channel) => mailbox.expect(channel, id)))
-  const posts = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-  const close = (): void => posts.forEach((post) => post.close())
-  if (posts.length === channels.length) return { posts, close }
-  close()
+  const posts = new SharedPosts(opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])))
+  if (opened.every(({ status }) => status === 'fulfilled')) return posts
+  posts.close()
   throw new Error('not all partitions can be listened to')
-}
-
-/** Resolves when one has a letter, or after `ms`. Rejects with the signal's reason. */
-export async function anyOf(
-  posts: readonly Post[],
-  ms: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const [only, ...others] = posts as readonly [Post, ...Post[]]
-  if (others.length === 0) return void (await only.next(ms, signal))
-  const enough = new Joined(signal === undefined ? [] : [signal])
-  const waits = posts.map((post) => post.next(ms, enough.signal))
-  for (const wait of waits) wait.catch(() => undefined)
-  try {
-    await Promise.race(waits)
-  } finally {
-    enough.abort(new Error('another one has a letter'))
-  }
 }

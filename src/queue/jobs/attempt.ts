@@ -1,7 +1,7 @@
 // One attempt at one job: what holds its lease, and why it lost the job.
 
 import { note } from '../../generated/queue.ts'
-import type { BatchTerms, Send } from '../../runtime/calls/batcher.ts'
+import type { BatchTerms, SendBatch } from '../../runtime/calls/batcher.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
 import type { QueueSource } from '../source/source.ts'
@@ -49,7 +49,7 @@ const NOTES: BatchTerms = {
 /** Null: it is noted; else why not. */
 export function sendNote(source: QueueSource, noted: Note): Promise<LossReason | null> {
   const { unit, codec } = source
-  const send: Send<Note, LossReason | null> = async (notes, by) => {
+  const send: SendBatch<Note, LossReason | null> = async (notes, by) => {
     const { refused } = await unit.runOnce(note, (id) => ({ codec: codec.name, ...id, notes }), { by })
     const reasons = reasonsOf(refused)
     return notes.map((_, at) => reasons.get(at) ?? null)

@@ -3,7 +3,7 @@
 
 import { CHORES } from '../../generated/bits.ts'
 import { enqueue, enqueueAlike } from '../../generated/queue.ts'
-import type { Batcher, BatchTerms, Send } from '../../runtime/calls/batcher.ts'
+import type { Batcher, BatchTerms, SendBatch } from '../../runtime/calls/batcher.ts'
 import type { RunInSlot } from '../../runtime/connection/unit.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { inGroups } from '../../runtime/iteration/in-groups.ts'
@@ -75,7 +75,7 @@ const asking = new WeakMap<Enqueued, Promise<void>>()
 export class Enqueuer {
   readonly #source: QueueSource
   readonly #batch: string
-  readonly #send: Send<OutgoingJob, Enqueued>
+  readonly #send: SendBatch<OutgoingJob, Enqueued>
 
   constructor(source: QueueSource) {
     this.#source = source

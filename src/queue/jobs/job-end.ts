@@ -2,12 +2,12 @@
 
 import { type AwaitEndAnswer, awaitEnd } from '../../generated/queue.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
-import { longestSleepMs } from '../../runtime/subscriptions/ear.ts'
 import { type Opening, openWithin } from '../../runtime/subscriptions/open-within.ts'
-import { rest, unlessAborted } from '../../runtime/time/in-time.ts'
+import { unlessAborted } from '../../runtime/time/in-time.ts'
 import { isSoon } from '../../runtime/time/in-turn.ts'
 import { lastWord } from '../../runtime/calls/last-word.ts'
 import type { SharedPost } from '../../runtime/subscriptions/mailbox.ts'
+import { type Look, lookOrSleep } from '../../runtime/waiting/look-or-sleep.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import type { Unit } from '../../runtime/connection/unit.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
@@ -76,19 +76,14 @@ async function askOrSleep(
 ): Promise<JobEnd | null> {
   const { runner, mailbox } = source.unit.runtime
   const own = mailbox.newId()
-  for (;;) {
-    signal?.throwIfAborted()
-    // Before it asks: what is told from here on is heard.
-    const post = opening.now
+  const look = async (post: SharedPost | null): Promise<Look<JobEnd | null>> => {
     const waiter = post?.id ?? own
     names.add(waiter)
-    const answer = await unlessAborted(ask(source, { ...asked, waiter }), signal)
-    if (answer.status !== 'waits') return toEnd(source, answer)
-    const leftMs = Math.ceil(endsAt - performance.now())
-    if (leftMs <= 0) return null
-    const ms = Math.min(leftMs, longestSleepMs(post, RECHECKS))
-    await (post === null ? rest(ms, runner.deadlines, signal) : post.next(ms, signal))
+    const answer = await ask(source, { ...asked, waiter })
+    const value = answer.status === 'waits' ? null : toEnd(source, answer)
+    return { value, found: value !== null, recheckMs: 0 }
   }
+  return lookOrSleep(look, { opening, endsAt, rechecks: RECHECKS, deadlines: runner.deadlines, signal })
 }
 
 function leave(source: QueueSource, asked: Asked, signal: AbortSignal | undefined): Promise<void> {

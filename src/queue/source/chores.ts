@@ -3,7 +3,7 @@
 
 import { CHORES } from '../../generated/bits.ts'
 import type { Runtime } from '../../runtime/connection/runtime.ts'
-import { Backoff } from '../../runtime/time/backoff.ts'
+import { ExponentialBackoff } from '../../runtime/time/backoff.ts'
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
 
 /** What nobody else may come for: it is tried again until it has been done. */
@@ -72,7 +72,7 @@ export interface ErrandTerms {
 export class Errand {
   readonly #terms: ErrandTerms
   readonly #runtime: Runtime
-  readonly #backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  readonly #backoff = new ExponentialBackoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
   readonly #forget: () => void
   #trying: Promise<void> | null = null
   /** The try behind the one that is under way. */

@@ -1,7 +1,7 @@
 // What the server sends to a worker that waits: a call to come and claim, or a job that is claimed for it already
 // (lua/shared/queue/idle). Such a job is as if an answer had brought it, once an answer has told the server's clock.
 
-import { Backoff } from '../../runtime/time/backoff.ts'
+import { ExponentialBackoff } from '../../runtime/time/backoff.ts'
 import { longestSleepMs } from '../../runtime/subscriptions/ear.ts'
 import { pause } from '../../runtime/time/in-time.ts'
 import type { Letter, Post } from '../../runtime/subscriptions/mailbox.ts'
@@ -41,7 +41,7 @@ export class Letters {
   readonly #terms: LetterTerms
   readonly #id: string
   readonly #over = new AbortController()
-  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
+  readonly #backoff = new ExponentialBackoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   #post: Post | null = null
   /** By the newest answer. */
   #clock: Clock | null = null

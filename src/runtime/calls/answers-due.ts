@@ -9,7 +9,7 @@
 // shares are counted. Where answers were large their bytes are counted. Shares take turns.
 
 import type { Reply } from '../../driver.ts'
-import { Asked, Window } from './asked.ts'
+import { CallsOfKey, Window } from './asked.ts'
 import { DriverError } from '../errors/errors.ts'
 import { Turns } from '../iteration/turns.ts'
 
@@ -44,7 +44,7 @@ const EACH_KEY: Shares = {
 }
 
 /** A call with bytes in its answer. */
-export interface Asking {
+export interface DueCall {
   /** Its first key: calls of one operation on one unit have the same. */
   readonly key: string
   /** What its answer is counted as; kept here for it. */
@@ -56,14 +56,14 @@ export interface Asking {
 }
 
 /** Nothing is added to it: for the many of which none ever waits. */
-const NONE: Set<Asking> = new Set()
+const NONE: Set<DueCall> = new Set()
 
 export class AnswersDue {
-  readonly #byKey = new Map<string, Asked<Asking>>()
+  readonly #byKey = new Map<string, CallsOfKey<DueCall>>()
   /** Of shares with several keys. */
   readonly #windows = new Map<string, Window>()
-  readonly #small: Turns<Asked<Asking>>
-  readonly #large: Turns<Asked<Asking>>
+  readonly #small: Turns<CallsOfKey<DueCall>>
+  readonly #large: Turns<CallsOfKey<DueCall>>
   readonly #shares: Shares
   #waiting = 0
   /** By share. */
@@ -81,7 +81,7 @@ export class AnswersDue {
   }
 
   /** Asks it now or later, or refuses it. */
-  enter(asking: Asking): void {
+  enter(asking: DueCall): void {
     const asked = this.#byKey.get(asking.key) ?? this.#begin(asking.key)
     if (asked.waiting.size === 0 && this.#hasRoom(asked)) return this.#ask(asked, asking)
     if (this.#isFull(asked.share)) {
@@ -105,7 +105,7 @@ export class AnswersDue {
   }
 
   /** Nobody wants its answer. Without effect where it was sent. */
-  leave(asking: Asking): void {
+  leave(asking: DueCall): void {
     const asked = this.#byKey.get(asking.key)
     if (asked === undefined || !asked.waiting.delete(asking)) return
     this.#countWaiting(asked.share, -1)
@@ -114,7 +114,7 @@ export class AnswersDue {
   }
 
   /** Its answer is here; `null`: it will not come. */
-  over(asking: Asking, answer: Reply | null): void {
+  over(asking: DueCall, answer: Reply | null): void {
     const asked = this.#byKey.get(asking.key)
     if (asked === undefined) return
     asked.due -= 1
@@ -132,8 +132,8 @@ export class AnswersDue {
     this.#forgetIdle(asked)
   }
 
-  #begin(key: string): Asked<Asking> {
-    const asked = new Asked(key, this.#shares.of, this.#windowOf(key), NONE)
+  #begin(key: string): CallsOfKey<DueCall> {
+    const asked = new CallsOfKey(key, this.#shares.of, this.#windowOf(key), NONE)
     this.#byKey.set(key, asked)
     asked.window.keys += 1
     return asked
@@ -158,7 +158,7 @@ export class AnswersDue {
     else this.#waitingOf.set(share, left)
   }
 
-  #learn(asked: Asked<Asking>, answer: Reply | null): void {
+  #learn(asked: CallsOfKey<DueCall>, answer: Reply | null): void {
     if (answer === null) return
     const bytes = bytesOf(answer)
     this.#answers += 1
@@ -166,7 +166,7 @@ export class AnswersDue {
     this.#shares.came(bytes)
   }
 
-  #hasRoom(asked: Asked<Asking>): boolean {
+  #hasRoom(asked: CallsOfKey<DueCall>): boolean {
     if (asked.bytes === 0) {
       // Where some wait though there is room, it is for room of their own share.
       const isNext = this.#small.isEmpty || !this.#small.has(asked.share)
@@ -207,7 +207,7 @@ export class AnswersDue {
     return hasSmall
   }
 
-  #askFirst(asked: Asked<Asking>): void {
+  #askFirst(asked: CallsOfKey<DueCall>): void {
     const [first] = asked.waiting
     if (first === undefined) return
     asked.waiting.delete(first)
@@ -216,7 +216,7 @@ export class AnswersDue {
     if (asked.waiting.size === 0) this.#unqueue(asked)
   }
 
-  #ask(asked: Asked<Asking>, asking: Asking): void {
+  #ask(asked: CallsOfKey<DueCall>, asking: DueCall): void {
     const { bytes, window } = asked
     asked.due += 1
     asking.expectedBytes = bytes
@@ -229,18 +229,18 @@ export class AnswersDue {
     asking.ask()
   }
 
-  #queue(asked: Asked<Asking>): void {
+  #queue(asked: CallsOfKey<DueCall>): void {
     const [own, other] = asked.bytes > 0 ? [this.#large, this.#small] : [this.#small, this.#large]
     other.remove(asked)
     own.add(asked)
   }
 
-  #unqueue(asked: Asked<Asking>): void {
+  #unqueue(asked: CallsOfKey<DueCall>): void {
     this.#small.remove(asked)
     this.#large.remove(asked)
   }
 
-  #forgetIdle(asked: Asked<Asking>): void {
+  #forgetIdle(asked: CallsOfKey<DueCall>): void {
     if (this.#byKey.size <= MOST_KNOWN || !asked.idle) return
     if (asked.bytes === 0) this.#forget(asked)
     else this.#forgetOneIdle()
@@ -253,7 +253,7 @@ export class AnswersDue {
     }
   }
 
-  #forget(asked: Asked<Asking>): void {
+  #forget(asked: CallsOfKey<DueCall>): void {
     this.#byKey.delete(asked.key)
     asked.window.keys -= 1
     if (asked.window.keys === 0 && this.#shares !== EACH_KEY) this.#windows.delete(asked.share)

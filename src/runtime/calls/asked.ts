@@ -38,7 +38,7 @@ export class Window {
 }
 
 /** What is asked by one key. */
-export class Asked<Asking> {
+export class CallsOfKey<Asking> {
   readonly key: string
   readonly window: Window
   waiting: Set<Asking>

@@ -61,7 +61,7 @@ const WORTH_SHARING = 16
 const WORTH_BESIDE = WORTH_SHARING / 2
 
 /** Sends what has to be answered `by` then, or not at all. */
-export type Send<Item, Result> = (items: Item[], by: number) => Promise<Result[]>
+export type SendBatch<Item, Result> = (items: Item[], by: number) => Promise<Result[]>
 
 /** How long a group may take, and who sees to that. */
 export interface BatchTime {
@@ -75,7 +75,7 @@ const GRACE_MS = 10
 export class Batcher<Item, Result> implements Due {
   /** When the oldest group has to be settled. */
   by = 0
-  readonly #send: Send<Item, Result>
+  readonly #send: SendBatch<Item, Result>
   readonly #terms: BatchTerms
   readonly #time: BatchTime
   readonly #onIdle: () => void
@@ -88,7 +88,7 @@ export class Batcher<Item, Result> implements Due {
   #scheduledAt = 0
 
   /** `onIdle` is called whenever nothing waits and nothing is under way any more. */
-  constructor(send: Send<Item, Result>, terms: BatchTerms, time: BatchTime, onIdle: () => void) {
+  constructor(send: SendBatch<Item, Result>, terms: BatchTerms, time: BatchTime, onIdle: () => void) {
     this.#send = send
     this.#terms = terms
     this.#time = time

@@ -18,7 +18,7 @@ import {
   ServerReplyError,
 } from '../../driver.ts'
 import type { Linked } from '../../linked-list.ts'
-import type { AnswersDue, Asking } from './answers-due.ts'
+import type { AnswersDue, DueCall } from './answers-due.ts'
 import { onAbort } from '../time/aborts.ts'
 import type { Deadlines, Due } from '../time/deadlines.ts'
 import { startTimer, type Timer } from '../time/timer.ts'
@@ -65,14 +65,14 @@ export interface Runs {
 }
 
 /** How a call settles. */
-export interface Settle<R> {
+export interface SettleCall<R> {
   readonly by: number
   readonly trace: Trace
   resolve(answer: R): void
   reject(error: unknown): void
 }
 
-export class Run<A, R> implements Due, Asking {
+export class Run<A, R> implements Due, DueCall {
   readonly by: number
   previous: Linked | undefined = undefined
   next: Linked | undefined = undefined
@@ -81,7 +81,7 @@ export class Run<A, R> implements Due, Asking {
   /** It goes on while the instance closes. */
   readonly #goesOn: boolean
   readonly #operation: Operation<A, R>
-  readonly #settle: Settle<R>
+  readonly #settle: SettleCall<R>
   #call: ScriptCall
   #pause: Timer | null = null
   #pauseMs = FIRST_PAUSE_MS
@@ -97,7 +97,7 @@ export class Run<A, R> implements Due, Asking {
   #lastError: Error | null = null
   #forgetSignal: (() => void) | null = null
 
-  constructor(runs: Runs, operation: Operation<A, R>, call: ScriptCall, settle: Settle<R>) {
+  constructor(runs: Runs, operation: Operation<A, R>, call: ScriptCall, settle: SettleCall<R>) {
     this.by = settle.by
     this.#runs = runs
     this.#goesOn = settle.trace.atClose !== undefined

@@ -1,6 +1,6 @@
 // For what goes on for ever: an outage, however long, only interrupts it.
 
-import { Backoff } from '../time/backoff.ts'
+import { ExponentialBackoff } from '../time/backoff.ts'
 import { abortable, rest } from '../time/in-time.ts'
 import { isOutage } from '../errors/outage.ts'
 import { closed, type Runner } from './runner.ts'
@@ -17,7 +17,7 @@ export async function throughOutages<Value>(
   runner: Runner,
   signal?: AbortSignal,
 ): Promise<Value> {
-  const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  const backoff = new ExponentialBackoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
   for (;;) {
     try {
       return await abortable(work, signal)

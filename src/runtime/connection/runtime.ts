@@ -9,7 +9,7 @@
 
 import { type Driver, type Script, ServerReplyError } from '../../driver.ts'
 import type { Shares } from '../calls/answers-due.ts'
-import { Batcher, type BatchTerms, type Send } from '../calls/batcher.ts'
+import { Batcher, type BatchTerms, type SendBatch } from '../calls/batcher.ts'
 import { CallIds } from '../calls/call-ids.ts'
 import { checkDriver } from '../calls/check-driver.ts'
 import { Clearings } from '../calls/clearings.ts'
@@ -66,7 +66,11 @@ export class Runtime {
   }
 
   /** The batcher under way for `key`, so that short-lived handles of one unit share it. */
-  batcher<Item, Result>(key: string, terms: BatchTerms, send: Send<Item, Result>): Batcher<Item, Result> {
+  batcher<Item, Result>(
+    key: string,
+    terms: BatchTerms,
+    send: SendBatch<Item, Result>,
+  ): Batcher<Item, Result> {
     const known = this.#batchers.get(key)
     if (known !== undefined) return known as Batcher<Item, Result>
     const { deadlineMs, deadlines, lastDeadlines } = this.runner

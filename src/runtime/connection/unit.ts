@@ -13,7 +13,7 @@ type AnyOperation = Operation<never, unknown>
 /** The part of a key that is never there. */
 const NEVER = 'never'
 
-export interface Place {
+export interface UnitIdentity {
   readonly structure: string
   readonly name: string
   /** Which of the name's units, where it has several: `12`. */
@@ -24,7 +24,7 @@ export interface Place {
   readonly since: string
 }
 
-export interface Told {
+export interface ToldChannel {
   readonly channel: string
   readonly sharded: boolean
   /** The number of those who heard says who is there. */
@@ -45,17 +45,17 @@ export type RunInSlot = <A, R>(
 
 export class Unit {
   readonly runtime: Runtime
-  readonly place: Place
+  readonly place: UnitIdentity
   /** `shop:{feed:room}`, the beginning of every key; with `beside` it names one unit. */
   readonly prefix: string
   /** What each of its keys begins with: only theirs. */
   readonly beginning: string
   /** Where those listen who wait for a change. */
   readonly channel: string
-  #told: Told | null = null
+  #told: ToldChannel | null = null
   readonly #keys = new Map<AnyOperation, string[]>()
 
-  constructor(runtime: Runtime, place: Place) {
+  constructor(runtime: Runtime, place: UnitIdentity) {
     this.runtime = runtime
     this.place = place
     this.prefix = runtime.prefix(place.structure, place.name, place.unit)
@@ -73,7 +73,7 @@ export class Unit {
    * all units of a structure. On a cluster the channel carries the tag of the unit, so that script and listeners meet on one
    * node; without sharded channels the number of those who heard tells nothing there.
    */
-  get told(): Told {
+  get told(): ToldChannel {
     if (this.#told !== null) return this.#told
     const { info } = this.runtime.server
     const cluster = info?.cluster ?? false

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Place } from '../../linked-list.ts'
+import { ListPlace } from '../../linked-list.ts'
 import { DriverError } from '../errors/errors.ts'
 import type { ExtensionAnswer, ExtensionQuestion } from './belief.ts'
 import type { LeaseKind } from './extend-together.ts'
 import { End } from './grant.ts'
-import { type Keepable, LeaseKeeper } from './lease-keeper.ts'
+import { type KeeperLease, LeaseKeeper } from './lease-keeper.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -15,8 +15,8 @@ afterEach(() => {
 })
 
 /** A lease that writes down what it is told. */
-class StubLease implements Keepable {
-  readonly place: Place<Keepable> = new Place<Keepable>(this)
+class StubLease implements KeeperLease {
+  readonly place: ListPlace<KeeperLease> = new ListPlace<KeeperLease>(this)
   readonly told: string[] = []
   readonly askedAt: number = performance.now()
   readonly slotName: string = 'slot'

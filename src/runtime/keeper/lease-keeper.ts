@@ -10,7 +10,7 @@
 //
 // When each is due is its own affair (extension-plan.ts), and so is what it believes (belief.ts).
 
-import { LinkedList, type Place } from '../../linked-list.ts'
+import { LinkedList, type ListPlace } from '../../linked-list.ts'
 import type { ExtensionQuestion } from './belief.ts'
 import { Clearings } from '../calls/clearings.ts'
 import { type Extendable, extendTogether } from './extend-together.ts'
@@ -20,7 +20,7 @@ import { startTimer, type Timer } from '../time/timer.ts'
 export type { ExtendedLease, LeaseKind } from './extend-together.ts'
 
 /** A lease, as the keeper sees it. Instants are of `performance.now()`. */
-export interface Keepable extends Extendable {
+export interface KeeperLease extends Extendable {
   /** Leases with the same name can be extended in one call. */
   readonly slotName: string
   /** `performance.now()` before it was asked for. */
@@ -46,7 +46,7 @@ export interface Keepable extends Extendable {
 }
 
 /** Where a lease is in the list of all. */
-export type KeptPlace = Place<Keepable>
+export type KeptPlace = ListPlace<KeeperLease>
 
 const MOST_A_CALL = 500
 /** How often it looks whether the machine was suspended; timers do not count that time either. */
@@ -123,12 +123,12 @@ export class LeaseKeeper {
   }
 
   /** Its grant came while the instance closed. */
-  #refuse(lease: Keepable, cause: Error): void {
+  #refuse(lease: KeeperLease, cause: Error): void {
     lease.stop(cause)
     void lease.giveBackWithin(0)
   }
 
-  #leasesOn(beginning: string): Keepable[] {
+  #leasesOn(beginning: string): KeeperLease[] {
     return [...this.#leases].map(({ value: lease }) => lease).filter((lease) => lease.beginning === beginning)
   }
 
@@ -191,7 +191,7 @@ export class LeaseKeeper {
   }
 }
 
-function groupOf({ kind, slotName, isExtendedAlone, beginning, token }: Keepable): string {
+function groupOf({ kind, slotName, isExtendedAlone, beginning, token }: KeeperLease): string {
   const group = `${kind.name} ${slotName}`
   return isExtendedAlone ? `${group} ${beginning} ${token}` : group
 }

@@ -24,7 +24,7 @@
 // that nobody is there, for the task under it or the block is over, it is released again and again until it is RELEASED or LOST.
 
 import { brand } from '../../driver.ts'
-import { Place } from '../../linked-list.ts'
+import { ListPlace } from '../../linked-list.ts'
 import { Joined } from '../time/aborts.ts'
 import { Belief, type ExtensionAnswer, type ExtensionQuestion } from '../keeper/belief.ts'
 import type { Duration } from '../values/duration.ts'
@@ -35,7 +35,7 @@ import { nowOrInTheEnd } from '../time/in-the-end.ts'
 import { Sleeper } from '../time/sleeper.ts'
 import { didNotHappen, isLoss } from '../errors/outage.ts'
 import type { TaskLease } from './lease.ts'
-import type { Keepable, LeaseKeeper, LeaseKind } from '../keeper/lease-keeper.ts'
+import type { KeeperLease, LeaseKeeper, LeaseKind } from '../keeper/lease-keeper.ts'
 import { toLeaseMs } from './lease-options.ts'
 import type { Trace } from '../calls/runner.ts'
 import type { Unit } from '../connection/unit.ts'
@@ -62,7 +62,7 @@ const NONE: readonly AskedLength[] = []
 type State = 'held' | 'doubted' | 'releasing' | 'unsure' | 'released' | 'lost'
 
 /** A lease that the keeper extends until it is released. */
-export class KeptLease implements TaskLease, Keepable {
+export class KeptLease implements TaskLease, KeeperLease {
   static {
     brand(this, 'KeptLease')
   }
@@ -72,7 +72,7 @@ export class KeptLease implements TaskLease, Keepable {
   isExtendedAlone = false
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
-  readonly #place = new Place<Keepable>(this)
+  readonly #place = new ListPlace<KeeperLease>(this)
   readonly #belief: Belief
   /** Made when somebody asks for it: most leases are over before. */
   #aborts: Joined | null = null

@@ -1,7 +1,7 @@
 // Leases for somebody else: this process stands in line and hands a token on. It neither extends the lease nor
 // watches it, and keeps nothing of it.
 
-import { type Attempts, abandon, type Standing } from '../waiting/attempts.ts'
+import { type Attempts, abandon, type LineStanding } from '../waiting/attempts.ts'
 import { askingAt, ROUNDING_MS, toGrant } from '../keeper/grant.ts'
 import { unlessAborted } from '../time/in-time.ts'
 import { type LineTerms, standInLine } from '../waiting/line.ts'
@@ -49,7 +49,7 @@ export async function lend<Refusal extends NotLent>(
 async function tryAgain(
   attempts: Attempts,
   { mailbox, signal }: Pick<LineTerms, 'mailbox' | 'signal'>,
-): Promise<Standing> {
+): Promise<LineStanding> {
   const id = mailbox.newId()
   const askedAt = askingAt()
   const trace: Trace = {}

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { Backoff } from './backoff.ts'
+import { ExponentialBackoff } from './backoff.ts'
 
 test('each pause is twice the one before, up to the longest, and at least half of that', () => {
-  const backoff = new Backoff(100, 1000)
+  const backoff = new ExponentialBackoff(100, 1000)
   const pauses = Array.from({ length: 2000 }, () => backoff.next())
 
   for (const [at, most] of [100, 200, 400, 800, 1000, 1000].entries()) {
@@ -14,13 +14,13 @@ test('each pause is twice the one before, up to the longest, and at least half o
 })
 
 test('processes that failed together do not pause equally long', () => {
-  const pauses = new Set(Array.from({ length: 100 }, () => new Backoff(10_000, 10_000).next()))
+  const pauses = new Set(Array.from({ length: 100 }, () => new ExponentialBackoff(10_000, 10_000).next()))
 
   expect(pauses.size).toBeGreaterThan(1)
 })
 
 test('after a try that did not fail the pauses begin again', () => {
-  const backoff = new Backoff(100, 5000)
+  const backoff = new ExponentialBackoff(100, 5000)
   for (let failures = 0; failures < 10; failures++) backoff.next()
 
   backoff.reset()

@@ -1,7 +1,7 @@
 // How long to pause between tries that fail: twice as long each time, up to a limit. Half of each pause is random, so that
 // processes that failed together do not try again together.
 
-export class Backoff {
+export class ExponentialBackoff {
   readonly #firstMs: number
   readonly #longestMs: number
   #failures = 0

@@ -13,7 +13,7 @@ const LATER_PATIENCES = 5
 /** When to ask again at the latest where some were silent: nobody tells that they answer again. */
 export const SILENT_RECHECK_MS = 1000
 
-export interface Asking<Part, Told> {
+export interface AskingInTurn<Part, Told> {
   /** Settles `by` then. Null: it need not be asked, or not any more. */
   ask(part: Part, by: number): Promise<Told> | null
   take(told: Told): void | Promise<void>
@@ -67,7 +67,7 @@ export class InTurn<Part> {
   }
 
   /** Resolves when all have answered, or there is enough; for one who comes again also when the others are silent. */
-  async askAll<Told>(parts: readonly Part[], asking: Asking<Part, Told>): Promise<AskedAll> {
+  async askAll<Told>(parts: readonly Part[], asking: AskingInTurn<Part, Told>): Promise<AskedAll> {
     const round: Round = { by: this.#newDeadline(), isOver: false, hasAnswer: false, failures: [] }
     const underWay = new Set<Promise<void>>()
     const isBesideOthers = (): boolean => asking.comesAgain === true && round.hasAnswer
@@ -105,7 +105,7 @@ export class InTurn<Part> {
 
   /** Whether there is time to ask another one. Silence alone uses it up: a process that stood still has answers to read first. */
   async #hasTime<Told>(
-    asking: Asking<Part, Told>,
+    asking: AskingInTurn<Part, Told>,
     round: Round,
     underWay: ReadonlySet<Promise<void>>,
   ): Promise<boolean> {
@@ -124,7 +124,7 @@ export class InTurn<Part> {
   async #take<Told>(
     part: Part,
     answer: Promise<Told>,
-    asking: Asking<Part, Told>,
+    asking: AskingInTurn<Part, Told>,
     round: Round,
   ): Promise<void> {
     const askedAt = performance.now()

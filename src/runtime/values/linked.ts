@@ -22,7 +22,7 @@ export interface KeyLines {
 }
 
 /** A text, and in pairs which of its lines: the first, from 0, and how many. Then the next text, or lines of keys. */
-export type Pieces = readonly (LuaText | KeyLines | number)[]
+export type TextPieces = readonly (LuaText | KeyLines | number)[]
 
 /** A script whose errors lead to the files that it is made of. */
 export interface LinkedScript extends Script {
@@ -46,7 +46,7 @@ export function linked(
   sha1: string,
   { reads = false, bytes = false }: Partial<Pick<Script, 'reads' | 'bytes'>>,
   parts: readonly string[],
-  pieces: Pieces,
+  pieces: TextPieces,
 ): LinkedScript {
   let source: string | undefined
   const joined = (): Piece[] => piecesOf(name, parts, pieces)
@@ -72,7 +72,7 @@ export function linked(
   }
 }
 
-function piecesOf(name: string, parts: readonly string[], pieces: Pieces): Piece[] {
+function piecesOf(name: string, parts: readonly string[], pieces: TextPieces): Piece[] {
   const locals = pieces.flatMap((piece) => (isKeyLines(piece) ? (piece.locals ?? []) : []))
   const found: Piece[] = []
   let of: LuaText | undefined
@@ -85,7 +85,7 @@ function piecesOf(name: string, parts: readonly string[], pieces: Pieces): Piece
   return found
 }
 
-function isKeyLines(piece: Pieces[number] | undefined): piece is KeyLines {
+function isKeyLines(piece: TextPieces[number] | undefined): piece is KeyLines {
   return typeof piece === 'object' && !('text' in piece)
 }
 

@@ -5,7 +5,7 @@ import type { Mailbox } from '../subscriptions/mailbox.ts'
 import { didNotHappen } from '../errors/outage.ts'
 import type { Trace } from '../calls/runner.ts'
 
-export type Standing =
+export type LineStanding =
   | {
       readonly status: 'granted'
       readonly token: number
@@ -36,7 +36,7 @@ export interface Attempts {
   readonly leaseMs: number
   /** True when an attempt may go before those in line: it then tries before it stands in line itself. */
   readonly passes: boolean
-  attempt(id: string, how: AttemptHow): Promise<Standing>
+  attempt(id: string, how: AttemptHow): Promise<LineStanding>
   /** Leaves the line, or gives back what was granted meanwhile. */
   abandon(id: string, how: { listens: boolean }): Promise<unknown>
   /** Names the node that it speaks to. */

@@ -4,7 +4,7 @@ import { Deadlines } from '../time/deadlines.ts'
 import { DriverError } from '../errors/errors.ts'
 import { standInLine } from './line.ts'
 import { Mailbox } from '../subscriptions/mailbox.ts'
-import type { Attempts, Standing } from './attempts.ts'
+import type { Attempts, LineStanding } from './attempts.ts'
 
 interface Told {
   attempts: string[]
@@ -14,7 +14,7 @@ interface Told {
 
 /** A line whose server answers each attempt with the next of these, then with the last again. */
 function setup(
-  answers: readonly (Standing | Promise<Standing> | Error)[],
+  answers: readonly (LineStanding | Promise<LineStanding> | Error)[],
   channel: () => Promise<string> = async () => 'wake',
 ): {
   told: Told
@@ -40,8 +40,8 @@ function setup(
     attempt: async (id) => {
       told.attempts.push(id)
       const answer = answers[Math.min(told.attempts.length, answers.length) - 1] as
-        | Standing
-        | Promise<Standing>
+        | LineStanding
+        | Promise<LineStanding>
         | Error
       if (answer instanceof Error) throw answer
       return answer
@@ -54,9 +54,9 @@ function setup(
   return { told, mailbox, stand }
 }
 
-const queued: Standing = { status: 'queued', position: 3, recheckMs: 0, nowMs: 1000 }
-const granted: Standing = { status: 'granted', token: 7, expiresAtMs: 2000, nowMs: 1000 }
-const held: Standing = { status: 'held', retryAfterMs: 500 }
+const queued: LineStanding = { status: 'queued', position: 3, recheckMs: 0, nowMs: 1000 }
+const granted: LineStanding = { status: 'granted', token: 7, expiresAtMs: 2000, nowMs: 1000 }
+const held: LineStanding = { status: 'held', retryAfterMs: 500 }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 const full = new DriverError('store-full', 'no memory')
@@ -215,8 +215,8 @@ describe('waiting', () => {
   })
 
   test('an attempt that is aborted while it asks stands in no line behind that', async () => {
-    let answer: (standing: Standing) => void = () => undefined
-    const { stand, told, mailbox } = setup([new Promise<Standing>((resolve) => (answer = resolve))])
+    let answer: (standing: LineStanding) => void = () => undefined
+    const { stand, told, mailbox } = setup([new Promise<LineStanding>((resolve) => (answer = resolve))])
     const leaving = new AbortController()
     const grant = stand(5000, leaving.signal)
     await expect.poll(() => told.attempts.length).toBe(1)

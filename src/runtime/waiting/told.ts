@@ -1,7 +1,7 @@
 // Where the processes of those who wait in a line are told what became of them (lua/shared/line).
 
 import type { LineTerms } from './line.ts'
-import type { Told, Unit } from '../connection/unit.ts'
+import type { ToldChannel, Unit } from '../connection/unit.ts'
 import { toWaitMs, type Waiting } from './wait.ts'
 
 /** Whoever is handed something has this long to confirm that it is there: by extending or releasing it. */
@@ -26,7 +26,7 @@ export function lineTermsOf(unit: Unit, waiting: Waiting): LineTerms {
 }
 
 /** Where those who wait are told, once the server is known: before that a cluster would be taken for one node. */
-export async function learnTold(unit: Unit): Promise<Told> {
+export async function learnTold(unit: Unit): Promise<ToldChannel> {
   if (unit.runtime.server.info === null) await unit.learn()
   return unit.told
 }

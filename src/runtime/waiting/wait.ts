@@ -18,7 +18,7 @@ export function toWaitMs({ wait }: Waiting): number {
 }
 
 /** `value` is null when there was nothing; look again after `recheckMs` (0: only when woken). */
-export interface Attempt<Value> {
+export interface WaitAttempt<Value> {
   value: Value | null
   recheckMs: number
 }
@@ -37,7 +37,7 @@ const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 
 /** Resolves to null when there was nothing for `waitMs`. Rejects at once when the instance closes. */
 export async function waitFor<Value>(
-  attempt: () => Promise<Attempt<Value>>,
+  attempt: () => Promise<WaitAttempt<Value>>,
   terms: WaitTerms<Value>,
 ): Promise<Value | null> {
   const { runtime, channel, waitMs, signal } = terms

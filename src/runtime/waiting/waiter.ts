@@ -16,7 +16,7 @@ import type { Letter, Mailbox, Post } from '../subscriptions/mailbox.ts'
 import type { Opening } from '../subscriptions/open-within.ts'
 import type { Deadlines } from '../time/deadlines.ts'
 import { rest } from '../time/in-time.ts'
-import { type Attempts, abandon, guarded, type Standing } from './attempts.ts'
+import { type Attempts, abandon, guarded, type LineStanding } from './attempts.ts'
 import { type Look, lookOrSleep, type Waker } from './look-or-sleep.ts'
 
 // With a live subscription asking again is a safety net: soon after the first time, for a grant whose letter was lost, then
@@ -144,7 +144,7 @@ export class Waiter implements Waker {
     return nothing(this.#askAt)
   }
 
-  async #askOnce(): Promise<Standing> {
+  async #askOnce(): Promise<LineStanding> {
     const { signal, opening, mailbox } = this.#terms
     signal?.throwIfAborted()
     this.#post = opening.now
