@@ -9,44 +9,6 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const MOST_FILES = 25
 const MOST_FLOORS = 9
 
-/** Folders that are still over a limit, each with what it has now: only ever less. */
-const STILL_OVER: Readonly<Record<string, { readonly files?: number; readonly floors?: number }>> = {
-  'src/cache': { files: 38, floors: 16 },
-  'src/counters': { floors: 14 },
-  'src/feed': { files: 29, floors: 11 },
-  'src/queue': { files: 82, floors: 20 },
-}
-
-/** Names that stand for two concepts still. */
-const STILL_TWICE: readonly string[] = [
-  'Asked Asking Attempt Backlog Backoff Batch ClaimOptions ClaimTerms Connection Ear Ears Election',
-  'Extension Found Handler Kept LaneTerms LineTerms Listening Outcome Outgoing Partition',
-  'PartitionClaims Place Refused Send Settle Source Standing Step Terms Told Waiting',
-].flatMap((names) => names.split(' '))
-
-/** How many names of files in -ing each folder has still: only ever less. */
-const STILL_IN_ING: Readonly<Record<string, number>> = {
-  'src/autocomplete': 3,
-  'src/cache': 9,
-  'src/collection': 4,
-  'src/counters': 7,
-  'src/drivers/channels': 1,
-  'src/drivers/wire': 2,
-  'src/feed': 10,
-  'src/middleware/policies': 2,
-  'src/middleware/responses': 1,
-  'src/once': 6,
-  'src/queue': 20,
-  'src/rate-limit': 1,
-  'src/runtime/errors': 1,
-  'src/runtime/keeper': 1,
-  'src/runtime/leases': 1,
-  'src/runtime/subscriptions': 1,
-  'src/sinks/sql': 1,
-  'src/stores': 1,
-  'src/testing': 1,
-}
-
 /** Words in -ing that are things, or say what things are like. */
 const NO_DOING = new Set(['greeting', 'ping', 'recurring'])
 
@@ -69,24 +31,20 @@ function holds(rule: string, offenders: readonly string[]): void {
   expect(offenders, [`ARCHITECTURE.md: ${rule}`, ...offenders].join('\n')).toEqual([])
 }
 
-/** Those over their limit, and those whose limit may be lowered. */
-function beyond(folder: string, count: number, limit: number, still: number | undefined): string[] {
-  if (count > (still ?? limit)) return [`${folder} has ${count}, over ${still ?? limit}`]
-  return still !== undefined && count < still ? [`${folder} has ${count}: lower its ${still} here`] : []
-}
-
 test('a folder has at most 25 files, tests apart', () => {
-  const over = [...folders].flatMap(([folder, files]) =>
-    beyond(folder, files.length, MOST_FILES, STILL_OVER[folder]?.files),
+  const over = [...folders].filter(([, files]) => files.length > MOST_FILES)
+  holds(
+    'rule 15: a folder has at most 25 source files',
+    over.map(([folder, files]) => `${folder} has ${files.length}`),
   )
-  holds('rule 15: a folder has at most 25 source files', over)
 })
 
 test('the longest chain of imports inside a folder has at most 9 files', () => {
-  const over = [...folders].flatMap(([folder, files]) =>
-    beyond(folder, floorsOf(files), MOST_FLOORS, STILL_OVER[folder]?.floors),
+  const floors = [...folders].map(([folder, files]) => ({ folder, floors: floorsOf(files) }))
+  holds(
+    'rule 15: the longest chain of imports inside a folder has at most 9 files',
+    floors.filter((each) => each.floors > MOST_FLOORS).map((each) => `${each.folder} has ${each.floors}`),
   )
-  holds('rule 15: the longest chain of imports inside a folder has at most 9 files', over)
 })
 
 function floorsOf(files: readonly string[]): number {
@@ -130,14 +88,7 @@ test('an exported name of a type is one concept', () => {
   const twice = [...files].filter(([, found]) => found.length > 1)
   holds(
     'rule 16: no two files export a type of the same name',
-    twice
-      .filter(([name]) => !STILL_TWICE.includes(name))
-      .map(([name, found]) => `${name}: ${found.map(({ path }) => path).join(', ')}`),
-  )
-  const names = new Set(twice.map(([name]) => name))
-  holds(
-    'rule 16: what stands for one concept by now is taken off the list here',
-    STILL_TWICE.filter((name) => !names.has(name)),
+    twice.map(([name, found]) => `${name}: ${found.map(({ path }) => path).join(', ')}`),
   )
 })
 
@@ -149,17 +100,8 @@ function typesOf(path: string): { name: string; path: string }[] {
 }
 
 test('a file is named as a thing, or as what is done, and not as a doing', () => {
-  const doing = groupedBy(
-    sources.filter((path) => path.endsWith('ing.ts') && !NO_DOING.has(basename(path, '.ts'))),
-    (path) => dirname(path),
-  )
-  const rooms = new Set([...doing.keys(), ...Object.keys(STILL_IN_ING)])
   holds(
     'rule 16: no name of a file ends in -ing',
-    [...rooms].flatMap((folder) =>
-      beyond(folder, doing.get(folder)?.length ?? 0, 0, STILL_IN_ING[folder]).map((each) => {
-        return `${each}: ${doing.get(folder)?.join(', ') ?? ''}`
-      }),
-    ),
+    sources.filter((path) => path.endsWith('ing.ts') && !NO_DOING.has(basename(path, '.ts'))),
   )
 })

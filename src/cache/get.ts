@@ -150,14 +150,7 @@ export class Get<Value> {
     if (shared.isQuiet(name, token)) return null
     const load = this.#begin(this.#served, seen, 0)
     const hush = (ms: number): void => shared.hush(name, token, ms)
-    load.outcome.then(
-      (outcome) => {
-        // Whoever saw the same value need not ask for another one just now.
-        if (outcome.status === 'elsewhere') hush(outcome.ms)
-        else if (outcome.status === 'failed') hush(terms.restMs)
-      },
-      () => hush(terms.restMs),
-    )
+    load.outcome.then((outcome) => restAfter(outcome, terms.restMs, hush)).catch(() => hush(terms.restMs))
     return load
   }
 
@@ -226,4 +219,10 @@ export class Get<Value> {
   #tooLate(): WaitTimeoutError {
     return new WaitTimeoutError(this.#source.resourceOf(this.#key), `${this.#terms.waitMs} ms`)
   }
+}
+
+/** Whoever saw the same value need not ask for another one just now. */
+function restAfter(outcome: LoadOutcome<unknown>, restMs: number, hush: (ms: number) => void): void {
+  if (outcome.status === 'elsewhere') hush(outcome.ms)
+  else if (outcome.status === 'failed') hush(restMs)
 }

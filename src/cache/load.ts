@@ -261,24 +261,25 @@ class ElectedLoad<Value> {
 
   /** A store that is away or full loses nothing but the effort. */
   async #store(found: LoadedValue): Promise<SaveStatus> {
-    const { key, id } = this.#election
     this.#state = { status: 'storing', found }
-    const ended = this.#endLease().catch((error: unknown) => {
-      if (!isOutage(error)) throw error
-      this.#source.giveUp(key, id).catch(() => undefined)
-    })
-    await this.#inTime(ended)
+    await this.#inTime(this.#endLease().catch((cause: unknown) => this.#giveUpUnstored(cause)))
     return this.#saved
   }
 
-  async #fail(error: unknown): Promise<LoadOutcome<Value>> {
+  #giveUpUnstored(cause: unknown): void {
+    if (!isOutage(cause)) throw cause
+    const { key, id } = this.#election
+    this.#source.giveUp(key, id).catch(() => undefined)
+  }
+
+  async #fail(thrown: unknown): Promise<LoadOutcome<Value>> {
     if (this.#source.runtime.runner.closed) return { status: 'failed', error: closed() }
     const isLost = this.#lease.remainingMs === 0
-    this.#source.tell?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error })
-    const reason = isLost ? '' : cut(summaryOf(error), LONGEST_REASON_BYTES)
+    this.#source.tell?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error: thrown })
+    const reason = isLost ? '' : cut(summaryOf(thrown), LONGEST_REASON_BYTES)
     this.#state = { status: 'failing', reason }
     await this.#inTime(this.#endLease()).catch(() => undefined)
-    return isLost ? { status: 'lost' } : { status: 'failed', error }
+    return isLost ? { status: 'lost' } : { status: 'failed', error: thrown }
   }
 
   /** The script decides also where the lease has lapsed: nobody else may have begun. */
@@ -289,14 +290,9 @@ class ElectedLoad<Value> {
   /** What the end of the lease does, instead of a release. */
   #end(): Promise<unknown> {
     const { key, id } = this.#election
-    switch (this.#state.status) {
-      case 'running':
-        return this.#source.giveUp(key, id)
-      case 'failing':
-        return this.#source.giveUp(key, id, this.#state.reason)
-      case 'storing':
-        return this.#save(this.#state.found)
-    }
+    if (this.#state.status === 'storing') return this.#save(this.#state.found)
+    const reason = this.#state.status === 'failing' ? this.#state.reason : ''
+    return this.#source.giveUp(key, id, reason)
   }
 
   async #save(found: LoadedValue): Promise<void> {

@@ -40,7 +40,7 @@ function setup() {
     due += keys
     most = Math.max(most, due)
     const replies = read(calls)
-    Promise.allSettled(replies).finally(() => (due -= keys))
+    void Promise.allSettled(replies).then(() => (due -= keys))
     return replies
   }
   const prefix = runtime.prefix('cache', 'values')

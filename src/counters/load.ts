@@ -3,7 +3,7 @@
 
 import { begin, inspect, load } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/calls/batcher.ts'
-import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { AmbiguousError, DriverError, type InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
 import { OverflowError, SinkError, UnknownCounterError } from './errors.ts'
 import type { LedgerPlace, LedgerStanding } from './sink.ts'

@@ -44,7 +44,7 @@ interface Holder<Body, Held> {
   hold(source: FeedSource<Body>, granted: GrantedClaim<Body>): Held
 }
 
-export class Claims<Body, Held extends Claim<Body>> {
+export class FeedClaims<Body, Held extends Claim<Body>> {
   readonly #partitions: Partitions<Body>
   readonly #deadLetters: DeadLetterTerms
   readonly #holder: Holder<Body, Held>

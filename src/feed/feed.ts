@@ -6,7 +6,7 @@ import { checkName } from '../runtime/values/keys.ts'
 import { type Appended, Appender } from './appender.ts'
 import { lookUp, type Removed, type RemoveOptions, removeMessages } from './by-id.ts'
 import { Claim } from './claim.ts'
-import { CLAIM_OPTIONS, type ClaimOptions, Claims, TAKE_OPTIONS, takeMessages } from './claims.ts'
+import { CLAIM_OPTIONS, type ClaimOptions, FeedClaims, TAKE_OPTIONS, takeMessages } from './claims.ts'
 import { type FeedOptions, type FeedTerms, toFeedTerms } from './feed-options.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
 import { type Entry, type FoundMessages, type Message, sortOut } from './message.ts'
@@ -35,7 +35,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   /** One: the feed itself. */
   readonly #partitions: Partitions<Body>
   readonly #appender: Appender<Body>
-  readonly #claims: Claims<Body, Claim<Body>>
+  readonly #claims: FeedClaims<Body, Claim<Body>>
 
   /** `unit`: where it is that is not under its name alone, such as the dead letters of one. */
   constructor(runtime: Runtime, name: string, options: FeedOptions<Body> = {}, unit?: Unit) {
@@ -45,7 +45,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     this.#partitions = new Partitions([unit ?? feedUnit(runtime, this.name)], options.codec)
     this.settle = new SettlingClaims(this.#partitions)
     this.#appender = new Appender(this.#partitions.first, this.#terms)
-    this.#claims = new Claims(this.#partitions, this.#terms.deadLetters, {
+    this.#claims = new FeedClaims(this.#partitions, this.#terms.deadLetters, {
       hold: (source, granted) => new Claim(source, granted),
     })
   }

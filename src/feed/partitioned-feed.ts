@@ -3,7 +3,7 @@ import { checkInteger, checkOptions, checkToken } from '../runtime/values/argume
 import { checkName } from '../runtime/values/keys.ts'
 import { lookUp, type Removed, type RemoveOptions, removeMessages } from './by-id.ts'
 import { PartitionClaim } from './claim.ts'
-import { CLAIM_OPTIONS, type ClaimOptions, Claims, TAKE_OPTIONS, takeMessages } from './claims.ts'
+import { CLAIM_OPTIONS, type ClaimOptions, FeedClaims, TAKE_OPTIONS, takeMessages } from './claims.ts'
 import { type FeedOptions, type FeedTerms, toFeedTerms } from './feed-options.ts'
 import { inspectPartitions, type PartitionedInspection } from './inspection.ts'
 import { readMergedPage } from './merged-page.ts'
@@ -54,7 +54,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   readonly #terms: FeedTerms
   readonly #partitions: Partitions<Body>
   readonly #router: MessageRouter<Body>
-  readonly #claims: Claims<Body, PartitionClaim<Body>>
+  readonly #claims: FeedClaims<Body, PartitionClaim<Body>>
 
   /** `beside`: the dead letters of the feed of that name. */
   constructor(runtime: Runtime, name: string, options: PartitionedFeedOptions<Body> = {}, beside?: 'dead') {
@@ -66,7 +66,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     this.#partitions = spreadOver(feedUnit(runtime, this.name), count, each.codec, beside)
     this.settle = new SettlingClaims(this.#partitions)
     this.#router = new MessageRouter(this.#partitions, this.#terms)
-    this.#claims = new Claims(this.#partitions, this.#terms.deadLetters, {
+    this.#claims = new FeedClaims(this.#partitions, this.#terms.deadLetters, {
       hold: (source, granted) => new PartitionClaim(source, granted),
     })
   }

@@ -8,89 +8,10 @@ import { checkOptions } from '../runtime/values/arguments.ts'
 import { PartitionedQueue, type PartitionedQueueOptions, Queue, type QueueOptions } from './queue.ts'
 import type { GivenBy, MadeBy, SchemasByName } from './source/schemas.ts'
 
-export {
-  type PartitionedQueue,
-  type PartitionedQueueOptions,
-  Queue,
-  type QueueOptions,
-} from './queue.ts'
-export type { Advanced, NextJob } from './claims/outcomes.ts'
-export type { JobEnd } from './jobs/job-end.ts'
-export type { BackoffFunction, Backoffs } from './worker/attempts.ts'
-export {
-  type BatchContext,
-  type BatchFunction,
-  BatchHandler,
-  type BatchOptions,
-  batch,
-} from './worker/batch.ts'
 export type { JobClaimOptions as ClaimOptions } from './claims/claims.ts'
-export { ClaimedJob } from './claims/claimed-job.ts'
-export type { BuryOptions, ReleaseOptions, RetryOptions } from './claims/outcomes.ts'
-export type { Enqueued } from './jobs/enqueuer.ts'
-export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './events.ts'
-export type { LossReason } from './jobs/attempt.ts'
-export type { Handler, Handlers } from './worker/attempts.ts'
-export type { Happening, HistoryEntry, JobHistory } from './jobs/job.ts'
-export type { QueueHooks } from './preparer.ts'
-export type { FoundJob, Job, JobState, LogLine } from './jobs/job.ts'
-export type { Backoff, JobOptions, Unique } from './jobs/job-options.ts'
-export type { Jobs, Jobs as PartitionedJobs } from './jobs/jobs.ts'
-export type {
-  Failures,
-  JobListOptions,
-  JobPage,
-  SearchOptions,
-  StateListOptions,
-} from './jobs/unit-jobs.ts'
-export type { LentJob, LentJobs } from './detached/lent-jobs.ts'
-export type { IfParentFails, Parent, ParentId, ParentsChanged, ParentState } from './jobs/parents.ts'
-
-export type { NewJob } from './preparer.ts'
-export type {
-  CronRecurrence,
-  CronRule,
-  IntervalRecurrence,
-  IntervalRule,
-  MissedRuns,
-  Recurrence,
-  RecurrenceRule,
-} from './recurring/recurrence.ts'
-export type {
-  Recurring,
-  Recurring as PartitionedRecurring,
-  RecurringBounds,
-  RecurringJob,
-  RecurringJobOptions,
-  RecurringOptions,
-  RecurringPage,
-} from './recurring/recurring-jobs.ts'
-export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './source/schemas.ts'
-export type {
-  GroupInspection,
-  PartitionedQueueInspection,
-  QueueInspection,
-  QueueSettings,
-  Rate,
-  Settings,
-  Settings as PartitionedSettings,
-  Throttle,
-} from './settings.ts'
-export type {
-  AckedJob,
-  AdvancedJob,
-  BuriedJob,
-  ExtendedJobs,
-  JobLease,
-  ReleasedJob,
-  RetriedJob,
-  Settled,
-  SettledAdvance,
-  SettlingByToken,
-} from './detached/settling-by-token.ts'
-export type { Spread, Stats, StatsCounts, StatsOptions, StatsPeriod } from './stats.ts'
-export type { TagCount } from './jobs/tags.ts'
-export type { Worker, WorkOptions } from './worker/worker.ts'
+export type { Jobs } from './jobs/jobs.ts'
+export * from './names.ts'
+export type { Settings } from './settings.ts'
 
 /** For `preload` of a connection. */
 export const queueScripts: StructureScripts = /* @__PURE__ */ scriptsOf('queue', operations)

@@ -4,7 +4,7 @@ import type { DriverCase } from './driver-context.ts'
 import { failoverCases } from './driver-failovers.ts'
 import { faultCases } from './driver-faults.ts'
 import { readCases } from './driver-reads.ts'
-import { reconnectingCases } from './driver-reconnecting.ts'
+import { reconnectingCases } from './driver-reconnection.ts'
 import { replyCases } from './driver-replies.ts'
 import { subscriptionCases } from './driver-subscriptions.ts'
 

@@ -23,13 +23,13 @@ export interface RouteTerms<Query extends TSchema, Body extends TSchema> {
   /** By default that of all routes. */
   readonly query?: Query
   readonly body?: Body
-  /** Of a body; by default it is small. */
-  readonly bodyLimit?: 'maxAppendBytes' | 'maxOtherBytes'
+  /** Whether the body may be as large as what is appended; by default it is small. */
+  readonly large?: boolean
   /** Headers that the route reads, with what they mean. */
   readonly described?: Readonly<Record<string, string>>
   readonly answers: Answers
   /** Statuses of problems, beside those that every route has, or every body. */
-  readonly problems?: readonly number[]
+  readonly or?: readonly number[]
   readonly config?: FastifyContextConfig
   readonly exposeHeadRoute?: boolean
 }
@@ -106,19 +106,11 @@ export class Routes<Query extends TSchema = typeof NoQuery> {
     method: HTTPMethods,
     url: Url,
     summary: string,
-    {
-      body,
-      bodyLimit,
-      answers: own,
-      problems = [],
-      query,
-      config,
-      exposeHeadRoute,
-      ...said
-    }: RouteTerms<Own, Body>,
+    { body, large, answers: own, or = [], query, config, exposeHeadRoute, ...said }: RouteTerms<Own, Body>,
     handler: (request: RouteRequest<Url, Own, Body>, reply: FastifyReply) => Promise<unknown>,
   ): void {
-    const most = bodyLimit ?? (body === undefined ? null : 'maxOtherBytes')
+    const { maxAppendBytes, maxOtherBytes } = this.limits
+    const isLimited = body !== undefined || large !== undefined
     const querystring = query ?? this.#usual.query
     this.#app.route({
       method,
@@ -130,9 +122,9 @@ export class Routes<Query extends TSchema = typeof NoQuery> {
         ...this.#paramsOf(url),
         ...(querystring === null ? {} : { querystring }),
         ...(body === undefined ? {} : { body }),
-        response: answers(own, ...problems, ...(body === undefined ? [] : BODY)),
+        response: answers(own, ...or, ...(body === undefined ? [] : BODY)),
       },
-      ...(most === null ? {} : { bodyLimit: this.limits[most] }),
+      ...(isLimited ? { bodyLimit: large === true ? maxAppendBytes : maxOtherBytes } : {}),
       ...(config === undefined ? {} : { config }),
       ...(exposeHeadRoute === undefined ? {} : { exposeHeadRoute }),
       handler: async (request, reply) => {

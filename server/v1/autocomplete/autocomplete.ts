@@ -85,14 +85,14 @@ function addEntries(routes: Routes, open: Open): void {
       description: 'An entry takes the place of the one with its id. The same may be added again.',
       body: Entries,
       answers: added,
-      bodyLimit: 'maxAppendBytes',
+      large: true,
     },
     async (request) => open(request).addMany(newEntries(request.body.entries, request.jsonText)),
   )
 }
 
 function removeEntries(routes: Routes, open: Open): void {
-  routes.delete(`${url}/entries/:id`, 'Remove', { answers: removed, problems: [404] }, async (request) => {
+  routes.delete(`${url}/entries/:id`, 'Remove', { answers: removed, or: [404] }, async (request) => {
     const { id } = request.params
     if (!(await open(request).remove(id))) throw new RefusedRequest('not-found', `There is no entry ${id}.`)
   })

@@ -31,7 +31,7 @@ function values(routes: Routes): void {
       description: 'A load that is under way is revoked: what it finds may be older.',
       body: NewValue,
       answers: stored,
-      bodyLimit: 'maxAppendBytes',
+      large: true,
     },
     async (request) => {
       const value = valueIn(request.jsonText)
@@ -42,7 +42,7 @@ function values(routes: Routes): void {
   routes.get(
     `${url}/value`,
     'Find',
-    { description: 'It never has anybody load the value.', answers: kept, problems: [404] },
+    { description: 'It never has anybody load the value.', answers: kept, or: [404] },
     async (request, reply) => {
       const { key } = request.params
       const found = await cacheOf(routes.perilune, request).find(key)
@@ -71,7 +71,7 @@ function invalidate(routes: Routes): void {
       description: 'Whoever asks after that never gets what was made before.',
       body: Invalidation,
       answers: invalidated,
-      bodyLimit: 'maxAppendBytes',
+      large: true,
     },
     async (request) => {
       const { keys, tag } = request.body

@@ -83,8 +83,8 @@ function complete(routes: Routes): void {
       description: 'Refused when it was invalidated or set meanwhile, or when another load has begun.',
       body: Loaded,
       answers: stored,
-      problems: [410],
-      bodyLimit: 'maxAppendBytes',
+      or: [410],
+      large: true,
     },
     async (request) => {
       const { key, load } = request.params
@@ -98,7 +98,7 @@ function keep(routes: Routes): void {
   routes.patch(
     `${url}/:load`,
     'Extend',
-    { body: Extension, answers: extended, problems: [410] },
+    { body: Extension, answers: extended, or: [410] },
     async (request) => {
       const { key, load } = request.params
       return {
@@ -111,7 +111,7 @@ function keep(routes: Routes): void {
   routes.delete(
     `${url}/:load`,
     'Give up',
-    { query: Failing, answers: failed, problems: [410] },
+    { query: Failing, answers: failed, or: [410] },
     async (request) => {
       const { key, load } = request.params
       await cacheOf(routes.perilune, request).fail(key, load, request.query.reason)

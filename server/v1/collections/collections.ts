@@ -95,7 +95,7 @@ function replace(routes: Routes, open: Open): void {
   routes.put(
     url,
     'Replace all items',
-    { body: Replacement, answers: replaced, bodyLimit: 'maxAppendBytes' },
+    { body: Replacement, answers: replaced, large: true },
     async (request) => {
       const { items: _items, limit: bound, ...options } = request.body
       const given = itemsIn(kindOf(request), request.jsonText, request.body.items)
@@ -110,7 +110,7 @@ function read(routes: Routes, open: Open): void {
   routes.get(
     `${url}/items`,
     'Read',
-    { query: PageQuery, answers: page, problems: [404] },
+    { query: PageQuery, answers: page, or: [404] },
     async (request, reply) => {
       const found = await open(request).read(request.query)
       if (found.status === 'absent') throw absent(request)
@@ -127,7 +127,7 @@ function add(routes: Routes, open: Open): void {
   routes.post(
     `${url}/items`,
     'Append or add',
-    { body: Addition, answers: added, problems: [404], bodyLimit: 'maxAppendBytes' },
+    { body: Addition, answers: added, or: [404], large: true },
     async (request) => {
       const given = itemsIn(kindOf(request), request.jsonText, request.body.items)
       const collection = open(request, boundsOf(request.body.limit))
@@ -147,8 +147,8 @@ function remove(routes: Routes, open: Open): void {
       description: 'Of a set or a sorted set by value, of a hash by field.',
       body: Removal,
       answers: removed,
-      problems: [404],
-      bodyLimit: 'maxAppendBytes',
+      or: [404],
+      large: true,
     },
     async (request) => {
       const collection = open(request)

@@ -15,18 +15,13 @@ export interface LeasePlace {
 }
 
 export function keepLeases(routes: Routes, { url, query = NoQuery, open }: LeasePlace): void {
-  routes.patch(
-    url,
-    'Extend',
-    { query, body: Extension, answers: extended, problems: [410] },
-    async (request) => {
-      const token = tokenOf(request)
-      const { leaseMs, expiresAtMs } = await open(request).extend(token, request.body.lease ?? '30s')
-      return { token, leaseMs, expiresAtMs }
-    },
-  )
+  routes.patch(url, 'Extend', { query, body: Extension, answers: extended, or: [410] }, async (request) => {
+    const token = tokenOf(request)
+    const { leaseMs, expiresAtMs } = await open(request).extend(token, request.body.lease ?? '30s')
+    return { token, leaseMs, expiresAtMs }
+  })
 
-  routes.delete(url, 'Release', { query, answers: released, problems: [410] }, async (request) => {
+  routes.delete(url, 'Release', { query, answers: released, or: [410] }, async (request) => {
     await open(request).release(tokenOf(request))
   })
 }

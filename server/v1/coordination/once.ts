@@ -62,7 +62,7 @@ function begin(routes: Routes, open: Open): void {
   routes.post(
     `${url}/attempts`,
     'Begin',
-    { query: WaitQuery, body: Terms, answers: begun, problems: [410] },
+    { query: WaitQuery, body: Terms, answers: begun, or: [410] },
     async (request, reply) => {
       const { fingerprint, id, ...terms } = request.body
       const { key } = request.params
@@ -107,8 +107,8 @@ function complete(routes: Routes, open: Open): void {
       description: 'Any JSON; kept to the letter. The same result may be put again.',
       body: Type.Unknown(),
       answers: completed,
-      problems: [410],
-      bodyLimit: 'maxAppendBytes',
+      or: [410],
+      large: true,
     },
     async (request) => {
       const { key, token } = request.params
@@ -125,7 +125,7 @@ function wholeKeys(routes: Routes, open: Open): void {
     return { key, ...shown }
   })
 
-  routes.get(`${url}/result`, 'The result', { answers: found, problems: [404] }, async (request, reply) => {
+  routes.get(`${url}/result`, 'The result', { answers: found, or: [404] }, async (request, reply) => {
     const { key } = request.params
     const known = await open(request).find(key)
     if (known === null) throw new RefusedRequest('not-found', `There is no result of ${key}.`)

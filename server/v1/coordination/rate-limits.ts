@@ -120,7 +120,7 @@ function releasePlaces(routes: Routes, open: Open): void {
   routes.delete(
     `${url}/leases/:token`,
     'Release a place',
-    { query: LimitsQuery, answers: released, problems: [410] },
+    { query: LimitsQuery, answers: released, or: [410] },
     async (request) => {
       const { subject, token } = request.params
       await open(request, limitsIn(request.query)).release(subject, Number(token))

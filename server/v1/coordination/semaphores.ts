@@ -74,7 +74,7 @@ function resize(routes: Routes, open: Open): void {
 function wholeSemaphores(routes: Routes, open: Open): void {
   const url = '/semaphores/:name'
 
-  routes.get(url, 'Inspect', { answers: picture, problems: [404] }, async (request) => {
+  routes.get(url, 'Inspect', { answers: picture, or: [404] }, async (request) => {
     const { name } = request.params
     const seenNow = await open(request).inspect()
     // Its limit is not known either.

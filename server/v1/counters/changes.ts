@@ -26,8 +26,8 @@ function increment(routes: Routes, open: CountersOf): void {
       described: { 'Idempotency-Key': 'For a request with one increment: its idempotencyKey.' },
       body: Increments,
       answers: incremented,
-      problems: [404, 409],
-      bodyLimit: 'maxAppendBytes',
+      or: [404, 409],
+      large: true,
     },
     async (request) => {
       const counters = countedHere(open(request))
@@ -53,8 +53,8 @@ function note(routes: Routes, open: CountersOf): void {
         'Shows at once what a transaction has committed to rows that are counted. What is not noted is shown a moment later.',
       body: Notes,
       answers: noted,
-      problems: [404, 409],
-      bodyLimit: 'maxAppendBytes',
+      or: [404, 409],
+      large: true,
     },
     async (request) => {
       const counters = countedInRows(open(request))

@@ -35,7 +35,7 @@ function list(routes: Routes, all: readonly OpenCounters[]): void {
 }
 
 function readOne(routes: Routes, open: CountersOf): void {
-  routes.get(`${url}/values/:id`, 'Read', { answers: value, problems: [404] }, async (request) => {
+  routes.get(`${url}/values/:id`, 'Read', { answers: value, or: [404] }, async (request) => {
     const { id } = request.params
     const found = await open(request).get(id)
     if (found === null) throw new UnknownCounterError(id)
@@ -47,7 +47,7 @@ function readMany(routes: Routes, open: CountersOf): void {
   routes.get(
     `${url}/values`,
     'Read several',
-    { query: IdsQuery, answers: values, problems: [404] },
+    { query: IdsQuery, answers: values, or: [404] },
     async (request) => {
       const counters = open(request)
       const ids = idsIn(request)
@@ -74,7 +74,7 @@ function flush(routes: Routes, open: CountersOf): void {
       description:
         'Brings what is pending now into the database, or counts the rows there. The same again is safe.',
       answers: flushed,
-      problems: [404],
+      or: [404],
     },
     async (request, reply) => {
       const counters = open(request)
@@ -96,8 +96,8 @@ function reconcile(routes: Routes, open: CountersOf): void {
         'Puts values right after somebody else has written the database; of events, counts all rows anew.',
       body: Ids,
       answers: reconciled,
-      problems: [404],
-      bodyLimit: 'maxAppendBytes',
+      or: [404],
+      large: true,
     },
     async (request) => {
       await open(request).reconcile(request.body.ids)
@@ -106,7 +106,7 @@ function reconcile(routes: Routes, open: CountersOf): void {
 }
 
 function whole(routes: Routes, open: CountersOf): void {
-  routes.get(url, 'Inspect', { answers: picture, problems: [404] }, async (request) => ({
+  routes.get(url, 'Inspect', { answers: picture, or: [404] }, async (request) => ({
     name: request.params.name,
     ...(await open(request).inspect()),
   }))
@@ -117,7 +117,7 @@ function whole(routes: Routes, open: CountersOf): void {
     {
       description: 'What was not flushed is lost; counts of rows are not.',
       answers: cleared,
-      problems: [404],
+      or: [404],
     },
     async (request) => {
       await open(request).clear()

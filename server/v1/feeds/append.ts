@@ -45,7 +45,7 @@ export function appendMessages(routes: FeedRoutes, feeds: Feeds): void {
       described: { 'Idempotency-Key': 'For a request with one message: its idempotencyKey.' },
       body: Body,
       answers: appended,
-      bodyLimit: 'maxAppendBytes',
+      large: true,
     },
     async (request, reply) => {
       const { keepCount, keepAge, keepBytes, ...options } = request.query

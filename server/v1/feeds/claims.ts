@@ -67,14 +67,14 @@ function takeClaims(routes: FeedRoutes, feeds: Feeds): void {
 function keepClaims(routes: FeedRoutes, feeds: Feeds): void {
   const url = '/feeds/:name/claims/:token'
 
-  routes.get(url, 'Look a claim up', { answers: foundClaim, problems: [404] }, async (request, reply) => {
+  routes.get(url, 'Look a claim up', { answers: foundClaim, or: [404] }, async (request, reply) => {
     const { name, token } = request.params
     const claim = await feeds.openBytes(request, name).findClaim(Number(token))
     if (claim === null) throw new RefusedRequest('not-found', `The claim ${token} has ended, or never was.`)
     return reply.type('application/json').send(encodeClaim(claim))
   })
 
-  routes.patch(url, 'Extend', { body: Extension, answers: extended, problems: [410] }, async (request) => {
+  routes.patch(url, 'Extend', { body: Extension, answers: extended, or: [410] }, async (request) => {
     const { name, token } = request.params
     const { lease: lasting = '30s', ...options } = request.body
     const named = { token: Number(token) }
@@ -89,25 +89,20 @@ function keepClaims(routes: FeedRoutes, feeds: Feeds): void {
 function endClaims(routes: FeedRoutes, feeds: Feeds): void {
   const url = '/feeds/:name/claims/:token'
 
-  routes.delete(url, 'Release', { answers: released, problems: [410] }, async (request) => {
+  routes.delete(url, 'Release', { answers: released, or: [410] }, async (request) => {
     const { name, token } = request.params
     notLost(await feeds.open(request, name).settle.release([{ token: Number(token) }]), token)
   })
 
-  routes.delete(
-    `${url}/messages`,
-    'Ack all messages',
-    { answers: acked, problems: [410] },
-    async (request) => {
-      const { name, token } = request.params
-      notLost(await feeds.open(request, name).settle.ack([{ token: Number(token) }]), token)
-    },
-  )
+  routes.delete(`${url}/messages`, 'Ack all messages', { answers: acked, or: [410] }, async (request) => {
+    const { name, token } = request.params
+    notLost(await feeds.open(request, name).settle.ack([{ token: Number(token) }]), token)
+  })
 
   routes.delete(
     `${url}/messages/:id`,
     'Ack one message',
-    { answers: acked, problems: [409, 410] },
+    { answers: acked, or: [409, 410] },
     async (request) => {
       const { name, token, id } = request.params
       const settled = await feeds.open(request, name).settle.ack([{ token: Number(token), ids: [id] }])

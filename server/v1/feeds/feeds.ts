@@ -24,7 +24,7 @@ export function v1Feeds(usual: Routes): void {
 }
 
 function wholeFeeds(routes: FeedRoutes, feeds: Feeds): void {
-  routes.get('/feeds/:name', 'Inspect', { answers: inspection, problems: [404] }, async (request, reply) => {
+  routes.get('/feeds/:name', 'Inspect', { answers: inspection, or: [404] }, async (request, reply) => {
     const { name } = request.params
     const picture = await feeds.openBytes(request, name).inspect()
     if (!picture.exists) throw new RefusedRequest('not-found', `There is no feed ${name}.`)

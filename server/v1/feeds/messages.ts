@@ -57,7 +57,7 @@ function readPages(routes: FeedRoutes, url: `${FeedUrl}/messages`, open: Opened)
 }
 
 function singleMessages(routes: FeedRoutes, url: `${FeedUrl}/messages/:id`, open: Opened): void {
-  routes.get(url, 'Look one up', { answers: message, problems: [404] }, async (request, reply) => {
+  routes.get(url, 'Look one up', { answers: message, or: [404] }, async (request, reply) => {
     const { name, id } = request.params
     const { messages, undecodable } = await open(request, name).get([id])
     const [only] = [...messages, ...undecodable]
@@ -65,17 +65,12 @@ function singleMessages(routes: FeedRoutes, url: `${FeedUrl}/messages/:id`, open
     return reply.type('application/json').send(encodeFound(only))
   })
 
-  routes.delete(
-    url,
-    'Remove one',
-    { query: Removing, answers: removed, problems: [404, 409] },
-    async (request) => {
-      const { name, id } = request.params
-      const { count, held } = await open(request, name).remove([id], request.query)
-      if (held.length > 0) throw new RefusedRequest('refused', 'A live claim holds this message.', 'held')
-      if (count === 0) throw noMessage(id)
-    },
-  )
+  routes.delete(url, 'Remove one', { query: Removing, answers: removed, or: [404, 409] }, async (request) => {
+    const { name, id } = request.params
+    const { count, held } = await open(request, name).remove([id], request.query)
+    if (held.length > 0) throw new RefusedRequest('refused', 'A live claim holds this message.', 'held')
+    if (count === 0) throw noMessage(id)
+  })
 }
 
 /** Reads a page, and waits for one only when there is nothing. Ended early it has still moved nothing. */

@@ -42,7 +42,7 @@ function changeSubscribers(routes: FeedRoutes, feeds: Feeds): void {
     return reply.code(created ? 201 : 200).send({ name: subscriber, marker })
   })
 
-  routes.patch(url, 'Advance', { body: Step, answers: advanced, problems: [404] }, async (request) => {
+  routes.patch(url, 'Advance', { body: Step, answers: advanced, or: [404] }, async (request) => {
     const { name, subscriber } = request.params
     const { marker: to, ...options } = request.body
     const marker = await feeds.open(request, name).subscriber(subscriber).advance(to, options)
@@ -55,7 +55,7 @@ function changeSubscribers(routes: FeedRoutes, feeds: Feeds): void {
     return { name: subscriber, marker }
   })
 
-  routes.delete(url, 'Forget', { answers: forgotten, problems: [404] }, async (request) => {
+  routes.delete(url, 'Forget', { answers: forgotten, or: [404] }, async (request) => {
     const { name, subscriber } = request.params
     const was = await feeds.open(request, name).subscriber(subscriber).forget()
     if (!was) throw noSubscriber(subscriber)
@@ -70,7 +70,7 @@ function readForSubscribers(routes: FeedRoutes, feeds: Feeds): void {
       query: Reading,
       description: 'Reading moves nothing: advance to the marker of what has been dealt with.',
       answers: page,
-      problems: [404],
+      or: [404],
     },
     async (request, reply) => {
       const { name, subscriber } = request.params

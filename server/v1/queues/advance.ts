@@ -28,7 +28,7 @@ export function advanceJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueu
         'Acks the job and enqueues the next one, here or in another queue: both happen or neither.',
       body: One,
       answers: advanced,
-      bodyLimit: 'maxAppendBytes',
+      large: true,
     },
     async (request) => {
       const { name, id } = request.params
@@ -45,7 +45,7 @@ export function advanceJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueu
   routes.post(
     '/queues/:name/advance',
     'Advance many',
-    { body: Many, answers: allAdvanced, bodyLimit: 'maxAppendBytes' },
+    { body: Many, answers: allAdvanced, large: true },
     async (request) => {
       const { name } = request.params
       const { jobs } = request.body

@@ -52,7 +52,7 @@ function claim(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     '/queues/:name/claims',
     'Claim',
-    { query: QueueWaitQuery, body: Terms, answers: claimed, bodyLimit: 'maxAppendBytes' },
+    { query: QueueWaitQuery, body: Terms, answers: claimed, large: true },
     async (request, reply) => {
       const terms = termsOf(request.body)
       const queue = open(request)
@@ -112,7 +112,7 @@ function ackOne(routes: QueueRoutes, open: QueueOf): void {
       description: 'Any JSON; kept to the letter where the queue keeps jobs that are done.',
       body: Type.Unknown(),
       answers: ackedOne,
-      bodyLimit: 'maxAppendBytes',
+      large: true,
     },
     async (request) => {
       const { id, token } = leaseOf(request)

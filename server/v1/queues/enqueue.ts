@@ -25,7 +25,7 @@ export function enqueueJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueu
       described: { 'Idempotency-Key': 'For a request with one job: its idempotencyKey.' },
       body: Body,
       answers: enqueued,
-      bodyLimit: 'maxAppendBytes',
+      large: true,
       config: { beginsQueue: true },
     },
     async (request, reply) => {

@@ -101,30 +101,25 @@ function findMany(routes: QueueRoutes, open: QueueOf): void {
 function singleJobs(routes: QueueRoutes, open: QueueOf): void {
   const url = '/queues/:name/jobs/:id'
 
-  routes.get(url, 'Look one up', { answers: job, problems: [404] }, async (request, reply) => {
+  routes.get(url, 'Look one up', { answers: job, or: [404] }, async (request, reply) => {
     const { id } = request.params
     const only = await open(request).jobs.find(id)
     if (only === null) throw noJob(id)
     return reply.type('application/json').send(encodeJob(only))
   })
 
-  routes.delete(
-    url,
-    'Cancel',
-    { answers: outcome('cancelled', 'stopping'), problems: [404] },
-    async (request) => {
-      const { id } = request.params
-      return known(id, await open(request).jobs.cancel([id]))
-    },
-  )
+  routes.delete(url, 'Cancel', { answers: outcome('cancelled', 'stopping'), or: [404] }, async (request) => {
+    const { id } = request.params
+    return known(id, await open(request).jobs.cancel([id]))
+  })
 
   routes.post(
     `${url}/requeue`,
     'Requeue',
     {
       answers: outcome('requeued', 'ready', 'claimed', 'duplicate'),
-      problems: [404],
-      bodyLimit: 'maxOtherBytes',
+      or: [404],
+      large: false,
     },
     async (request) => {
       const { id } = request.params
@@ -135,7 +130,7 @@ function singleJobs(routes: QueueRoutes, open: QueueOf): void {
   routes.patch(
     url,
     'Reprioritize',
-    { body: Priority, answers: outcome('changed'), problems: [404, 409] },
+    { body: Priority, answers: outcome('changed'), or: [404, 409] },
     async (request) => {
       const { id } = request.params
       const answer = known(id, await open(request).jobs.reprioritize([id], request.body.priority))
@@ -156,7 +151,7 @@ function manyJobs(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     `${url}/cancel`,
     'Cancel many',
-    { body: Ids, answers: outcomes('cancelled', 'stopping'), bodyLimit: 'maxAppendBytes' },
+    { body: Ids, answers: outcomes('cancelled', 'stopping'), large: true },
     async (request) => {
       const { ids } = request.body
       return told(ids, await open(request).jobs.cancel(ids))
@@ -169,7 +164,7 @@ function manyJobs(routes: QueueRoutes, open: QueueOf): void {
     {
       body: Ids,
       answers: outcomes('requeued', 'ready', 'claimed', 'duplicate'),
-      bodyLimit: 'maxAppendBytes',
+      large: true,
     },
     async (request) => {
       const { ids } = request.body
@@ -180,7 +175,7 @@ function manyJobs(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     `${url}/reprioritize`,
     'Reprioritize many',
-    { body: Priorities, answers: outcomes('changed', 'claimed'), bodyLimit: 'maxAppendBytes' },
+    { body: Priorities, answers: outcomes('changed', 'claimed'), large: true },
     async (request) => {
       const { ids, priority } = request.body
       return told(ids, await open(request).jobs.reprioritize(ids, priority))

@@ -38,7 +38,7 @@ function ackAndExtend(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     `${url}/ack`,
     'Ack many',
-    { body: Acks, answers: settled('acked'), bodyLimit: 'maxAppendBytes' },
+    { body: Acks, answers: settled('acked'), large: true },
     async (request) => {
       return { jobs: await ackJobs(open(request), request.body.jobs, request.jsonText, 'jobs') }
     },
@@ -47,7 +47,7 @@ function ackAndExtend(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     `${url}/extend`,
     'Extend many',
-    { body: Extensions, answers: allExtended, bodyLimit: 'maxAppendBytes' },
+    { body: Extensions, answers: allExtended, large: true },
     async (request) => {
       const { jobs: given, lease } = request.body
       const { jobs, ...until } = await open(request).settle.extend(given, lease)
@@ -60,7 +60,7 @@ function giveUp(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     `${url}/release`,
     'Release many',
-    { body: Releases, answers: settled('released'), bodyLimit: 'maxAppendBytes' },
+    { body: Releases, answers: settled('released'), large: true },
     async (request) => {
       const { jobs } = request.body
       return told(jobs, await open(request).settle.release(jobs))
@@ -70,7 +70,7 @@ function giveUp(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     `${url}/retry`,
     'Retry many',
-    { body: Retries, answers: settled('retried', 'buried'), bodyLimit: 'maxAppendBytes' },
+    { body: Retries, answers: settled('retried', 'buried'), large: true },
     async (request) => {
       const { jobs } = request.body
       return told(jobs, await open(request).settle.retry(jobs))
@@ -80,7 +80,7 @@ function giveUp(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     `${url}/bury`,
     'Bury many',
-    { body: Burials, answers: settled('buried'), bodyLimit: 'maxAppendBytes' },
+    { body: Burials, answers: settled('buried'), large: true },
     async (request) => {
       const { jobs } = request.body
       return told(jobs, await open(request).settle.bury(jobs))

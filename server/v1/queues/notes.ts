@@ -20,7 +20,7 @@ export function queueNotes(routes: QueueRoutes, open: QueueOf): void {
 }
 
 function readHistory(routes: QueueRoutes, open: QueueOf): void {
-  routes.get(`${url}/history`, 'Read its history', { answers: history, problems: [404] }, async (request) => {
+  routes.get(`${url}/history`, 'Read its history', { answers: history, or: [404] }, async (request) => {
     const { id } = request.params
     const told = await open(request).jobs.history(id)
     if (told === null) throw noJob(id)
@@ -29,15 +29,10 @@ function readHistory(routes: QueueRoutes, open: QueueOf): void {
 }
 
 function addLines(routes: QueueRoutes, open: QueueOf): void {
-  routes.post(
-    `${url}/log`,
-    'Add to its log',
-    { body: Line, answers: noted, problems: [404] },
-    async (request) => {
-      const { id } = request.params
-      if (!(await open(request).jobs.log(id, request.body.line))) throw noJob(id)
-    },
-  )
+  routes.post(`${url}/log`, 'Add to its log', { body: Line, answers: noted, or: [404] }, async (request) => {
+    const { id } = request.params
+    if (!(await open(request).jobs.log(id, request.body.line))) throw noJob(id)
+  })
 
   routes.post(
     `${url}/claims/:token/log`,
@@ -67,7 +62,7 @@ function waitForResults(routes: QueueRoutes, open: QueueOf): void {
   routes.get(
     `${url}/result`,
     'Wait for its result',
-    { query: QueueWaitQuery, answers: end, problems: [404] },
+    { query: QueueWaitQuery, answers: end, or: [404] },
     async (request, reply) => {
       const { id } = request.params
       const queue = open(request)

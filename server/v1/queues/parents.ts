@@ -34,7 +34,7 @@ function readParents(routes: QueueRoutes, open: QueueOf): void {
       description:
         'With their results, for as long as the job is there. A page ends behind the result with which they reach 4 MiB.',
       answers: parents,
-      problems: [404],
+      or: [404],
     },
     async (request, reply) => {
       const { id } = request.params
@@ -56,7 +56,7 @@ function changeParents(routes: QueueRoutes, open: QueueOf): void {
       description: 'Of a job that is blocked. Without any it becomes ready. All or nothing.',
       body: Change,
       answers: outcome('changed'),
-      problems: [404, 409],
+      or: [404, 409],
     },
     async (request) => {
       const { id, name } = request.params

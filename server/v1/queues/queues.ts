@@ -68,7 +68,7 @@ function knowQueues(app: App, known: KnownQueues): void {
 function wholeQueues(routes: QueueRoutes, open: QueueOf, known: KnownQueues): void {
   const url = '/queues/:name'
 
-  routes.get(url, 'Inspect', { answers: inspection, problems: [404] }, async (request) => {
+  routes.get(url, 'Inspect', { answers: inspection, or: [404] }, async (request) => {
     const { name } = request.params
     const picture = await open(request).inspect()
     if (!isThere(picture)) throw new RefusedRequest('not-found', `There is no queue ${name}.`)

@@ -56,7 +56,7 @@ function changeRecurring(routes: QueueRoutes, open: QueueOf): void {
       description: 'The same again changes nothing; anything else takes its place from now on.',
       body: Definition,
       answers: recurringSet,
-      bodyLimit: 'maxAppendBytes',
+      large: true,
       config: { beginsQueue: true },
     },
     async (request) => {
@@ -80,7 +80,7 @@ function readRecurring(routes: QueueRoutes, open: QueueOf): void {
   routes.get(
     `${url}/:id`,
     'Look a recurring job up',
-    { answers: recurring, problems: [404] },
+    { answers: recurring, or: [404] },
     async (request, reply) => {
       const { id } = request.params
       const only = await open(request).recurring.find(id)

@@ -14,12 +14,12 @@ export function queueTags(routes: QueueRoutes, open: QueueOf): void {
   countTags(routes, open)
   trackJobs(routes, open)
 
-  routes.post(`${url}/tags`, 'Tag', { body: Tags, answers: tagsOfJob, problems: [404] }, async (request) => {
+  routes.post(`${url}/tags`, 'Tag', { body: Tags, answers: tagsOfJob, or: [404] }, async (request) => {
     const { id } = request.params
     return tagged(id, await open(request).jobs.tag(id, request.body.tags))
   })
 
-  routes.delete(`${url}/tags/:tag`, 'Untag', { answers: tagsOfJob, problems: [404] }, async (request) => {
+  routes.delete(`${url}/tags/:tag`, 'Untag', { answers: tagsOfJob, or: [404] }, async (request) => {
     const { id, tag } = request.params
     return tagged(id, await open(request).jobs.untag(id, [tag]))
   })
@@ -61,12 +61,12 @@ function trackJobs(routes: QueueRoutes, open: QueueOf): void {
     },
   )
 
-  routes.put(`${url}/track`, 'Track', { answers: tracked, problems: [404] }, async (request) => {
+  routes.put(`${url}/track`, 'Track', { answers: tracked, or: [404] }, async (request) => {
     const { id } = request.params
     if (!(await open(request).jobs.track(id))) throw noJob(id)
   })
 
-  routes.delete(`${url}/track`, 'Untrack', { answers: tracked, problems: [404] }, async (request) => {
+  routes.delete(`${url}/track`, 'Untrack', { answers: tracked, or: [404] }, async (request) => {
     const { id } = request.params
     if (!(await open(request).jobs.untrack(id))) throw noJob(id)
   })

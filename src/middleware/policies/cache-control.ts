@@ -2,7 +2,7 @@
 
 import type { HandlerResponse } from '../responses/response-recorder.ts'
 
-export type Keepable =
+export type KeepableResponse =
   /** In milliseconds; null: the response does not say. How old it is already counts to how long it is fresh. */
   | {
       readonly status: 'keep'
@@ -29,7 +29,10 @@ type ValuesOf = (name: string) => string
 const KEPT_STATUSES: ReadonlySet<number> = new Set([200, 203, 204, 300, 301, 308, 404, 410, 414])
 const FORBIDDING = ['no-store', 'private', 'no-cache']
 
-export function judgeResponse({ status, headers, body }: HandlerResponse, rules: KeepRules): Keepable {
+export function judgeResponse(
+  { status, headers, body }: HandlerResponse,
+  rules: KeepRules,
+): KeepableResponse {
   if (status >= 500 || status === 304 || status === 206) return { status: 'failed' }
   const lines = [...headers].map(([name, value]) => [name.toLowerCase(), value] as const)
   const valuesOf: ValuesOf = (wanted) =>
@@ -40,7 +43,7 @@ export function judgeResponse({ status, headers, body }: HandlerResponse, rules:
   return judgeControl(directivesOf(valuesOf('cache-control')), valuesOf)
 }
 
-function judgeControl(directives: ReadonlyMap<string, string>, valuesOf: ValuesOf): Keepable {
+function judgeControl(directives: ReadonlyMap<string, string>, valuesOf: ValuesOf): KeepableResponse {
   if (FORBIDDING.some((name) => directives.has(name))) return { status: 'pass' }
   // What older servers say in the place of Cache-Control.
   if (directives.size === 0 && wordsOf(valuesOf('pragma')).includes('no-cache')) return { status: 'pass' }

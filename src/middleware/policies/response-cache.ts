@@ -14,7 +14,7 @@ import { isError } from '../../runtime/errors/is-error.ts'
 import { isOutage } from '../../runtime/errors/outage.ts'
 import type { Answer, Headers } from '../responses/answer.ts'
 import { hasBegun, noteBegun } from './begun-for.ts'
-import { judgeResponse, type Keepable } from './cache-control.ts'
+import { judgeResponse, type KeepableResponse } from './cache-control.ts'
 import { Deferred } from '../responses/deferred.ts'
 import { cacheStatus, type KeptResponse, toAnswer, toKept, toPass } from '../responses/kept-response.ts'
 import { isCutShort, type HandlerResponse } from '../responses/response-recorder.ts'
@@ -190,7 +190,7 @@ export class BegunResponse {
     this.#made.resolve(toKept(response, { nowMs, ageMs, freshMs }, this.#options.keepHeaders ?? []))
   }
 
-  #judge(response: HandlerResponse, sent: HandlerResponse): Keepable {
+  #judge(response: HandlerResponse, sent: HandlerResponse): KeepableResponse {
     const { vary = [], stripCookies = false } = this.#options
     const rules = { vary: vary.map((name) => name.toLowerCase()), stripCookies }
     const verdict = judgeResponse(response, rules)
@@ -222,7 +222,7 @@ function toFreshness({
   ageMs,
   freshMs,
   staleMs,
-}: Extract<Keepable, { status: 'keep' }>): Pick<SetOptions, keyof Freshness> {
+}: Extract<KeepableResponse, { status: 'keep' }>): Pick<SetOptions, keyof Freshness> {
   return {
     ...(freshMs === null ? {} : { freshFor: durationOf(freshMs - ageMs) }),
     ...(staleMs === null ? {} : { staleFor: durationOf(staleMs) }),
