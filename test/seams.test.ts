@@ -22,7 +22,6 @@ function holds(rule: string, offenders: readonly string[]): void {
 
 /** Each of their timers has a length that no user decides, or one that is checked to be of a day at most. */
 const WITH_TIMERS_OF_THEIR_OWN = new Set([
-  'src/cache/connection-reads.ts',
   'src/drivers/channels/channels.ts',
   'src/drivers/node-redis/late-nodes.ts',
   'src/drivers/wire/pauses.ts',
@@ -30,8 +29,6 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/drivers/channels/rounds.ts',
   'src/drivers/wire/those-that-answer.ts',
   'src/drivers/wire/time-limit.ts',
-  'src/queue/worker/lane.ts',
-  'src/queue/event-stream.ts',
   'src/testing/driver-calls.ts',
   'src/testing/driver-faults.ts',
   'server/http/answers/pauses.ts',

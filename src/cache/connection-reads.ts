@@ -6,6 +6,7 @@ import { closed } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { isPassing, toPeriluneError } from '../runtime/calls/script-errors.ts'
 import { DriverError } from '../runtime/errors/errors.ts'
+import { pause } from '../runtime/time/in-time.ts'
 
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 100
@@ -165,7 +166,7 @@ export class ConnectionReads {
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
     ) {
       if (performance.now() + pauseMs >= by || this.#runtime.runner.closed) break
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      await pause(pauseMs)
       if (this.#runtime.runner.closed) return read.reject(closed())
       const [reply = null] = this.#runtime.runner.driver.read([toCall([read])])
       try {

@@ -14,6 +14,7 @@ import { isFinal } from '../runtime/errors/outage.ts'
 import { closed } from '../runtime/calls/runner.ts'
 import { toListenError } from '../runtime/calls/script-errors.ts'
 import { Sleeper } from '../runtime/time/sleeper.ts'
+import { startTimer, type Timer } from '../runtime/time/timer.ts'
 import { type EventFilter, type QueueEvent, readMessage } from './events.ts'
 import type { QueueSource } from './source/source.ts'
 
@@ -83,7 +84,7 @@ class Ear {
   readonly #name: string
   readonly #sleeper: Sleeper
   #subscription: Subscription | null = null
-  #timer: NodeJS.Timeout | null = null
+  #timer: Timer | null = null
   #waiting: QueueEvent[] = []
   /** Number of the newest message, and of what the queue told last; null: not known yet. */
   #heard: number | null = null
@@ -148,7 +149,7 @@ class Ear {
   }
 
   async #close(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer?.cancel()
     await this.#end()
   }
 
@@ -192,7 +193,7 @@ class Ear {
   }
 
   #plan(ms: number): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer?.cancel()
     if (this.#isClosed) return
     const renew = (): void => {
       this.#listen().then(
@@ -200,7 +201,7 @@ class Ear {
         (error: unknown) => this.#again(error),
       )
     }
-    this.#timer = setTimeout(renew, ms).unref()
+    this.#timer = startTimer(renew, ms).unref()
   }
 
   #renewed(): void {

@@ -66,8 +66,8 @@ export const MENDS: readonly Mend[] = [
   {
     fault: 'an ack that is refused at once is sent again without a pause',
     file: 'src/queue/worker/lane.ts',
-    now: 'setTimeout(() => this.#resume(), this.#retries.after(error))',
-    before: 'setTimeout(() => this.#resume(), 0)',
+    now: 'startTimer(() => this.#resume(), this.#retries.after(error))',
+    before: 'startTimer(() => this.#resume(), 0)',
     own: ['src/queue/worker/refused-acks.test.ts'],
   },
   {

@@ -18,7 +18,7 @@ import { isFinal } from '../../runtime/errors/outage.ts'
 import { inTheEnd } from '../../runtime/time/in-the-end.ts'
 import { PATIENCE_MS } from '../../runtime/time/in-turn.ts'
 import { Retries } from '../../runtime/time/retries.ts'
-import { startTimer } from '../../runtime/time/timer.ts'
+import { startTimer, type Timer } from '../../runtime/time/timer.ts'
 import { toClaimedJobs } from '../claims/claim.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 import { type Exchanged, leave } from '../claims/exchange.ts'
@@ -89,13 +89,13 @@ export class WorkerLane implements Settling {
   #isSilent = false
   readonly #retries = new Retries(FIRST_RETRY_MS, LAST_RETRY_MS)
   /** Runs while nothing is sent, after a call that failed. */
-  #pause: NodeJS.Timeout | null = null
+  #pause: Timer | null = null
   #idle = false
   /** How often it was called, or has left; a letter may come before the answer of the call that it is about. */
   #called = 0
   /** Whether the server said that it sends a letter, and none has come since. */
   #expects = false
-  #recheck: NodeJS.Timeout | null = null
+  #recheck: Timer | null = null
   #onSettled: (() => void) | null = null
   #onLetter: (() => void) | null = null
 
@@ -170,7 +170,7 @@ export class WorkerLane implements Settling {
     if (this.#isOver) return
     this.#isOver = true
     this.#letters.waitForNoAnswer()
-    if (this.#recheck !== null) clearTimeout(this.#recheck)
+    this.#recheck?.cancel()
     // Others are called instead, also while the last jobs are at work.
     if (this.#idle) void this.#leave()
   }
@@ -193,7 +193,7 @@ export class WorkerLane implements Settling {
     while (this.#underWay > 0 || this.#acks.length > 0) {
       await new Promise<void>((resolve) => (this.#onSettled = resolve))
     }
-    if (this.#pause !== null) clearTimeout(this.#pause)
+    this.#pause?.cancel()
     let isGone = true
     await this.#leave((error) => {
       isGone = false
@@ -215,9 +215,9 @@ export class WorkerLane implements Settling {
 
   #letter(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, LETTER_MS).unref()
+      const timer = startTimer(resolve, LETTER_MS).unref()
       this.#onLetter = () => {
-        clearTimeout(timer)
+        timer.cancel()
         resolve()
       }
     })
@@ -296,8 +296,8 @@ export class WorkerLane implements Settling {
 
   #wakeIn(ms: number): void {
     if (this.#isOver) return
-    if (this.#recheck !== null) clearTimeout(this.#recheck)
-    this.#recheck = setTimeout(() => this.#wake(), ms)
+    this.#recheck?.cancel()
+    this.#recheck = startTimer(() => this.#wake(), ms)
   }
 
   #wake(): void {
@@ -361,12 +361,12 @@ export class WorkerLane implements Settling {
       else each.job.noteAckEnded(error)
     }
     // Two calls that failed together are one failure.
-    if (!this.#isHurried) this.#pause ??= setTimeout(() => this.#resume(), this.#retries.after(error))
+    if (!this.#isHurried) this.#pause ??= startTimer(() => this.#resume(), this.#retries.after(error))
     this.#owner.onError(error)
   }
 
   #resume(): void {
-    if (this.#pause !== null) clearTimeout(this.#pause)
+    this.#pause?.cancel()
     this.#pause = null
     this.#idle = false
     this.#owner.plan()
