@@ -63,7 +63,7 @@ export class Cache<Value> {
   async get(key: string, loader: Loader<Value>, options?: GetOptions): Promise<Value> {
     const terms = options === undefined ? this.#usual : toGetTerms(options, this.#source.terms)
     checkFunction('loader', loader)
-    const by = { loader, passed: () => undefined }
+    const by = { loader, passed: nothing }
     return new Get(this.#source, checkName('key', key), terms, by).value()
   }
 
@@ -78,7 +78,7 @@ export class Cache<Value> {
     options: GetOptions = {},
   ): Promise<Value> {
     const terms = toGetTerms(options, this.#source.terms)
-    const absent = { loader, passed: () => undefined }
+    const absent = { loader, passed: nothing }
     return new Get(this.#source, checkName('key', key), terms, absent, { loader, passed }).value()
   }
 
@@ -171,6 +171,8 @@ export class Cache<Value> {
     return inspectKey(this.#source, checkName('key', key))
   }
 }
+
+function nothing(): void {}
 
 /** Each once. */
 function checkKeys(keys: unknown): string[] {
