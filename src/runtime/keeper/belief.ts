@@ -31,9 +31,8 @@ export class Belief {
   #expiresAtMs: number
   #end: End
   #underWay = NONE
-  /** When the last answer came, and what time it was for the server. */
-  #answeredAt = -Infinity
-  #answeredMs = -Infinity
+  /** When the last answer came, and what time it was for the server. Null for most, which are never extended: made for each, it costs. */
+  #lastAnswer: { readonly at: number; readonly nowMs: number } | null = null
 
   /** `end` as this process believes, `expiresAtMs` as the server says. */
   constructor(end: End, expiresAtMs: number) {
@@ -88,11 +87,10 @@ export class Belief {
    * clear, the one that ends earlier.
    */
   note(end: End, { nowMs, expiresAtMs }: ExtensionAnswer): void {
-    const beside = this.#answeredAt > end.askedAt
-    const counts = nowMs > this.#answeredMs || (nowMs === this.#answeredMs && end.at < this.#end.at)
-    if (beside && !counts) return
-    this.#answeredAt = performance.now()
-    this.#answeredMs = nowMs
+    const last = this.#lastAnswer
+    const isBeside = last !== null && last.at > end.askedAt
+    if (isBeside && (nowMs < last.nowMs || (nowMs === last.nowMs && end.at >= this.#end.at))) return
+    this.#lastAnswer = { at: performance.now(), nowMs }
     this.#set(end, expiresAtMs)
   }
 
