@@ -13,7 +13,7 @@ import type { End } from '../../runtime/keeper/grant.ts'
 import { nowOrInTheEnd } from '../../runtime/time/in-the-end.ts'
 import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
 import { closed } from '../../runtime/calls/runner.ts'
-import type { AttemptOutcome, BuryOptions, JobAttempt, ReleaseOptions, RetryOptions } from './outcomes.ts'
+import type { AttemptOutcome, BuryOptions, ReleaseOptions, RetryOptions } from './outcomes.ts'
 import type { Advanced, NextJob, Settling } from './outcomes.ts'
 import { burialOf, checkNext, releaseMsOf, retryOf } from './outcomes.ts'
 import { encodeProgress, type LossReason, type Note, toLine } from '../jobs/attempt.ts'
@@ -32,7 +32,7 @@ const NO_TAGS: readonly string[] = Object.freeze([])
 /**
  * A job under a lease: what to do, and the right to say what becomes of it, once. Who has lost it is told by LeaseLostError.
  */
-export class ClaimedJob<Payload = unknown> implements JobAttempt, AsyncDisposable {
+export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   /** @internal What the scripts call it. */
   readonly number: string
   readonly token: number

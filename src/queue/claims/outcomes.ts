@@ -51,7 +51,7 @@ export interface Failure {
 /** What may become of an attempt. */
 export type AttemptOutcome = 'acked' | 'retried' | 'buried' | 'released'
 
-/** An attempt, as it is told to the server. */
+/** An attempt, as it is told to the server: a ClaimedJob, which does not name this, for users are not shown what is internal of it. */
 export interface JobAttempt extends Leased {
   /** How long its lease lasts for certain; 0 when it is settled or lost. */
   readonly remainingMs: number
