@@ -19,7 +19,7 @@ import { applied, type Mutant } from './mutant.ts'
 import { runNode } from './program.ts'
 
 const LEFT_OUT = new Set(['node_modules', 'dist', '.git', '.perilune', '.scratch', '__pycache__'])
-const LIMIT_MS = 60_000
+const LIMIT_MS = 300_000
 const GENERATE = ['--import', 'tsx', 'tools/generate.ts']
 const BUILD = ['node_modules/tsdown/dist/run.mjs']
 

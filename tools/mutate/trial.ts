@@ -32,7 +32,7 @@ interface Report {
   }[]
 }
 
-const TYPES_LIMIT_MS = 120_000
+const TYPES_LIMIT_MS = 300_000
 const NEAR_LIMIT_MS = 600_000
 const WHOLE_LIMIT_MS = 1_200_000
 
