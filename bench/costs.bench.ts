@@ -20,7 +20,7 @@ import { toMarkdown } from './harness/results.ts'
 
 const SIZES = [10, 1000, 100_000] as const
 const QUICK_SIZES = [10, 1000] as const
-/** With a hundred parents each, more would take minutes to make. */
+/** With a hundred dependencies each, more would take minutes to make. */
 const MANY_SIZES = [10, 1000, 10_000] as const
 /** Of payloads of a mebibyte. */
 const LARGE_SIZES = [1, 10, 100] as const

@@ -27,7 +27,7 @@ export async function run(bench: Bench): Promise<void> {
     await client.flushall()
     await compareAppends(bench, library)
     await measureMemory(bench, client, {
-      'Perilune, with expireAfter': feed,
+      'Perilune, with ttl': feed,
       'Perilune, without': await feedOf(library, { lives: false }),
     })
     await measureGrowth(bench, client, feed)

@@ -48,19 +48,19 @@ const SCENES: readonly Scene[] = [
     prepare: async (queue, jobs) => {
       await fill(queue, jobs)
       for (let claimed = await queue.claim({ limit: 200 }); claimed.length > 0; ) {
-        await Promise.all(claimed.map((job) => job.bury({ kind: 'odd' })))
+        await Promise.all(claimed.map((job) => job.fail({ kind: 'odd' })))
         claimed = await queue.claim({ limit: 200 })
       }
     },
-    work: (queue) => queue.jobs.dropFailed('odd'),
+    work: (queue) => queue.dead.drop('odd'),
   },
   {
     what: 'jobs that are done and kept are kept no more: a tenth as many acks',
     prepare: async (queue, jobs) => {
-      await queue.settings.set({ keep: { count: jobs } })
+      await queue.settings.set({ retention: { count: jobs } })
       await fill(queue, jobs)
       await workOn(queue, jobs)
-      await queue.settings.set({ keep: { count: THOUSAND } })
+      await queue.settings.set({ retention: { count: THOUSAND } })
       await fill(queue, jobs / 10)
     },
     work: (queue, jobs) => workOn(queue, jobs / 10),

@@ -12,7 +12,7 @@ import { KINDS, type Kind } from './queue/kinds.ts'
 const ROUNDS = 9
 const QUICK_ROUNDS = 2
 const JOBS = 1000
-const PARENTS = 100
+const DEPENDENCIES = 100
 const MOST_MS = 10
 
 export async function run(bench: Bench): Promise<void> {
@@ -50,9 +50,9 @@ interface Measured {
 }
 
 async function measure(client: Redis, queue: Queue, kind: Kind, rounds: number): Promise<Measured> {
-  const named = (at: number) => ({ name: 'parent', payload: at, id: `parent ${at}` })
-  const parents = await queue.enqueueMany(Array.from({ length: PARENTS }, (_, at) => named(at)))
-  const ids = parents.map(({ id }) => id)
+  const named = (at: number) => ({ name: 'dependency', payload: at, id: `dependency ${at}` })
+  const dependencies = await queue.enqueueMany(Array.from({ length: DEPENDENCIES }, (_, at) => named(at)))
+  const ids = dependencies.map(({ id }) => id)
   const adds: Round[] = []
   const cancels: Round[] = []
   for (let round = 0; round < rounds; round++) {

@@ -26,7 +26,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   cancel: { ids: ['1'] },
   requeue: { ids: ['1'] },
   reprioritize: { ids: ['1'], priority: 1 },
-  parents: { add: ['1'] },
+  dependencies: { add: ['1'] },
   tags: { tags: ['a'] },
   log: { line: 'x' },
   progress: 1,

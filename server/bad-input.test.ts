@@ -60,7 +60,7 @@ beforeAll(() => {
   targets = [...described, ...QUEUE_TARGETS]
 })
 const MEMBERS =
-  'messages body limit lease from marker ttl __proto__ limits window weight cost shared jobs ids name payload token next result parents add remove entries text id score value keys tag tags freshFor version by increments notes'.split(
+  'messages body limit lease from marker ttl __proto__ limits window weight cost shared jobs ids name payload token next result dependsOn add remove entries text id score value keys tag tags ttl version by increments notes'.split(
     ' ',
   )
 const ROOTS =
@@ -186,7 +186,7 @@ describe('a path', () => {
         'subjects',
         'keys',
         'jobs',
-        'failures',
+        'dead',
         'entries',
         'suggestions',
         'value',

@@ -72,7 +72,7 @@ async function setup(items: Items, sink: Sink, place: Place = {}, port?: number)
     client.disconnect()
     await items.close()
   })
-  const entry = { ...items.entry, project: null, settleFor: '0s', flushEvery: '20ms', ...place }
+  const entry = { ...items.entry, project: null, fsyncGrace: '0s', flushEvery: '20ms', ...place }
   const environment = {
     REDIS_URL: `redis://127.0.0.1:${port ?? inject('redisPort')}`,
     PERILUNE_NAMESPACE: namespace,

@@ -132,10 +132,10 @@ describe.each(['', '?partitions=2'])('a payload that is no JSON, in a queue%s', 
       { payload: 2, undecodable: [] },
     ])
     await raw.jobs.cancel([bad])
-    const child = await raw.enqueue('j', '3', { parents: ids, group: 'g' })
+    const dependent = await raw.enqueue('j', '3', { dependsOn: ids, group: 'g' })
     for (const job of await raw.claim({ limit: 2 })) await job.ack(job.payload === '1' ? BAD : '2')
-    const parents = await api.call('GET', `${path}/jobs/${child.id}/parents${query}`)
-    expect(parents.json.parents).toMatchObject([
+    const dependencies = await api.call('GET', `${path}/jobs/${dependent.id}/dependencies${query}`)
+    expect(dependencies.json.dependencies).toMatchObject([
       { result: null, undecodable: [{ part: 'result', ...UNDECODABLE }] },
       { result: 2, undecodable: [] },
     ])

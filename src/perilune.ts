@@ -23,21 +23,20 @@ import {
   type Counters,
   type CountersOptions,
   countersScripts,
-  type DerivedCounters,
-  type DerivedCountersOptions,
-  type DurableCounters,
-  type DurableCountersOptions,
+  type RowCounters,
+  type RowCountersOptions,
+  type OutboxCounters,
+  type OutboxCountersOptions,
 } from './counters/index.ts'
 import { type AnyCounters, type AnyCountersOptions, openCounters } from './counters/open.ts'
 import type { Driver } from './driver.ts'
 import {
   type Feed,
   type FeedOptions,
-  feed,
   feedScripts,
+  openFeed,
   type PartitionedFeed,
   type PartitionedFeedOptions,
-  partitionedFeed,
 } from './feed/index.ts'
 import * as catalogOperations from './generated/catalog.ts'
 import {
@@ -98,17 +97,15 @@ const ALL_SCRIPTS: readonly StructureScripts[] = [
 
 /** The structures of one Redis, under one namespace: a connection with all of them as methods. */
 export class Perilune extends Connection {
-  /** An append-only list of messages, followed by markers and shared out by claims. */
-  feed<Body = unknown>(name: string, options: FeedOptions<Body> = {}): Feed<Body> {
-    return feed(this, name, options)
-  }
-
-  /** A feed over several slots: an order for each partition, one marker for all. */
-  partitionedFeed<Body = unknown>(
+  /** A feed over several slots: an order for each partition, one cursor for all. */
+  feed<Body = unknown>(name: string, options: PartitionedFeedOptions<Body>): PartitionedFeed<Body>
+  /** An append-only list of messages, followed by cursors and shared out by claims. */
+  feed<Body = unknown>(name: string, options?: FeedOptions<Body>): Feed<Body>
+  feed<Body>(
     name: string,
-    options: PartitionedFeedOptions<Body> = {},
-  ): PartitionedFeed<Body> {
-    return partitionedFeed(this, name, options)
+    options: FeedOptions<Body> | PartitionedFeedOptions<Body> = {},
+  ): Feed<Body> | PartitionedFeed<Body> {
+    return openFeed(this.runtime, name, options)
   }
 
   /** At most one holder at a time, for a limited time. */
@@ -212,9 +209,9 @@ export class Perilune extends Connection {
   /** Values that Redis counts and an SQL database keeps: each increment arrives there exactly once. */
   counters(name: string, options: CountersOptions): Counters
   /** Values that are counts of rows of yours in an SQL database, and that Redis shows. */
-  counters(name: string, options: DerivedCountersOptions): DerivedCounters
+  counters(name: string, options: RowCountersOptions): RowCounters
   /** Values that are changed in transactions of an SQL database, and that Redis shows. */
-  counters<Client>(name: string, options: DurableCountersOptions<Client>): DurableCounters<Client>
+  counters<Client>(name: string, options: OutboxCountersOptions<Client>): OutboxCounters<Client>
   counters(name: string, options: AnyCountersOptions): AnyCounters {
     return openCounters(this.runtime, name, options)
   }

@@ -72,10 +72,10 @@ export async function setup({ clock: kind, target, port, ...options }: SetupOpti
   const trouble: Setup['trouble'] = { instead: null }
   const sink = troubled(sqlite(database, { table: 'items', value: 'votes', ...target }), trouble)
   const another = (own: Partial<CountersOptions> = {}): Counters =>
-    open().counters(name, { sink, settleFor: '0s', ...options, ...own })
+    open().counters(name, { sink, fsyncGrace: '0s', ...options, ...own })
   const stored = (id: string | number) =>
     (database.prepare('SELECT votes FROM items WHERE id = ?').get(id) as { votes: number } | undefined)?.votes
-  const counters = redis.counters(name, { sink, settleFor: '0s', ...options })
+  const counters = redis.counters(name, { sink, fsyncGrace: '0s', ...options })
   return { counters, client, name, database, sink, trouble, stored, calls, clock: { advance }, another }
 }
 

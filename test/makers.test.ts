@@ -8,7 +8,7 @@ import { cache, cacheScripts } from 'perilune/cache'
 import { collection, collectionScripts } from 'perilune/collection'
 import { type Connection, connect } from 'perilune/connection'
 import { counters, countersScripts } from 'perilune/counters'
-import { feed, feedScripts, partitionedFeed } from 'perilune/feed'
+import { feed, feedScripts } from 'perilune/feed'
 import { ioredis } from 'perilune/ioredis'
 import { election, fenced, lock, lockScripts, locks } from 'perilune/lock'
 import { once, onceScripts } from 'perilune/once'
@@ -52,7 +52,7 @@ const MAKERS: [name: string, make: Make, options: object][] = [
   ['lock', lock, {}],
   ['locks', (connection, name, options) => locks(connection, [name], options), {}],
   ['once', once, {}],
-  ['partitionedFeed', partitionedFeed, {}],
+  ['feed in partitions', feed, { partitions: 2 }],
   ['queue', queue, {}],
   ['rateLimit', rateLimit as Make, { limit: 5, window: '1m' }],
   ['semaphore', semaphore as Make, { limit: 2 }],

@@ -30,10 +30,10 @@ function place(): Place {
 }
 
 export function setup<Body>(
-  options: PartitionedFeedOptions<Body> = {},
+  options: Partial<PartitionedFeedOptions<Body>> = {},
 ): Place & { feed: PartitionedFeed<Body> } {
   const there = place()
-  return { ...there, feed: there.redis.partitionedFeed<Body>(there.name, { partitions: 4, ...options }) }
+  return { ...there, feed: there.redis.feed<Body>(there.name, { partitions: 4, ...options }) }
 }
 
 /** From 0. */

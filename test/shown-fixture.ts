@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import Database from 'libsql'
 import { type Duration, perilune } from 'perilune'
-import type { DerivedCounters, DerivedCountersOptions } from 'perilune/counters'
+import type { RowCounters, RowCountersOptions } from 'perilune/counters'
 import { ioredis } from 'perilune/ioredis'
 import { sqliteEvents } from 'perilune/sqlite'
 import { inject, onTestFinished } from 'vitest'
@@ -18,7 +18,7 @@ import { START_US, setTestClock, withTestClock } from '../src/testing/test-clock
 import { counting } from './counting-driver.ts'
 
 export interface Setup {
-  votes: DerivedCounters
+  votes: RowCounters
   source: EventSource
   client: Redis
   database: Database.Database
@@ -37,12 +37,12 @@ export interface Setup {
   version(): number
   clock: { advance(ms: number): Promise<void> }
   /** The same counters, as another process has them. */
-  another(options?: Partial<DerivedCountersOptions>): DerivedCounters
+  another(options?: Partial<RowCountersOptions>): RowCounters
   /** Redis loses all that it has of them. */
   empty(): Promise<void>
 }
 
-export type SetupOptions = Omit<DerivedCountersOptions, 'events'> & {
+export type SetupOptions = Omit<RowCountersOptions, 'events'> & {
   clock?: 'real'
   events?: Partial<EventsOptions>
   deadline?: Duration
@@ -105,7 +105,7 @@ export async function setup({
     insert,
     vote: (item) => {
       insert(item)
-      return votes.note(item)
+      return votes.optimisticAdd(item)
     },
     stored: (item) => storedOf(database, item),
     version: () => versionOf(database),

@@ -53,6 +53,6 @@ export function leftMs(endsAtMs: number): number {
 
 export const PERILUNE = 'Perilune'
 export const TAGGED = 'Perilune, a tag'
-export const STALE = 'Perilune, staleFor'
+export const STALE = 'Perilune, staleWhileRevalidate'
 /** The only one that keeps values in the process. */
 export const IN_PROCESS = 'Perilune, in the process, too'

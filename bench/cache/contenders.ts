@@ -5,7 +5,7 @@ import type { Contender } from './contender.ts'
 import { doubleEntry } from './double-entry.ts'
 import { cacheable, cacheManager } from './keyv-caches.ts'
 import { naive } from './naive.ts'
-import { inProcess, perilune, staleServed, tagged } from './perilune.ts'
+import { l1, perilune, staleServed, tagged } from './perilune.ts'
 import { xfetch } from './xfetch.ts'
 
 /** The first is the floor of a hit: GET and JSON.parse. */
@@ -17,7 +17,7 @@ export const HITTERS: readonly Contender[] = [
   cacheManager,
   perilune,
   tagged,
-  inProcess,
+  l1,
 ]
 
 export const LOADERS: readonly Contender[] = [naive, xfetch, bentoCache, cacheable, cacheManager, perilune]

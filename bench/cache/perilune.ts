@@ -20,16 +20,16 @@ interface Ways {
   readonly staleMs: number
   readonly tags: readonly string[]
   /** Values that the process keeps; none of its own: none. */
-  readonly inProcess?: { readonly count: number; readonly share: boolean }
+  readonly l1?: { readonly count: number; readonly share: boolean }
 }
 
 const STALE_MS = 10_000
 
-export const perilune: Contender = toContender(
-  PERILUNE,
-  'nothing set but freshFor: loaded ahead, never stale',
-  { cache: 'bench', staleMs: 0, tags: [] },
-)
+export const perilune: Contender = toContender(PERILUNE, 'nothing set but ttl: loaded ahead, never stale', {
+  cache: 'bench',
+  staleMs: 0,
+  tags: [],
+})
 
 export const tagged: Contender = toContender(TAGGED, 'the same, every get names one tag', {
   cache: 'tagged',
@@ -37,20 +37,20 @@ export const tagged: Contender = toContender(TAGGED, 'the same, every get names 
   tags: ['team'],
 })
 
-export const inProcess: Contender = toContender(
+export const l1: Contender = toContender(
   IN_PROCESS,
-  'inProcess { count: 1000, share: true }, the other limits as by default',
-  { cache: 'level', staleMs: 0, tags: [], inProcess: { count: 1000, share: true } },
+  'l1 { count: 1000, share: true }, the other limits as by default',
+  { cache: 'level', staleMs: 0, tags: [], l1: { count: 1000, share: true } },
 )
 
-export const staleServed: Contender = toContender(STALE, `staleFor ${STALE_MS / 1000}s`, {
+export const staleServed: Contender = toContender(STALE, `staleWhileRevalidate ${STALE_MS / 1000}s`, {
   cache: 'stale',
   staleMs: STALE_MS,
   tags: [],
 })
 
 function toContender(name: string, settings: string, ways: Ways): Contender {
-  const { staleMs, tags, inProcess: level } = ways
+  const { staleMs, tags, l1: level } = ways
   return {
     name,
     settings,
@@ -59,9 +59,9 @@ function toContender(name: string, settings: string, ways: Ways): Contender {
       const client = new Redis(port)
       const library = open(ioredis(client))
       const cache = library.cache<Entry>(ways.cache, {
-        freshFor: `${freshMs}ms`,
-        staleFor: `${staleMs}ms`,
-        ...(level === undefined ? {} : { inProcess: level }),
+        ttl: `${freshMs}ms`,
+        staleWhileRevalidate: `${staleMs}ms`,
+        ...(level === undefined ? {} : { l1: level }),
       })
       const options = tags.length === 0 ? undefined : { tags }
       return {
@@ -69,7 +69,7 @@ function toContender(name: string, settings: string, ways: Ways): Contender {
         fill: (key, load, endsAtMs) =>
           cache.get(key, async (context) => {
             const value = await load()
-            context.keep({ freshFor: `${leftMs(endsAtMs)}ms` })
+            context.keep({ ttl: `${leftMs(endsAtMs)}ms` })
             return value
           }),
         async close() {

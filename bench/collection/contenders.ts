@@ -62,6 +62,6 @@ export async function floor(client: Redis): Promise<Replacing> {
 export async function perilune(client: Redis): Promise<Replacing> {
   const { perilune: open, ioredis } = await builtLibrary()
   const library = open(ioredis(client), { deadline: '60s' })
-  const list = library.collection<string>('bench', { kind: 'list', expireAfter: `${KEEP_S}s` })
+  const list = library.collection<string>('bench', { kind: 'list', ttl: `${KEEP_S}s` })
   return { name: 'Perilune', replace: (items) => list.replace(items), close: () => library.close() }
 }

@@ -36,7 +36,7 @@ function ofQueue(
     what,
     prepare: async (place, size) => {
       const queue = queueOf(place)
-      await queue.settings.set({ keep: { count: 1000 } })
+      await queue.settings.set({ retention: { count: 1000 } })
       await fill(queue, size)
       return async () =>
         call(
@@ -54,19 +54,19 @@ const claimed = async (queue: Queue<Jobs>, size: number): Promise<unknown> => {
 }
 const dead = async (queue: Queue<Jobs>, size: number): Promise<void> => {
   await enqueue(queue, size)
-  for (const job of await claimAll(queue, size)) await job.bury({ kind: 'odd', message: 'm' })
+  for (const job of await claimAll(queue, size)) await job.fail({ kind: 'odd', message: 'm' })
 }
 /** With results as large as a payload may be. */
 const done = async (queue: Queue<Jobs>, size: number): Promise<void> => {
   for (const at of counted(size)) {
-    await queue.enqueue('large', 'small', { id: `job ${at}`, keepResult: '1h' })
+    await queue.enqueue('large', 'small', { id: `job ${at}`, resultTtl: '1h' })
   }
   for (const job of await claimAll(queue, size)) await job.ack(MIB)
 }
-const doneParents = async (queue: Queue<Jobs>, size: number): Promise<void> => {
+const doneDependencies = async (queue: Queue<Jobs>, size: number): Promise<void> => {
   await done(queue, size)
-  const parents = counted(Math.min(size, 100)).map((at) => `job ${at}`)
-  await queue.enqueue('child', 'small', { id: 'child', parents })
+  const dependencies = counted(Math.min(size, 100)).map((at) => `job ${at}`)
+  await queue.enqueue('dependent', 'small', { id: 'dependent', dependsOn: dependencies })
 }
 const recurring = async (queue: Queue<Jobs>, size: number): Promise<void> => {
   for (const at of counted(size)) {
@@ -76,19 +76,19 @@ const recurring = async (queue: Queue<Jobs>, size: number): Promise<void> => {
 
 const queueWorks: CostWork[] = [
   ofQueue('a claim of two hundred', waiting, (queue) => queue.claim({ limit: 200, lease: LEASE })),
-  ofQueue('a look at all', waiting, (queue, ids) => queue.jobs.findMany(ids)),
+  ofQueue('a look at all', waiting, (queue, ids) => queue.jobs.getMany(ids)),
   ofQueue('a page of a thousand', waiting, (queue) => queue.jobs.list('ready', { limit: 1000 })),
   ofQueue('a search', waiting, (queue) => queue.jobs.search({ name: 'large', limit: 1000 })),
   ofQueue('a search among results', done, (queue) => queue.jobs.search({ name: 'large', limit: 1000 })),
   ofQueue('a page of those that are done', done, (queue) => queue.jobs.list('done', { limit: 1000 })),
-  ofQueue('all results of parents', doneParents, (queue) => queue.jobs.parents('child')),
-  ofQueue('a job whose parents are done', done, (queue, ids) =>
-    queue.enqueue('child', 'small', { id: 'child', parents: ids.slice(0, 100) }),
+  ofQueue('all results of dependencies', doneDependencies, (queue) => queue.jobs.dependencies('dependent')),
+  ofQueue('a job whose dependencies are done', done, (queue, ids) =>
+    queue.enqueue('dependent', 'small', { id: 'dependent', dependsOn: ids.slice(0, 100) }),
   ),
   ofQueue('a cancellation of all', waiting, (queue, ids) => queue.jobs.cancel(ids)),
   ofQueue('a requeue of all dead', dead, (queue, ids) => queue.jobs.requeue(ids)),
-  ofQueue('a requeue of a kind', dead, (queue) => queue.jobs.requeueFailed('odd')),
-  ofQueue('dropping a kind', dead, (queue) => queue.jobs.dropFailed('odd')),
+  ofQueue('a requeue of a kind', dead, (queue) => queue.dead.requeue('odd')),
+  ofQueue('dropping a kind', dead, (queue) => queue.dead.drop('odd')),
   ofQueue('a page of recurring jobs', recurring, (queue) => queue.recurring.list({ limit: 1000 })),
   ofQueue('clearing', claimed, (queue) => queue.clear()),
 ]
@@ -115,7 +115,7 @@ const feedWorks: CostWork[] = [
   ofFeed('a page of a thousand', (feed) => feed.read({ limit: 1000 })),
   ofFeed('a look at all', (feed, ids) => feed.get(ids)),
   ofFeed('a claim', (feed) => feed.claim({ limit: 100, lease: LEASE })),
-  ofFeed('a take', (feed) => feed.take({ limit: 100 })),
+  ofFeed('a take', (feed) => feed.pop({ limit: 100 })),
   ofFeed('a removal of all', (feed, ids) => feed.remove(ids)),
   ofFeed('an inspection', (feed) => feed.inspect()),
   ofFeed('clearing', (feed) => feed.clear()),
@@ -127,7 +127,7 @@ const otherWorks: CostWork[] = [
     structure: 'collection',
     what: 'a read of a list',
     prepare: async ({ redis, name }, size) => {
-      const list = redis.collection<string>(name, { kind: 'list', expireAfter: '1h' })
+      const list = redis.collection<string>(name, { kind: 'list', ttl: '1h' })
       for (const _ of counted(size)) await list.append([MIB])
       return () => list.read({ limit: 1000 })
     },
@@ -136,7 +136,7 @@ const otherWorks: CostWork[] = [
     structure: 'cache',
     what: 'storing a value',
     prepare: async ({ redis, name }, size) => {
-      const cache = redis.cache<string>(name, { freshFor: '1h' })
+      const cache = redis.cache<string>(name, { ttl: '1h' })
       for (const at of counted(size)) await cache.set(`key ${at}`, MIB)
       return () => cache.set('one more', MIB)
     },

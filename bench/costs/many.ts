@@ -7,13 +7,13 @@ import type { CostWork } from './cost-work.ts'
 type Jobs = Record<string, number>
 
 const AT_ONCE = 1000
-const PARENTS = 100
+const DEPENDENCIES = 100
 
-const jobsOf = (kind: string, from: number, count: number, parents: readonly string[]): NewJob<Jobs>[] =>
+const jobsOf = (kind: string, from: number, count: number, dependencies: readonly string[]): NewJob<Jobs>[] =>
   Array.from({ length: count }, (_, at) => ({
     name: 'job',
     payload: at,
-    ...KINDS[kind]?.(from + at, parents),
+    ...KINDS[kind]?.(from + at, dependencies),
   }))
 
 /** The size is how many jobs of the kind wait already. */
@@ -24,12 +24,12 @@ function many(
 ): CostWork {
   const prepare: CostWork['prepare'] = async ({ redis, name }, size) => {
     const queue = redis.queue<Jobs>(name)
-    const parents = Array.from({ length: PARENTS }, (_, at) => ({
-      name: 'parent',
+    const dependencies = Array.from({ length: DEPENDENCIES }, (_, at) => ({
+      name: 'dependency',
       payload: at,
-      id: `parent ${at}`,
+      id: `dependency ${at}`,
     }))
-    const ids = (await queue.enqueueMany(parents)).map(({ id }) => id)
+    const ids = (await queue.enqueueMany(dependencies)).map(({ id }) => id)
     const waiting: string[] = []
     for (let from = 0; from < size; from += AT_ONCE) {
       const jobs = jobsOf(kind, from, Math.min(AT_ONCE, size - from), ids)

@@ -20,7 +20,7 @@ export async function compareIncrements(bench: Bench, database: Database): Promi
   const library = perilune(ioredis(client), { namespace: 'bench' })
   const counters = library.counters('counted', {
     sink: await database.sink({ table: 'counted' }),
-    settleFor: '0s',
+    fsyncGrace: '0s',
   })
   const flushing = counters.flushEvery('1s')
   for (const { name, items } of MIXES) {

@@ -57,7 +57,7 @@ export const derivedEachSecond: Contender = toContender(
 
 export const delta: Contender = toContender(
   DELTA,
-  `INSERT the vote, increment; flushed each ${EVERY_MS} ms; settleFor 0s, for this Redis keeps nothing on disk`,
+  `INSERT the vote, increment; flushed each ${EVERY_MS} ms; fsyncGrace 0s, for this Redis keeps nothing on disk`,
   { open: openDelta, flushes: true },
 )
 
@@ -142,14 +142,14 @@ async function openDerived(stage: Stage): Promise<Opened> {
   const events = await stage.database.events({ table: stage.votes, id: 'item', target })
   const counters = library.counters(stage.name, { events })
   await counters.prepare()
-  return { counters, count: (item) => counters.note(item), close }
+  return { counters, count: (item) => counters.optimisticAdd(item), close }
 }
 
 async function openDelta(stage: Stage): Promise<Opened> {
   const { library, close } = await openLibrary(stage)
   const sink = await stage.database.sink({ table: stage.items, value: 'votes' })
   await sink.prepare()
-  const counters = library.counters(stage.name, { sink, settleFor: '0s' })
+  const counters = library.counters(stage.name, { sink, fsyncGrace: '0s' })
   return { counters, count: (item) => counters.increment(item), close }
 }
 

@@ -16,7 +16,7 @@ export async function shippedFeed(client: Redis): Promise<{ library: Perilune; f
 export async function feedOf(library: Perilune, { lives = true }: { lives?: boolean } = {}): Promise<Feed> {
   const { text } = await builtLibrary()
   const name = lives ? 'layout' : 'layout-for-ever'
-  const life = lives ? ({ expireAfter: `${LIFE_MS}ms` } as const) : {}
+  const life = lives ? ({ ttl: `${LIFE_MS}ms` } as const) : {}
   return asContender(library.feed(name, { codec: text, origin: ORIGIN, ...life }))
 }
 
@@ -28,7 +28,7 @@ function asContender(feed: ShippedFeed<string>): Feed {
         bodies.length === 1
           ? [await feed.append(bodies[0] ?? '')]
           : await feed.appendMany(bodies.map((body) => ({ body })))
-      return appended.map(({ marker }) => marker ?? '')
+      return appended.map(({ cursor: marker }) => marker ?? '')
     },
     async page(after) {
       return (await feed.read({ after, limit: PAGE })).messages.length

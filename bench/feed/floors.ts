@@ -20,13 +20,13 @@ export async function compareAppends(bench: Bench, library: Perilune): Promise<v
   const { text } = await builtLibrary()
   const batched = await BatchedXadd.open(client, 'batched:log')
   const hash = String(await client.script('LOAD', 'return 1'))
-  const living = library.feed('floors-that-live', { codec: text, expireAfter: `${LIFE_S}s`, origin: 'bench' })
+  const living = library.feed('floors-that-live', { codec: text, ttl: `${LIFE_S}s`, origin: 'bench' })
   const variants: Record<string, Variant> = {
     [RAW]: { before: () => client.del('raw:log'), call: () => client.xadd('raw:log', '*', 'b', BODY) },
     'empty script': () => client.evalsha(hash, 0),
     'floor: a script of XADDs': { before: () => client.del('batched:log'), call: () => batched.append(BODY) },
     [OURS]: appending(library.feed('floors', { codec: text })),
-    'append, with expireAfter and origin': appending(living),
+    'append, with ttl and origin': appending(living),
   }
   const single = await bench.compare('append, one at a time', variants, { perRound: 2000 })
   const many = await bench.compare('append, 100 in flight', variants, { perRound: 100_000, inFlight: 100 })

@@ -28,7 +28,7 @@ export class PerilunePoster implements Poster {
     return new PerilunePoster(
       client,
       library,
-      library.feed('story', { codec: text, expireAfter: `${LIFE_S}s`, origin: 'bench' }),
+      library.feed('story', { codec: text, ttl: `${LIFE_S}s`, origin: 'bench' }),
     )
   }
 

@@ -4,18 +4,21 @@ import type { Redis } from 'ioredis'
 import { builtLibrary } from '../harness/built.ts'
 import { BARGING, type Contender, PERILUNE, type Source, type Terms } from './contender.ts'
 
-export const perilune: Contender = toContender(PERILUNE, 'fair')
+export const perilune: Contender = toContender(PERILUNE, true)
 
-export const barging: Contender = toContender(BARGING, 'barging')
+export const barging: Contender = toContender(BARGING, false)
 
-function toContender(name: string, order: 'fair' | 'barging'): Contender {
+function toContender(name: string, fair: boolean): Contender {
   return {
     name,
-    settings: `order ${order}, one library for each connection; waiters are woken, nobody polls`,
+    settings: `fair: ${fair}, one library for each connection; waiters are woken, nobody polls`,
     async connect(connection: Redis, terms: Terms): Promise<Source> {
       const { perilune: open, ioredis } = await builtLibrary()
       const library = open(ioredis(connection), { deadline: '60s' })
-      const lock = library.lock(`${terms.name}:${order}`, { lease: `${terms.leaseMs}ms`, order })
+      const lock = library.lock(`${terms.name}:${fair ? 'fair' : 'barging'}`, {
+        lease: `${terms.leaseMs}ms`,
+        fair,
+      })
       const acquire = async (): Promise<() => Promise<void>> => {
         const lease = await lock.acquire({ wait: `${terms.giveUpMs}ms` })
         return () => lease.release()

@@ -120,7 +120,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     about: 'hits of 1,000 keys in turn, 100 in flight',
     inFlight: 100,
     prepare(redis) {
-      const cache = redis.cache<string>('profile', { freshFor: '1h' })
+      const cache = redis.cache<string>('profile', { ttl: '1h' })
       let asked = 0
       return steps(100, () => cache.get(`key-${asked++ % SUBJECTS}`, async () => 'x'.repeat(100)))
     },
@@ -129,7 +129,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     about: 'a list of 100 items replaced, one at a time',
     inFlight: 1,
     prepare(redis) {
-      const list = redis.collection<string>('profile', { kind: 'list', expireAfter: '1h' })
+      const list = redis.collection<string>('profile', { kind: 'list', ttl: '1h' })
       const items = Array.from({ length: 100 }, (_, at) => `item ${at}`)
       return steps(1, () => list.replace(items))
     },
@@ -204,7 +204,7 @@ export function wantedCases(): [name: string, each: Case][] {
 function openCounters(redis: Perilune, { sqlite }: Built, name: string): Counters {
   const database = new Database(':memory:')
   database.exec('CREATE TABLE counted (id INTEGER PRIMARY KEY, value BIGINT NOT NULL)')
-  return redis.counters(name, { sink: sqlite.sqlite(database, { table: 'counted' }), settleFor: '0s' })
+  return redis.counters(name, { sink: sqlite.sqlite(database, { table: 'counted' }), fsyncGrace: '0s' })
 }
 
 function steps(count: number, step: Step): Step[] {

@@ -2,8 +2,8 @@
 
 import type { JobOptions } from 'perilune'
 
-/** The options of the job at this place, where jobs with these ids may be its parents. */
-export type Kind = (at: number, parents: readonly string[]) => JobOptions
+/** The options of the job at this place, where jobs with these ids may be its dependencies. */
+export type Kind = (at: number, dependencies: readonly string[]) => JobOptions
 
 export const KINDS: Readonly<Record<string, Kind>> = {
   'a priority': () => ({ priority: 5 }),
@@ -12,6 +12,6 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'an id, a unique key and tags': (at) => ({ id: `i${at}`, unique: `u${at}`, tags: ['a', `t${at}`] }),
   'twenty tags': () => ({ tags: Array.from({ length: 20 }, (_, at) => `t${at}`) }),
   'an idempotency key and a group': (at) => ({ idempotencyKey: `k${at}`, group: 'g' }),
-  'ten parents': (_, parents) => ({ parents: parents.slice(0, 10) }),
-  'a hundred parents': (_, parents) => ({ parents }),
+  'ten dependencies': (_, dependencies) => ({ dependsOn: dependencies.slice(0, 10) }),
+  'a hundred dependencies': (_, dependencies) => ({ dependsOn: dependencies }),
 }

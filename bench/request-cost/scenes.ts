@@ -101,8 +101,10 @@ export const scenes: readonly Scene[] = [
     request: expecting(200, 'GET', '/v1/feeds/f'),
   },
   {
-    name: 'a hundred jobs with a hundred parents each',
-    request: expecting(201, 'POST', '/v1/queues/q/jobs', { jobs: Array.from({ length: 100 }, childOfMany) }),
+    name: 'a hundred jobs with a hundred dependencies each',
+    request: expecting(201, 'POST', '/v1/queues/q/jobs', {
+      jobs: Array.from({ length: 100 }, dependentOfMany),
+    }),
   },
   {
     name: 'a page of four messages of 1 MiB',
@@ -111,8 +113,8 @@ export const scenes: readonly Scene[] = [
   },
 ]
 
-function childOfMany(): object {
-  return { name: 'n', payload: 1, parents: Array.from({ length: 100 }, (_, at) => `p${at}`) }
+function dependentOfMany(): object {
+  return { name: 'n', payload: 1, dependsOn: Array.from({ length: 100 }, (_, at) => `p${at}`) }
 }
 
 function shortTexts(): string {
@@ -158,7 +160,7 @@ export function placeOn(url: string, receiver: string, project: string): ScenePl
 
 /** A receiver in a process of its own: what it does is nobody's cost here. */
 export async function startReceiver(): Promise<{ url: string; process: ChildProcess }> {
-  const child = fork(fileURLToPath(new URL('receiver.mjs', import.meta.url)))
-  const [port] = (await once(child, 'message')) as [number]
-  return { url: `http://127.0.0.1:${port}`, process: child }
+  const dependent = fork(fileURLToPath(new URL('receiver.mjs', import.meta.url)))
+  const [port] = (await once(dependent, 'message')) as [number]
+  return { url: `http://127.0.0.1:${port}`, process: dependent }
 }

@@ -15,7 +15,7 @@ const NAMES = ['@joan', '@jochen', '@José', '@jolanta', '@john', '@jane', '@ada
 async function join(members: Autocomplete<Member>, name: string, messages: number): Promise<void> {
   const payload = { guildRank: messages > 50 ? 'veteran' : 'member' }
   // Who writes much comes first.
-  await members.add(name, { score: messages, payload, expireAfter: '1h' })
+  await members.add(name, { score: messages, payload, ttl: '1h' })
 }
 
 async function show(members: Autocomplete<Member>, query: string, when: string): Promise<void> {

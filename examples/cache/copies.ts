@@ -12,9 +12,9 @@ const client = new Redis(process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379')
 const redis = perilune(ioredis(client), { namespace: 'example' })
 const servedFrom = { process: 0, redis: 0 }
 const hours = redis.cache<string>('opening-hours', {
-  freshFor: '1h',
+  ttl: '1h',
   // At most ten copies, one mebibyte of them, and none that is older than a minute.
-  inProcess: { count: 10, bytes: 1024 * 1024, age: '1m' },
+  l1: { count: 10, bytes: 1024 * 1024, age: '1m' },
   hooks: {
     event: (happened) => {
       if ('from' in happened) servedFrom[happened.from] += 1

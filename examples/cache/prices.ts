@@ -16,7 +16,7 @@ async function askTheShop(): Promise<number> {
 const seconds = Number(process.argv[2] ?? '5')
 const client = new Redis(process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379')
 const redis = perilune(ioredis(client), { namespace: 'example' })
-const prices = redis.cache<number>('prices', { freshFor: '2s', staleFor: '1m' })
+const prices = redis.cache<number>('prices', { ttl: '2s', staleWhileRevalidate: '1m' })
 
 for (const endsAt = Date.now() + seconds * 1000; Date.now() < endsAt; ) {
   const price = await prices.get('book', askTheShop)

@@ -23,7 +23,7 @@ function connect(): Consumer {
 
 const nameOf = (user: number): string => `friends-${process.pid}-${user}`
 const listOf = ({ redis }: Consumer, user: number): CollectionList<string> =>
-  redis.collection<string>(nameOf(user), { kind: 'list', expireAfter: '1m' })
+  redis.collection<string>(nameOf(user), { kind: 'list', ttl: '1m' })
 
 interface Way {
   name: string

@@ -19,7 +19,7 @@ async function listen(room: Feed<Note>, name: string, signal: AbortSignal): Prom
   try {
     for await (const message of reader.read({ echo: false, signal })) {
       console.log(`${message.body.from}: ${message.body.text}`)
-      await reader.advance(message.marker)
+      await reader.commit(message.cursor)
     }
   } catch (error) {
     if (!signal.aborted) throw error
@@ -35,7 +35,7 @@ async function speak(room: Feed<Note>, name: string): Promise<void> {
 async function chat(name: string): Promise<void> {
   const client = new Redis(process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379')
   await using redis = perilune(ioredis(client), { namespace: 'example' })
-  const room = redis.feed<Note>('chat', { origin: name, expireAfter: '1d', keep: 1000 })
+  const room = redis.feed<Note>('chat', { origin: name, ttl: '1d', retention: 1000 })
   const leaving = new AbortController()
   const listening = listen(room, name, leaving.signal)
 

@@ -21,7 +21,7 @@ const options = { signal: stopping.signal, ...(after === undefined ? {} : { afte
 try {
   for await (const message of redis.feed<Note>('chat').tail(options)) {
     if (message.lostBefore !== null) console.log(`… ${message.lostBefore}: messages are missing here`)
-    console.log(`${message.marker} ${message.body.from}: ${message.body.text}`)
+    console.log(`${message.cursor} ${message.body.from}: ${message.body.text}`)
   }
 } catch (error) {
   if (!stopping.signal.aborted) throw error

@@ -15,13 +15,13 @@ export function tellWhere(): void {
 const client = new Redis(process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379')
 const redis = perilune(ioredis(client), { namespace: 'example' })
 
-export const orders: Once<StoredResponse> = redis.once<StoredResponse>('orders', { keepResult: '1h' })
+export const orders: Once<StoredResponse> = redis.once<StoredResponse>('orders', { resultTtl: '1h' })
 export const limiter: RateLimit = redis.rateLimit('orders', {
   limit: 10,
   window: '1m',
   onOutage: 'fail-open',
 })
 export const pages: Cache<KeptResponse> = redis.cache<KeptResponse>('pages', {
-  freshFor: '10s',
-  staleFor: '1m',
+  ttl: '10s',
+  staleWhileRevalidate: '1m',
 })

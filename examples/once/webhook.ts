@@ -36,6 +36,6 @@ if (order === undefined || amount === undefined) {
 }
 const client = new Redis(process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379')
 const redis = perilune(ioredis(client), { namespace: 'example' })
-await receive(redis.once<Receipt>('payments', { keepResult: '1h', lease: '10s' }), order, Number(amount))
+await receive(redis.once<Receipt>('payments', { resultTtl: '1h', lease: '10s' }), order, Number(amount))
 await redis.close()
 client.disconnect()

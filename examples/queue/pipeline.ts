@@ -64,7 +64,7 @@ function told(error: unknown, job: ClaimedJob | null): void {
 }
 
 await queue.clear()
-await queue.settings.set({ keep: { count: 100 } })
+await queue.settings.set({ retention: { count: 100 } })
 const titles = ['moon', 'tides', 'orbits']
 await enqueueAll(titles)
 const again = await enqueueAll(['moon'])
@@ -84,20 +84,20 @@ for (const title of titles.toSorted()) {
   console.log(`${title}: ${count} words in ${parts} of ${paragraphs(title).length} paragraphs`)
 }
 
-const late = await queue.jobs.find('tides 1')
+const late = await queue.jobs.get('tides 1')
 console.log(`tides 1 is ${late?.state} after ${late?.attempts} attempts: ${String(late?.result)} words`)
-for (const { kind, count, sample } of await queue.jobs.failures()) {
+for (const { kind, count, sample } of await queue.dead.list()) {
   console.log(`${count} dead of ${kind}: ${sample.message.split('\n')[0]}`)
 }
 
 console.log(
-  `${await queue.jobs.requeueFailed('UnreadableError')} requeued, to be counted by somebody who can read it`,
+  `${await queue.dead.requeue('UnreadableError')} requeued, to be counted by somebody who can read it`,
 )
 {
   await using _reader = queue.work({ count: ({ payload }) => `skipped ${payload.title} ${payload.at}` })
   await quiet(queue)
 }
-console.log(`orbits 0 is done: ${String((await queue.jobs.find('orbits 0'))?.result)}`)
+console.log(`orbits 0 is done: ${String((await queue.jobs.get('orbits 0'))?.result)}`)
 
 await queue.recurring.set('moon', {
   name: 'import',
@@ -106,7 +106,7 @@ await queue.recurring.set('moon', {
   cron: '0 4 * * *',
   timeZone: 'Europe/Berlin',
 })
-const { nextAtMs } = (await queue.recurring.find('moon')) ?? {}
+const { nextAtMs } = (await queue.recurring.get('moon')) ?? {}
 const time = new Date(nextAtMs ?? 0).toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin' })
 console.log(`the moon will be imported anew each day at ${time}`)
 

@@ -1,6 +1,6 @@
 // A poll: rows of SQL say who has voted for what, and Redis shows what they come to.
 
-import type { DerivedCounters } from 'perilune'
+import type { RowCounters } from 'perilune'
 import type { Item, VoteDatabase } from './database.ts'
 
 export interface Voted {
@@ -18,11 +18,11 @@ export interface Standing extends Item {
 /** Items do not change while it runs. */
 export class Poll {
   readonly database: VoteDatabase
-  readonly votes: DerivedCounters
+  readonly votes: RowCounters
   readonly items: readonly Pick<Item, 'id' | 'title'>[]
   readonly #ids: readonly number[]
 
-  constructor(database: VoteDatabase, votes: DerivedCounters, items: readonly Item[]) {
+  constructor(database: VoteDatabase, votes: RowCounters, items: readonly Item[]) {
     this.database = database
     this.votes = votes
     this.items = items.map(({ id, title }) => ({ id, title }))
@@ -36,7 +36,7 @@ export class Poll {
   /** The row is the vote; the note is there so that others see it before it is counted. */
   async vote(voter: string, item: number): Promise<Voted> {
     const isNew = await this.database.insert(voter, item)
-    const votes = isNew ? await this.votes.note(item) : await this.votes.get(item).catch(() => null)
+    const votes = isNew ? await this.votes.optimisticAdd(item) : await this.votes.get(item).catch(() => null)
     return { isNew, votes: votes === null ? null : Number(votes) }
   }
 

@@ -13,7 +13,7 @@ so many of the entries, the first ones, were as much work as one call does; the 
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
-local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score:integer expire_ms:integer payload:bytes): marked: the folded text, with \1 before each word start but the first; expire_ms 0: never
+local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score:integer ttl_ms:integer payload:bytes): marked: the folded text, with \1 before each word start but the first; ttl_ms 0: never
 
 local index = try(open_index(keys.meta, call_id.caller, codec))
 local remembered = try(recall(index.record, call_id))
@@ -31,13 +31,13 @@ local new, replaced, taken = 0, 0, 0
 local has_due = redis.call('ZCOUNT', keys.expiry, '-inf', exact(now_ms)) > 0
 local most_work = has_due and MOST_WORK / 3 or MOST_WORK
 for at = added_at, #added, #ADDED do
-  local expire_ms = tonumber(added[at + ADDED.expire_ms])
+  local ttl_ms = tonumber(added[at + ADDED.ttl_ms])
   local entry = {
     id = added[at + ADDED.id],
     text = added[at + ADDED.text],
     marked = added[at + ADDED.marked],
     rank = rank_of(added[at + ADDED.score]),
-    expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
+    expires_at_ms = ttl_ms > 0 and now_ms + ttl_ms or 0,
     payload = added[at + ADDED.payload],
   }
   if enter_entry(keys, known, index, entry, now_ms) then

@@ -10,8 +10,8 @@ local codec = ARGV[1] -- text: name of the codec that made the payload
 local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
 local version = tonumber(ARGV[4]) -- integer: of the value; 0: it has none and is never refused
 local flags = tonumber(ARGV[5]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
-local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
-local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
+local ttl_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
+local stale_while_revalidate_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
 local how = ARGV[8] -- HOW: how those who wait are told
 local tags = ARGV[11] -- bytes: its tags and their generations, as the head has them
 local payload = ARGV[12] -- bytes: the payload
@@ -41,8 +41,8 @@ local fresh_until_ms, stale_until_ms = keep_value(keys.value, {
   token = token,
   version = math.max(version, newest),
   load_ms = 0,
-  fresh_ms = fresh_ms,
-  stale_ms = stale_ms,
+  ttl_ms = ttl_ms,
+  stale_while_revalidate_ms = stale_while_revalidate_ms,
 }, payload, now_ms)
 revoke(keys.load, known, token)
 if version > 0 then
@@ -50,10 +50,10 @@ if version > 0 then
 end
 remember_answer(keys.load, call_id, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
 -- The token is in the head; where the clock is behind it for longer than the value lives, here as well.
-if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
+if behind_ms(token, now_ms) > ttl_ms + stale_while_revalidate_ms and not is_open(known) then
   redis.call('HSET', keys.load, 'layout', LOAD_LAYOUT, 'token', exact(token))
 end
-keep_load(keys.load, token, fresh_ms + stale_ms, now_ms)
+keep_load(keys.load, token, ttl_ms + stale_while_revalidate_ms, now_ms)
 if known.waiters ~= '' then
   redis.call('HDEL', keys.load, 'waiters')
   tell_waiters(known.waiters, 'stored', how)

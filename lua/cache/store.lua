@@ -14,8 +14,8 @@ local token = tonumber(ARGV[2]) -- integer: token of the load
 local version = tonumber(ARGV[3]) -- integer: of the value; refused when a greater one is known; 0: none
 local flags = tonumber(ARGV[4]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
 local load_ms = tonumber(ARGV[5]) -- integer: how long the load took
-local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
-local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
+local ttl_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
+local stale_while_revalidate_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
 local how = ARGV[8] -- HOW: how those who wait are told
 local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
 local payload = ARGV[12] -- bytes: the payload
@@ -44,8 +44,8 @@ local fresh_until_ms, stale_until_ms = keep_value(keys.value, {
   token = token,
   version = math.max(version, newest),
   load_ms = load_ms,
-  fresh_ms = fresh_ms,
-  stale_ms = stale_ms,
+  ttl_ms = ttl_ms,
+  stale_while_revalidate_ms = stale_while_revalidate_ms,
 }, payload, now_ms)
 close_load(keys.load, known, 'stored', how)
 if head.held then

@@ -20,7 +20,7 @@ local known = try(open_collection(keys.meta, ''))
 local is_scanned = kind == 'set' or kind == 'hash'
 local cursor = cursor_of(place)
 if cursor == nil or (not is_scanned and cursor ~= place) then
-  return redis.error_reply('INVALID after: must be a marker of this collection')
+  return redis.error_reply('INVALID after: must be a cursor of this collection')
 end
 local now_ms = math.floor(clock_us() / 1000)
 if not is_live(known, keys.items, now_ms) then

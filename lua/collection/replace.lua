@@ -12,7 +12,7 @@ local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local kind = ARGV[3] -- text: list, set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
 local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
-local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
+local ttl_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local parts, parts_at = ARGV, 8 -- repeated (part:bytes): value; field and value of a hash; score and value of a sorted set
 
@@ -44,7 +44,7 @@ known.codec = codec
 known.version = version
 known.largest = largest
 known.copy = next_token(known.copy, now_us)
-known.expires_at_ms = now_ms + expire_ms
+known.expires_at_ms = now_ms + ttl_ms
 save_copy(keys.meta, known, count_items(keys.items, kind))
 keep_until(keys.meta, keys.items, known.expires_at_ms, now_ms)
 remember_answer(keys.meta, call_id, now_ms, replaced_answer(known.copy, known.expires_at_ms))

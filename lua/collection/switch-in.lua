@@ -13,7 +13,7 @@ local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local kind = ARGV[3] -- text: list, set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
 local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
-local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
+local ttl_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local size = tonumber(ARGV[8]) -- integer: how many have been built
 
@@ -47,7 +47,7 @@ known.codec = codec
 known.version = version
 known.largest = largest
 known.copy = next_token(known.copy, now_us)
-known.expires_at_ms = now_ms + expire_ms
+known.expires_at_ms = now_ms + ttl_ms
 save_copy(keys.meta, known, size)
 keep_until(keys.meta, keys.items, known.expires_at_ms, now_ms)
 remember_answer(keys.meta, call_id, now_ms, replaced_answer(known.copy, known.expires_at_ms))

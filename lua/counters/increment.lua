@@ -8,7 +8,7 @@ second time. A repeated call increments nothing, and answers the values of its o
 @cost    O(counters)
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
-local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
+local idempotency_ttl_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
 local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated COUNTERS: those to increment
 
@@ -74,14 +74,14 @@ else
       end
       if value and key ~= '' then
         keyed = keyed + 1
-        remember_key(keys.once, id .. '\0' .. key, 0, now_ms + remember_ms)
+        remember_key(keys.once, id .. '\0' .. key, 0, now_ms + idempotency_ttl_ms)
       end
     end
   end
 end
 if keyed > 0 then
   forget_old_keys(keys.once, keyed, now_ms)
-  keep_keys(keys.once, remember_ms)
+  keep_keys(keys.once, idempotency_ttl_ms)
 end
 if added and partition.pending_ms == 0 then
   let_stay(keys)

@@ -12,7 +12,7 @@ local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is sprea
 local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
 local channel = ARGV[5] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[6] == '1' -- flag: whether that is a sharded channel
-local expire_ms = tonumber(ARGV[7]) -- integer: how long the messages live; 0: they stay
+local ttl_ms = tonumber(ARGV[7]) -- integer: how long the messages live; 0: they stay
 local origin = ARGV[8] -- text: who appends, without spaces or '#'; may be empty
 local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
 
@@ -26,7 +26,7 @@ feed.now_us = clock_us()
 feed.now_ms = math.floor(feed.now_us / 1000)
 local first = math.max(feed.last + 1, feed.now_us)
 local last = first + #bodies - bodies_at
-if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms) then
+if feed.partitions ~= partitions or not is_quick(feed, last, ttl_ms) then
   return { 'declined' }
 end
 for at = bodies_at, #bodies, 1 do
@@ -35,14 +35,14 @@ for at = bodies_at, #bodies, 1 do
   end
 end
 
-local ttl_ms, bytes = exact(expire_ms), feed.bytes
+local ttl, bytes = exact(ttl_ms), feed.bytes
 local form, base = exact_range(first, last)
 for at = bodies_at, #bodies, 1 do
   local body = bodies[at]
-  add_entry(keys.log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
+  add_entry(keys.log, string.format(form, first - base + at - bodies_at), ttl, origin, body)
   bytes = bytes + #body
 end
-note_quick(feed, first, last, expire_ms, keys.meta)
+note_quick(feed, first, last, ttl_ms, keys.meta)
 feed.last, feed.bytes = last, bytes
 save_feed_and_call(keys.meta, feed, call_id, exact(first) .. ' 0')
 wake(channel, sharded, 'appended')

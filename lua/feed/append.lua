@@ -16,11 +16,11 @@ local spread = ARGV[2] -- PARTITIONS: over how many the feed is spread
 local call_id = ARGV[4] -- CALL_ID: of this call; see shared/calls
 local channel = ARGV[6] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
-local keep_count = tonumber(ARGV[8]) -- integer: messages to keep; 0: all
-local keep_ms = tonumber(ARGV[9]) -- integer: age up to which they are kept; 0: any
-local keep_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: all
-local remember_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
-local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
+local retention_count = tonumber(ARGV[8]) -- integer: messages to keep; 0: all
+local retention_ms = tonumber(ARGV[9]) -- integer: age up to which they are kept; 0: any
+local retention_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: all
+local idempotency_ttl_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
+local messages, messages_at = ARGV, 12 -- repeated (body:bytes ttl_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
 local feed = try(open_feed(keys.meta, call_id.caller, codec, spread.partitions))
 if not take_up(keys.meta, feed, spread) then
@@ -49,7 +49,7 @@ end
 redis.call('HGET', keys.once, '')
 redis.call('ZADD', keys.delayed, 'XX', '0', '')
 local created = begin_feed(keys.meta, feed) and 1 or 0
-local is_kept = keep_count + keep_ms + keep_bytes > 0
+local is_kept = retention_count + retention_ms + retention_bytes > 0
 local late = do_due(keys, feed, is_kept, count)
 local log_may_begin, large_before = feed.bytes == 0, feed.large
 local first = math.max(feed.last + 1, feed.now_us)
@@ -58,7 +58,7 @@ local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
 for at = messages_at, #messages, #MESSAGES do
   id = id + 1
   local body, ttl_ms, delay_ms =
-    messages[at + MESSAGES.body], messages[at + MESSAGES.expire_ms], messages[at + MESSAGES.delay_ms]
+    messages[at + MESSAGES.body], messages[at + MESSAGES.ttl_ms], messages[at + MESSAGES.delay_ms]
   local key, origin = messages[at + MESSAGES.key], messages[at + MESSAGES.origin]
   local known = key ~= '' and id_of_key(keys.once, key, feed.now_ms)
   if known then
@@ -80,14 +80,14 @@ for at = messages_at, #messages, #MESSAGES do
     aside = true
   end
   if key ~= '' and not known then
-    remember_key(keys.once, key, id, feed.now_ms + remember_ms)
+    remember_key(keys.once, key, id, feed.now_ms + idempotency_ttl_ms)
     keyed = keyed + 1
   end
 end
 feed.last, feed.bytes = id, feed.bytes + bytes
 index_expiry(keys.expiry, indexed)
 if is_kept then
-  local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
+  local keep = { count = retention_count, ms = retention_ms, bytes = retention_bytes }
   apply_retention(keys, feed, keep, 100 + count, bytes)
 end
 if feed.look or feed.moved ~= 0 then
@@ -95,9 +95,9 @@ if feed.look or feed.moved ~= 0 then
 end
 if keyed > 0 then
   forget_old_keys(keys.once, keyed, feed.now_ms)
-  keep_keys(keys.once, remember_ms)
+  keep_keys(keys.once, idempotency_ttl_ms)
   if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, feed.now_ms + remember_ms)
+    feed.lives_until = math.max(feed.lives_until, feed.now_ms + idempotency_ttl_ms)
   end
 end
 if must_move(feed) then

@@ -67,7 +67,7 @@ if #found.dead > 0 then
   -- It is used as soon as this partition is.
   dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
   try_whole_removal(keys)
-  bury_entries(dead_keys, dead, keys.bodies, found.dead, dead_ms)
+  add_dead_letters(dead_keys, dead, keys.bodies, found.dead, dead_ms)
   wake(dead_channel, sharded, 'appended')
 end
 if #found.dead + #found.expired > 0 then

@@ -1,7 +1,7 @@
 --[[
-Reads the messages after a marker, oldest first, and tells a reader what it can no longer get.
+Reads the messages after a cursor, oldest first, and tells a reader what it can no longer get.
 Messages that have expired, and those that the arguments hide, are passed over, and `next` with them.
-`gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an
+`gap`: retention removed messages after the cursor before this reader came. `reset`: the cursor is of an
 earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this
 reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed
 message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page has no more messages behind
@@ -13,7 +13,7 @@ those that reach `most_bytes`: there is `more` then.
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
-local after = ARGV[3] -- text: marker; empty: the oldest message; 'end': only what comes
+local after = ARGV[3] -- text: cursor; empty: the oldest message; 'end': only what comes
 local limit = tonumber(ARGV[4]) -- integer: messages to return at most
 local except_origin = ARGV[5] -- text: hides what this origin appended; empty: nothing
 local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live claim are shown
@@ -23,7 +23,7 @@ local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies behi
 local feed = try(open_feed(keys.meta, '', codec, partitions))
 local start = where_to_start(feed, after)
 if not start then
-  return redis.error_reply('INVALID after: not a marker')
+  return redis.error_reply('INVALID after: not a cursor')
 end
 feed.now_us = clock_us()
 feed.now_ms = math.floor(feed.now_us / 1000)
@@ -36,14 +36,14 @@ local page = {
   claims = {},
 }
 local position, shown, more, left = read_log(keys, feed, page, start.position)
-local next_marker = format_marker(feed.epoch, position)
+local next_cursor = format_cursor(feed.epoch, position)
 if include_delayed and not more then
   local suffix
   page.limit, page.left = limit - shown, left
   suffix, more = read_delayed(keys, feed, start, page)
-  next_marker = next_marker .. suffix
+  next_cursor = next_cursor .. suffix
 elseif include_delayed then
-  next_marker = next_marker .. start.suffix
+  next_cursor = next_cursor .. start.suffix
 end
 
 local due = has_come(feed.visible_at_us, feed.now_us)
@@ -54,7 +54,7 @@ end
 return {
   'page',
   feed.epoch,
-  next_marker,
+  next_cursor,
   more and 1 or 0,
   start.gap and 1 or 0,
   start.reset and 1 or 0,

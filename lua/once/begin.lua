@@ -16,7 +16,7 @@ local codec = ARGV[1] -- text: name of the codec that makes the results
 local id = ARGV[2] -- text: the caller's own id of the attempt
 local fingerprint = ARGV[3] -- text: of the request; empty: it has none
 local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
-local keep_result_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
+local result_ttl_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
 
 local known = try(open_once(keys.state))
 local now_us = clock_us()
@@ -46,7 +46,7 @@ elseif known.attempt == id and known.lease_ends_ms == 0 then
 end
 local token = next_token(known.token, now_us)
 local lease_ends_ms = now_ms + lease_ms
-local kept_until_ms = lease_ends_ms + keep_result_ms
+local kept_until_ms = lease_ends_ms + result_ttl_ms
 if known.result then
   -- It goes before it would count again, and not where a server out of memory begins nothing.
   redis.call('HSET', keys.state, 'layout', ONCE_LAYOUT)

@@ -10,7 +10,7 @@ result may follow where none was kept.
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the result
 local token = tonumber(ARGV[2]) -- integer: token of the attempt
-local keep_result_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
+local result_ttl_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
 local channel = ARGV[4] -- text: where those wait who want the result; empty: nobody waits
 local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
@@ -27,7 +27,7 @@ end
 if known.result and (known.kept or not kept) then
   return { 'completed', known.kept_until_ms }
 end
-local kept_until_ms = now_ms + keep_result_ms
+local kept_until_ms = now_ms + result_ttl_ms
 -- First, so that it also works when the server is out of memory: the task has been done.
 keep_until(keys.state, token, kept_until_ms, now_ms)
 redis.call('HSET', keys.state, 'result', result, 'kept_until_ms', exact(kept_until_ms))

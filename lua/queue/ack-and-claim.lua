@@ -57,7 +57,7 @@ then
 end
 local settled = 0
 if queue.settling then
-  settled = settle_children(keys, queue, 100)
+  settled = settle_dependents(keys, queue, 100)
   queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings) or NEVER_MS)
 end
 local score = leave_idle(keys.idle, queue, worker)

@@ -1,9 +1,9 @@
 --[[
-Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a
+Takes dependencies in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a
 process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. `newest`
 is the newest job: of jobs that come later nothing is asked.
 
-@returns asked  parents:[queue:text id:text] newest:integer
+@returns asked  dependencies:[queue:text id:text] newest:integer
 @cost    O(limit x log n)
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls

@@ -6,7 +6,7 @@ and says `absent` of what it removed. Where that takes long there are fewer outc
 next call. `chores` is what some process has to see to; 0: nothing.
 
 @returns cancelled  chores:integer outcomes:[outcome:text]
-@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and parents,
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and dependencies,
          and at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
@@ -52,7 +52,7 @@ for at = wanted_at, #wanted, 1 do
   end
 end
 if queue.settling then
-  local became_ready = settle_children(keys, queue, 100)
+  local became_ready = settle_dependents(keys, queue, 100)
   see_to_rest(keys.idle, queue)
   if queue.idle > 0 then
     call_idle(keys.idle, queue, math.min(became_ready, 8))

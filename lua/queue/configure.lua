@@ -3,7 +3,7 @@ Sets what holds for the whole queue; -1 leaves a number as it is. A queue that i
 claimed go on. By another rate as many starts are used up as before. Whoever waits is woken when the queue goes on, or may do
 more. Safe to repeat.
 
-@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer rate_burst:integer
+@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer retention_count:integer retention_ms:integer rate_burst:integer
 @returns unagreed
 @cost    O(log n)
 ]]
@@ -11,8 +11,8 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local spread = ARGV[2] -- PARTITIONS: over how many the queue is spread
 local how = ARGV[4] -- HOW: how those who wait are told
 local limits = ARGV[7] -- LIMITS: what is set
-local keep_count = tonumber(ARGV[11]) -- integer: done jobs to keep; 0: see keep_ms
-local keep_ms = tonumber(ARGV[12]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
+local retention_count = tonumber(ARGV[11]) -- integer: done jobs to keep; 0: see retention_ms
+local retention_ms = tonumber(ARGV[12]) -- integer: age up to which done jobs are kept; 0: see retention_count; none are where both are 0
 local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
 local queue = try(open_to_change(keys.meta, how, codec, spread.partitions))
@@ -26,8 +26,8 @@ set_limits(settings, limits)
 if limits.rate_limit >= 0 then
   settings.rate_burst = limits.rate_limit > 0 and rate_burst or 0
 end
-settings.keep_count = pick(keep_count, settings.keep_count)
-settings.keep_ms = pick(keep_ms, settings.keep_ms)
+settings.retention_count = pick(retention_count, settings.retention_count)
+settings.retention_ms = pick(retention_ms, settings.retention_ms)
 local text = format_settings(settings)
 -- What is as it is anyway begins no queue.
 if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
@@ -51,7 +51,7 @@ return {
   settings.concurrency,
   settings.rate_limit,
   settings.rate_window_ms,
-  settings.keep_count,
-  settings.keep_ms,
+  settings.retention_count,
+  settings.retention_ms,
   settings.rate_burst,
 }

@@ -14,7 +14,7 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local spread = ARGV[2] -- PARTITIONS: over how many the queue is spread
 local call_id = ARGV[4] -- CALL_ID: of this call; see shared/calls
 local how = ARGV[6] -- HOW: how those who wait are told
-local specs, specs_at = ARGV, 9 -- repeated SPECS: see shared/queue/job; `until`: s, d or w; parents: see shared/queue/dependencies
+local specs, specs_at = ARGV, 9 -- repeated SPECS: see shared/queue/job; `until`: s, d or w; dependencies: see shared/queue/dependencies
 
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec, spread.partitions))
 if not take_up(keys.meta, queue, spread) then
@@ -39,7 +39,7 @@ for at = specs_at, #specs, #SPECS do
   enqueue_spec(keys, queue, tally, at, place, string.format(form, first - base + place))
 end
 if queue.settling then
-  tally.ready = tally.ready + settle_children(keys, queue, 100)
+  tally.ready = tally.ready + settle_dependents(keys, queue, 100)
 end
 see_to_new(keys, queue, tally)
 tell_others(keys, queue)

@@ -2,7 +2,7 @@
 A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: `overdue` tells how many.
 `bytes` of the jobs in each state.
 
-@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer blocked:integer blocked_bytes:integer outbox:integer rate_burst:integer
+@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer retention_count:integer retention_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer failed:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer blocked:integer blocked_bytes:integer outbox:integer rate_burst:integer
 @cost    O(log n)
 @reads
 ]]
@@ -25,8 +25,8 @@ return {
   settings.concurrency,
   settings.rate_limit,
   settings.rate_window_ms,
-  settings.keep_count,
-  settings.keep_ms,
+  settings.retention_count,
+  settings.retention_ms,
   listed + redis.call('ZCARD', keys.prioritized) + redis.call('ZCARD', keys.grouped),
   redis.call('ZCARD', keys.scheduled),
   redis.call('ZCOUNT', keys.leases, '-inf', '(+inf'),
@@ -38,7 +38,7 @@ return {
   queue.enqueued,
   queue.acked,
   queue.retried,
-  queue.buried,
+  queue.failed,
   queue.reclaimed,
   queue.cancelled,
   queue.ready,

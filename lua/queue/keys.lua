@@ -16,9 +16,9 @@ return {
   kinds = 'hash', -- kinds of failures
   done = 'sorted set', -- jobs that are done and kept -> when they ended, in ms
   idle = 'sorted set', -- workers that wait -> their number
-  blocked = 'sorted set', -- jobs that wait for their parents -> their number
-  children = 'sorted set', -- ref of a parent and child that waits for it
-  parents = 'sorted set', -- ref of a parent -> 0: it has ended; else when to ask after it, in ms
+  blocked = 'sorted set', -- jobs that wait for their dependencies -> their number
+  children = 'sorted set', -- ref of a dependency and the dependent that waits for it
+  parents = 'sorted set', -- ref of a dependency -> 0: it has ended; else when to ask after it, in ms
   outbox = 'sorted set', -- what goes to other queues -> its number
   inbox = 'hash', -- other queue -> number of the newest that came from it
   recurrences = 'hash', -- recurring jobs

@@ -1,7 +1,7 @@
 --[[
-Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed
+Takes what comes from the outbox of another queue, in its order: jobs, and news of dependencies. What came before is passed
 over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came
-before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came
+before. That a dependency is not known has instead the newest job that was asked for (0: any): where others wait for that dependency that came
 later, it is asked after again for these. Behind so much work no more is taken: `taken` says how many entries were.
 
 @returns received  chores:integer newest:integer taken:integer
@@ -13,7 +13,7 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local spread = ARGV[2] -- PARTITIONS: over how many the queue is spread
 local source = ARGV[4] -- text: name of the other queue
 local how = ARGV[5] -- HOW: how those who wait are told
-local entries, entries_at = ARGV, 8 -- repeated ENTRIES: see shared/queue/outbox; 'a<id>': that parent is not known
+local entries, entries_at = ARGV, 8 -- repeated ENTRIES: see shared/queue/outbox; 'a<id>': that dependency is not known
 
 local queue = read_queue(keys.meta, codec, '')
 if is_stale_news(queue, spread.partitions) and not brings_jobs(entries, entries_at) then

@@ -40,7 +40,7 @@ for at = #claims - 2, claims_at, -3 do
   end
 end
 if queue.settling then
-  standing = standing + settle_children(keys, queue, 100)
+  standing = standing + settle_dependents(keys, queue, 100)
   see_to_rest(keys.idle, queue)
 end
 call_for_returned(keys.idle, queue, standing, soonest_ms)

@@ -6,7 +6,7 @@ more, and says `ready` or `claimed` of what it requeued. Where that takes long t
 for the next call.
 
 @returns requeued  outcomes:[outcome:text]
-@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, dependencies and large results
 ]]
 local how = ARGV[1] -- HOW: how those who wait are told
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs

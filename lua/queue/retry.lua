@@ -1,10 +1,10 @@
 --[[
 Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A
-job that has used up its attempts dies instead, and is named in `buried`. Each job is judged by itself: those named in
+job that has used up its attempts dies instead, and is named in `dead`. Each job is judged by itself: those named in
 `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more.
 `chores` is what some process has to see to; 0: nothing.
 
-@returns retried  chores:integer refused:[at:integer why:text] buried:[at:integer]
+@returns retried  chores:integer refused:[at:integer why:text] dead:[at:integer]
 @cost    O(jobs x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -18,7 +18,7 @@ if remembered then
   return { 'retried', 0, parse_refused(remembered), parse_places(remembered) }
 end
 try_rights(keys, queue)
-local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
+local refused, dead, soonest_ms, standing = {}, {}, math.huge, 0
 local ran = {}
 for at = failures_at, #failures, #FAILURES do
   local place, seq = (at - failures_at) / #FAILURES, failures[at + FAILURES.number]
@@ -35,8 +35,8 @@ for at = failures_at, #failures, #FAILURES do
     redis.call('ZREM', keys.leases, seq)
     end_claim(keys, queue, job, run)
     if run.attempts >= job.max_attempts then
-      bury_claimed(keys, queue, seq, job, run, failure)
-      buried[#buried + 1] = place
+      fail_claimed(keys, queue, seq, job, run, failure)
+      dead[#dead + 1] = place
       note_spans(queue, 'b', { run.at_ms, run.name }, queue.now_ms, 1)
     else
       local due_ms = queue.now_ms + (delay_ms < 0 and backoff_of(job, run) or delay_ms)
@@ -55,7 +55,7 @@ for at = failures_at, #failures, #FAILURES do
 end
 note_spans(queue, 't', ran, queue.now_ms, 1)
 if queue.settling then
-  standing = standing + settle_children(keys, queue, 100)
+  standing = standing + settle_dependents(keys, queue, 100)
   see_to_rest(keys.idle, queue)
 end
 if queue.idle > 0 then
@@ -68,5 +68,5 @@ if queue.idle > 0 then
   end
 end
 tell_others(keys, queue)
-save_queue_and_call(keys.meta, queue, call_id, format_places(refused, buried))
-return { 'retried', queue.chores, refused, buried }
+save_queue_and_call(keys.meta, queue, call_id, format_places(refused, dead))
+return { 'retried', queue.chores, refused, dead }

@@ -1,6 +1,6 @@
 --[[
 Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or
-state are left out (empty: any). `next` is the marker for the call that goes on, '0' at the end. A job that is there all the
+state are left out (empty: any). `next` is the cursor for the call that goes on, '0' at the end. A job that is there all the
 time is found once.
 
 @returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
@@ -9,7 +9,7 @@ time is found once.
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local tag = ARGV[2] -- text: the tag
-local after = ARGV[3] -- text: the marker; 0: from the start
+local after = ARGV[3] -- text: the cursor; 0: from the start
 local limit = tonumber(ARGV[4]) -- integer: how many to look at
 local name = ARGV[5] -- text: the name
 local state = ARGV[6] -- text: as in find

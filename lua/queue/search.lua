@@ -1,13 +1,13 @@
 --[[
 Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the
-marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
+cursor for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
 
 @returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
 @cost    O(looked), about, and some more than 4 MiB of what is stored of jobs
 @reads
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local after = ARGV[2] -- text: the marker; 0: from the start
+local after = ARGV[2] -- text: the cursor; 0: from the start
 local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about; fewer where they are large
 local name = ARGV[4] -- text: the name
 local state = ARGV[5] -- text: as in find

@@ -1,12 +1,12 @@
 --[[
 Statistics: what happened in each minute, hour or day, of all jobs or of those of a name; periods in which nothing
 happened are left out. `waits` counts claims, by how long the jobs had been ready, `runs` what was acked, retried or
-buried, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is
+failed, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is
 below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1)
 % 8) times that power. What is kept: 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of others
 count among all.
 
-@returns statistics  first_ms:integer last_ms:integer length_ms:integer names:[name:text] periods:[at_ms:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer wait_sum_us:integer wait_max_us:integer waits:bytes run_sum_us:integer run_max_us:integer runs:bytes]
+@returns statistics  first_ms:integer last_ms:integer length_ms:integer names:[name:text] periods:[at_ms:integer enqueued:integer acked:integer retried:integer failed:integer reclaimed:integer cancelled:integer wait_sum_us:integer wait_max_us:integer waits:bytes run_sum_us:integer run_max_us:integer runs:bytes]
 @cost    O(periods + names), at most 120 and 100, and what is not folded yet
 @reads
 ]]

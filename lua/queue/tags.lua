@@ -6,7 +6,7 @@ call that goes on, and empty at the end.
 @cost    O(limit x log n)
 @reads
 ]]
-local after = ARGV[1] -- text: the marker; empty: from the start
+local after = ARGV[1] -- text: the cursor; empty: from the start
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
 try(open_queue(keys.meta))

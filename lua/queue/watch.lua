@@ -35,7 +35,7 @@ end
 -- What calls before have left, for it was too large for them.
 queue.settling = queue.settling or redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2] == '0'
 if queue.settling then
-  local became_ready = settle_children(keys, queue, 100)
+  local became_ready = settle_dependents(keys, queue, 100)
   if queue.idle > 0 then
     call_idle(keys.idle, queue, math.min(became_ready, 8))
     see_to_rest(keys.idle, queue)

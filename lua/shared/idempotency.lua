@@ -19,8 +19,8 @@ local function forget_old_keys(once, added, now_ms)
 end
 
 -- Redis drops the keys some time after the newest is over. Others may have been told to be known for longer.
-local function keep_keys(once, remember_ms)
-  if redis.call('PTTL', once) < remember_ms then
-    redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
+local function keep_keys(once, idempotency_ttl_ms)
+  if redis.call('PTTL', once) < idempotency_ttl_ms then
+    redis.call('PEXPIRE', once, string.format('%.0f', idempotency_ttl_ms + 600000))
   end
 end

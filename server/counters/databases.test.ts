@@ -76,7 +76,7 @@ test.each(['sqlite', 'postgres', 'mariadb'] as const)(
   'increments reach a table of %s by themselves, and as the service closes',
   async (kind) => {
     const items = await kept(await OPENERS[kind]())
-    const place = { ...items.entry, settleFor: '0s' }
+    const place = { ...items.entry, fsyncGrace: '0s' }
     const service = await start({
       votes: { ...place, flushEvery: '50ms', partitions: 4 },
       likes: { ...place, flushEvery: '1h' },
@@ -161,7 +161,7 @@ test.each(['postgres', 'mariadb'] as const)(
     const proxy = await proxied(kind)
     const items = await kept(await OPENERS[kind](proxy.port))
     proxy.halfOpen()
-    const service = await start({ votes: { ...items.entry, settleFor: '0s', flushEvery: '20ms' } })
+    const service = await start({ votes: { ...items.entry, fsyncGrace: '0s', flushEvery: '20ms' } })
     const away = await fetch(`${service.url}/readyz`)
     expect(away.status).toBe(503)
     expect(await away.text()).toContain('the database of the counters votes does not answer')
@@ -187,7 +187,7 @@ test.each(['postgres', 'mariadb'] as const)(
 test('a file of SQLite that is not there is waited for, and not made', async () => {
   const items = await kept(await sqliteItems())
   renameSync(items.file, `${items.file}.away`)
-  const service = await start({ votes: { ...items.entry, settleFor: '0s', flushEvery: '20ms' } })
+  const service = await start({ votes: { ...items.entry, fsyncGrace: '0s', flushEvery: '20ms' } })
   expect((await fetch(`${service.url}/readyz`)).status).toBe(503)
   expect((await increment(service, 'votes', 7)).status).toBe(503)
 

@@ -28,8 +28,8 @@ export interface GivenEntry extends Partial<EntryTarget> {
   readonly batchSize?: number
   readonly mostDirty?: number
   readonly retention?: Duration | 'forever'
-  readonly rememberFor?: Duration
-  readonly settleFor?: Duration
+  readonly idempotencyTtl?: Duration
+  readonly fsyncGrace?: Duration
   readonly flushEvery?: Duration | false
   readonly project?: string | null
   readonly name?: string
@@ -63,7 +63,7 @@ const project = Type.Unsafe({
   maxLength: 256,
   description: 'must be the tenant that sees them, or null where none does',
 })
-const rememberFor = some(DURATION, "a duration such as '24h'")
+const idempotencyTtl = some(DURATION, "a duration such as '24h'")
 const table = (example: string): TSchema =>
   matching(`${COLUMN}(\\.${COLUMN})?`, `the name of a table, such as ${example} or shop.${example}`)
 
@@ -103,14 +103,14 @@ const SCHEMAS: Readonly<Record<Mode, TObject>> = {
       batchSize: count(1000),
       mostDirty: count(10_000_000),
       retention,
-      rememberFor,
-      settleFor: some(DURATION, "a duration such as '2s'"),
+      idempotencyTtl,
+      fsyncGrace: some(DURATION, "a duration such as '2s'"),
       ...OWNER,
     },
     RIGHT,
   ),
   derived: object({ database, events: object(EVENTS, 'a table, an id and a target'), ...SHOWN }, RIGHT),
-  durable: object({ database, outbox: object({ ...TARGET, rememberFor }, 'a table'), ...SHOWN }, RIGHT),
+  durable: object({ database, outbox: object({ ...TARGET, idempotencyTtl }, 'a table'), ...SHOWN }, RIGHT),
 }
 const VALIDATORS: Readonly<Record<Mode, Validator>> = {
   delta: Compile(SCHEMAS.delta),

@@ -50,10 +50,10 @@ test('an entry says whose it is, what its columns are, how it counts and who flu
   const options = {
     partitions: 16,
     retention: 'forever',
-    rememberFor: '1h',
+    idempotencyTtl: '1h',
     batchSize: 10,
     mostDirty: 99,
-    settleFor: '0s',
+    fsyncGrace: '0s',
   }
   const target = {
     table: 'shop.items',
@@ -88,7 +88,7 @@ test('an entry with events counts rows, and one with an outbox changes of transa
     tx: 'by',
     target: { ...EVENTS.target, id: 'key' },
   }
-  const outbox = { table: 'items', value: 'stock', missing: 'refuse', rememberFor: '48h' }
+  const outbox = { table: 'items', value: 'stock', missing: 'refuse', idempotencyTtl: '48h' }
   const shown = { partitions: 4, retention: '1h', batchSize: 10_000 }
   const database = 'postgres://db/shop'
 
@@ -161,8 +161,8 @@ test.each([
   [{ votes: { ...PLACE, partitions: 257 } }, 'votes.partitions must be a whole number from 1 to 256'],
   [{ votes: { ...PLACE, batchSize: 0 } }, 'votes.batchSize must be a whole number from 1 to 1000'],
   [{ votes: { ...PLACE, retention: 'ever' } }, `votes.retention ${DURATION}10m', or 'forever'`],
-  [{ votes: { ...PLACE, rememberFor: 3600 } }, `votes.rememberFor ${DURATION}24h'`],
-  [{ votes: { ...PLACE, settleFor: '2 s' } }, `votes.settleFor ${DURATION}2s'`],
+  [{ votes: { ...PLACE, idempotencyTtl: 3600 } }, `votes.idempotencyTtl ${DURATION}24h'`],
+  [{ votes: { ...PLACE, fsyncGrace: '2 s' } }, `votes.fsyncGrace ${DURATION}2s'`],
   [{ votes: { ...PLACE, flushEvery: true } }, `votes.flushEvery ${DURATION}1s', or false`],
   [{ votes: { ...PLACE, flushEvery: '0s' } }, 'votes.flushEvery must be between 10ms and 1d'],
   [{ votes: { ...PLACE, flushEvery: '30d' } }, 'votes.flushEvery must be between 10ms and 1d'],
@@ -192,8 +192,8 @@ test.each([
     'votes.events.tx is for another database: mysql has counted, key',
   ],
   [
-    { votes: { ...ROWS, settleFor: '2s' } },
-    'votes.settleFor is not known; there are database, events, partitions, ',
+    { votes: { ...ROWS, fsyncGrace: '2s' } },
+    'votes.fsyncGrace is not known; there are database, events, partitions, ',
   ],
   [
     { votes: { ...ROWS, table: 'items' } },
@@ -203,8 +203,8 @@ test.each([
   [{ votes: { ...ROWS, batchSize: 10_001 } }, 'votes.batchSize must be a whole number from 1 to 10000'],
   [{ votes: { database: 'sqlite:x', outbox: {} } }, 'votes.outbox.table is missing, and must be the name of'],
   [
-    { votes: { database: 'sqlite:x', outbox: { table: 'items', rememberFor: 1 } } },
-    `votes.outbox.rememberFor ${DURATION}24h'`,
+    { votes: { database: 'sqlite:x', outbox: { table: 'items', idempotencyTtl: 1 } } },
+    `votes.outbox.idempotencyTtl ${DURATION}24h'`,
   ],
   [{ a: PLACE, b: { ...PLACE, name: 'a' } }, 'b is called what a is called'],
 ])('%j is refused in a line that names the entry and what would be right', (counters, expected) => {

@@ -1,7 +1,12 @@
 // The counters that the service has. The environment names each with its table: clients do not choose databases.
 
 import { readFileSync } from 'node:fs'
-import { type CountersOptions, type Duration, InvalidArgumentError, type ShownOptions } from 'perilune'
+import {
+  type CountersOptions,
+  type Duration,
+  InvalidArgumentError,
+  type DatabaseCountersOptions,
+} from 'perilune'
 import { type Environment, StartError } from '../process/environment.ts'
 import { DEFAULT_TENANT, namedBy } from '../http/requests/tenant.ts'
 import { type DatabaseUrl, readDatabaseUrl } from './database-url.ts'
@@ -36,8 +41,8 @@ type Counting =
       readonly target: EntryTarget
       readonly options: Omit<CountersOptions, 'sink' | 'onLoss'>
     }
-  | { readonly mode: 'derived'; readonly events: EntryEvents; readonly options: ShownOptions }
-  | { readonly mode: 'durable'; readonly outbox: EntryOutbox; readonly options: ShownOptions }
+  | { readonly mode: 'derived'; readonly events: EntryEvents; readonly options: DatabaseCountersOptions }
+  | { readonly mode: 'durable'; readonly outbox: EntryOutbox; readonly options: DatabaseCountersOptions }
 
 export type CountersEntry = Owned & Counting
 
@@ -114,14 +119,14 @@ function readEntry(key: string, value: unknown): CountersEntry {
 
 function countingOf(key: string, kind: DatabaseUrl['kind'], given: GivenEntry): Counting {
   const { table, id, value, missing, rowLevelSecurity, events, outbox } = given
-  const { partitions, batchSize, mostDirty, retention, rememberFor, settleFor } = given
+  const { partitions, batchSize, mostDirty, retention, idempotencyTtl, fsyncGrace } = given
   const mode = modeOf(given)
   if (mode === 'delta') {
     const target = defined({ table, id, value, missing, rowLevelSecurity }) as EntryTarget
     return {
       mode,
       target,
-      options: defined({ partitions, batchSize, mostDirty, retention, rememberFor, settleFor }),
+      options: defined({ partitions, batchSize, mostDirty, retention, idempotencyTtl, fsyncGrace }),
     }
   }
   const options = defined({ partitions, batchSize, retention })

@@ -2,8 +2,8 @@
 
 import {
   type Counters,
-  type DerivedCounters,
-  type DurableCounters,
+  type RowCounters,
+  type OutboxCounters,
   type Loss,
   type Perilune,
   SinkError,
@@ -12,7 +12,7 @@ import type { Prerequisite } from '../health/readiness.ts'
 import { type Database, Databases } from './databases.ts'
 import { type CountersEntry, checked } from './entry.ts'
 
-export type ServedCounters = Counters | DerivedCounters | DurableCounters<never>
+export type ServedCounters = Counters | RowCounters | OutboxCounters<never>
 
 /** An entry with its tables. Nothing is connected yet. */
 export interface EntryWithTables {

@@ -34,7 +34,7 @@ export interface FeedApi extends TestApp {
   /** The path of a feed that nobody uses yet. */
   newFeed(): string
   /** Appends messages with these bodies; their ids and markers. */
-  append(feed: string, ...bodies: unknown[]): Promise<{ id: string; marker: string }[]>
+  append(feed: string, ...bodies: unknown[]): Promise<{ id: string; cursor: string }[]>
   /** Resolves once somebody waits for the feed, or once nobody does. */
   whenWaiting(feed: string, expected?: boolean): Promise<void>
 }

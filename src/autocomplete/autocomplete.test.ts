@@ -78,7 +78,7 @@ test.each([1, 6])('entries of %i words that expire go as fast as others come', a
 
   for (let round = 0; round < 10; round += 1) {
     await index.addMany(
-      Array.from({ length: 100 }, (_, at) => ({ text: wordsOf(round, at), expireAfter: '1s' as const })),
+      Array.from({ length: 100 }, (_, at) => ({ text: wordsOf(round, at), ttl: '1s' as const })),
     )
     await advance(1000)
   }
@@ -198,7 +198,7 @@ test('an entry is suggested until it expires, also where hundreds before it have
   const passing = Array.from({ length: 700 }, (_, at) => ({
     text: `a${at}`,
     score: 9,
-    expireAfter: '1s' as const,
+    ttl: '1s' as const,
   }))
   await index.addMany([...passing, { text: 'as ever' }])
   await advance(999)
@@ -214,7 +214,7 @@ test('an entry is suggested until it expires, also where hundreds before it have
 test('what hides others from a query is removed first, however much else has expired before', async () => {
   const { index, calls, advance } = await setup()
   const passing = (count: number, start: string): NewEntry<unknown>[] =>
-    Array.from({ length: count }, (_, at) => ({ text: `${start}${at}`, score: 9, expireAfter: '1s' }))
+    Array.from({ length: count }, (_, at) => ({ text: `${start}${at}`, score: 9, ttl: '1s' }))
   await index.addMany(passing(2000, 'other'))
   await advance(10)
   await index.addMany([...passing(250, 'a'), { text: 'as ever' }])
@@ -246,7 +246,7 @@ test('who asks waits no longer than until the deadline for what has expired to b
   const passing = Array.from({ length: 700 }, (_, at) => ({
     text: `a${at}`,
     score: 9,
-    expireAfter: '1s' as const,
+    ttl: '1s' as const,
   }))
   await slow.index.addMany([...passing, { text: 'as ever' }])
   await slow.advance(1000)
@@ -267,7 +267,7 @@ test('who asks waits no longer than until the deadline for what has expired to b
 test('what hides others from a query with an edit is removed first, too', async () => {
   const { index, calls, advance } = await setup()
   const passing = (count: number, start: string): NewEntry<unknown>[] =>
-    Array.from({ length: count }, (_, at) => ({ text: `${start}${at}`, score: 9, expireAfter: '1s' }))
+    Array.from({ length: count }, (_, at) => ({ text: `${start}${at}`, score: 9, ttl: '1s' }))
   await index.addMany(passing(2000, 'other'))
   await advance(10)
   await index.addMany([...passing(250, 'able'), { text: 'able as ever' }])
@@ -341,7 +341,7 @@ test.each<[string, (index: Autocomplete) => Promise<unknown>]>([
   ['score', (index) => index.add('a', { score: 2 ** 52 + 1 })],
   ['payload', (index) => index.add('a', { payload: 'x'.repeat(17_000) })],
   ['payload', (index) => index.add('a', { payload: () => 1 })],
-  ['expireAfter', (index) => index.add('a', { expireAfter: '0s' })],
+  ['ttl', (index) => index.add('a', { ttl: '0s' })],
   ['entries', (index) => index.addMany('a' as never)],
   ['entries[1].text', (index) => index.addMany([{ text: 'a' }, { text: '' }])],
   ['entries[0].scores', (index) => index.addMany([{ text: 'a', scores: 1 } as never])],

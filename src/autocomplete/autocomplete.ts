@@ -69,7 +69,7 @@ export class Autocomplete<Payload = unknown> {
    * was one. Throws InvalidArgumentError for what cannot be stored.
    */
   async add(text: string, options: AddOptions<Payload> = {}): Promise<{ readonly replaced: boolean }> {
-    checkOptions('options', options, ['score', 'payload', 'id', 'expireAfter'])
+    checkOptions('options', options, ['score', 'payload', 'id', 'ttl'])
     const checked = checkEntry(this.#codec, { ...options, text })
     const { replaced } = await this.#add([...outgoingOf([checked])])
     return { replaced: replaced === 1 }

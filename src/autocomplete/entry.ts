@@ -15,7 +15,7 @@ export interface AddOptions<Payload> {
   /** Which entry this is: another one with the same id is replaced. Default: the text. At most 512 bytes. */
   id?: string
   /** When it is gone by itself. Default: never. */
-  expireAfter?: Duration
+  ttl?: Duration
 }
 
 export interface NewEntry<Payload> extends AddOptions<Payload> {
@@ -39,7 +39,7 @@ const RECORD_HEAD_BYTES = 22
 const MOST_TEXT_BYTES = 512
 const MOST_PAYLOAD_BYTES = 16 * 1024
 const MOST_SCORE = 2 ** 52
-const OPTIONS = ['score', 'payload', 'id', 'expireAfter']
+const OPTIONS = ['score', 'payload', 'id', 'ttl']
 
 /** Checks an entry; errors name it by `argument`, where it is one of many. Throws InvalidArgumentError. */
 export function checkEntry<Payload>(
@@ -53,12 +53,12 @@ export function checkEntry<Payload>(
   if (foldsToNothing(text))
     throw new InvalidArgumentError(within('text'), 'must not be white space and accents only')
   const payload = encodePayload(codec, entry.payload, within('payload'))
-  const { score = 0, expireAfter } = entry
+  const { score = 0, ttl } = entry
   return {
     id: checkId(entry.id ?? text, within('id')),
     text,
     score: checkInteger(within('score'), score, -MOST_SCORE, MOST_SCORE),
-    expireMs: expireAfter === undefined ? 0 : toMs(within('expireAfter'), expireAfter),
+    ttlMs: ttl === undefined ? 0 : toMs(within('ttl'), ttl),
     payload,
   }
 }

@@ -16,7 +16,7 @@ test('a value is loaded once and kept, and a hit runs no script', async () => {
 })
 
 test('a value is fresh, then stale while it is loaded again, then absent', async () => {
-  const { cache, clock } = await setup<number>({ freshFor: '1m', staleFor: '1m', early: false })
+  const { cache, clock } = await setup<number>({ ttl: '1m', staleWhileRevalidate: '1m', early: false })
   const { load, runs } = counted((run) => run)
   await cache.get('a', load)
 
@@ -25,14 +25,14 @@ test('a value is fresh, then stale while it is loaded again, then absent', async
   expect(runs()).toBe(1)
   await clock.advance(1000)
   expect(await cache.get('a', load)).toBe(1)
-  await expect.poll(async () => (await cache.find('a'))?.value).toBe(2)
+  await expect.poll(async () => (await cache.getEntry('a'))?.value).toBe(2)
   await clock.advance(120_000)
-  expect(await cache.find('a')).toBeNull()
+  expect(await cache.getEntry('a')).toBeNull()
   expect(await cache.get('a', load)).toBe(3)
 })
 
 test('a value is loaded ahead of its end, by one process, while it is served', async () => {
-  const { cache, clock, another } = await setup<number>({ freshFor: '10s' })
+  const { cache, clock, another } = await setup<number>({ ttl: '10s' })
   const slow = counted(async (run) => {
     await sleep(100)
     return run
@@ -42,13 +42,13 @@ test('a value is loaded ahead of its end, by one process, while it is served', a
 
   const others = [another().cache, another().cache, cache]
   expect(await Promise.all(others.map((each) => each.get('a', slow.load)))).toEqual([1, 1, 1])
-  await expect.poll(async () => (await cache.find('a'))?.value).toBe(2)
+  await expect.poll(async () => (await cache.getEntry('a'))?.value).toBe(2)
 
   expect(slow.runs()).toBe(2)
 })
 
 test('by early: xfetch an eager beta loads a value again long before its end', async () => {
-  const { cache, clock } = await setup<number>({ freshFor: '10s', early: 'xfetch', beta: 100 })
+  const { cache, clock } = await setup<number>({ ttl: '10s', early: 'xfetch', beta: 100 })
   const slow = counted(async (run) => {
     await sleep(200)
     return run
@@ -64,7 +64,7 @@ test('by early: xfetch an eager beta loads a value again long before its end', a
 })
 
 test('a stale value is held back for patience, and given when the load takes longer', async () => {
-  const { cache, clock } = await setup<number>({ freshFor: '1m', staleFor: '1h', patience: '200ms' })
+  const { cache, clock } = await setup<number>({ ttl: '1m', staleWhileRevalidate: '1h', patience: '200ms' })
   await cache.get('a', () => 1)
   await clock.advance(60_000)
 
@@ -76,7 +76,7 @@ test('a stale value is held back for patience, and given when the load takes lon
 })
 
 test('that there is nothing is kept, as it was said, for its own time', async () => {
-  const { cache, clock } = await setup<string | null | undefined>({ negativeFor: '5s' })
+  const { cache, clock } = await setup<string | null | undefined>({ negativeTtl: '5s' })
   const nothing = counted(() => undefined)
   await cache.get('a', nothing.load)
   await cache.get('b', () => null)
@@ -88,8 +88,8 @@ test('that there is nothing is kept, as it was said, for its own time', async ()
   expect(await cache.get('a', () => 'there')).toBe('there')
 })
 
-test('with negativeFor 0 that there is nothing is not kept', async () => {
-  const { cache } = await setup<string | null>({ negativeFor: '0s' })
+test('with negativeTtl 0 that there is nothing is not kept', async () => {
+  const { cache } = await setup<string | null>({ negativeTtl: '0s' })
   await cache.get('a', () => null)
 
   expect(await cache.get('a', () => 'there')).toBe('there')
@@ -114,7 +114,7 @@ test('a codec may have a name of 64 bytes', async () => {
 })
 
 test('inspect tells what is known of a key', async () => {
-  const { cache } = await setup<string>({ freshFor: '1m', staleFor: '30s' })
+  const { cache } = await setup<string>({ ttl: '1m', staleWhileRevalidate: '30s' })
   expect(await cache.inspect('a')).toMatchObject({ state: 'absent', bytes: 0, version: null, load: null })
   const held = gate()
   const loading = cache.get('a', () => held.opened.then(() => 'value'))
@@ -137,7 +137,7 @@ test('inspect tells what is known of a key', async () => {
 })
 
 test('jitter takes off up to a part of the time, never more', async () => {
-  const { cache } = await setup<number>({ freshFor: '100s', jitter: 0.5 })
+  const { cache } = await setup<number>({ ttl: '100s', jitter: 0.5 })
   const spans = await Promise.all(
     ['a', 'b', 'c'].map(async (key) => {
       await cache.get(key, () => 1)
@@ -159,7 +159,7 @@ test('bad arguments are refused by their names before anything is sent', async (
     ['tags', () => cache.get('a', () => 1, { tags: 't' as never })],
     ['tag', () => cache.get('a', () => 1, { tags: [''] })],
     ['tag', () => cache.invalidate({ tag: 'x'.repeat(256) })],
-    ['freshFor', () => cache.get('a', () => 1, { freshFor: '0s' })],
+    ['ttl', () => cache.get('a', () => 1, { ttl: '0s' })],
     ['version', () => cache.set('a', 1, { version: 0 })],
     ['value', () => cache.set('a', (() => 1) as never)],
     ['keys', () => cache.getMany('a' as never, () => new Map())],

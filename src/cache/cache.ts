@@ -1,18 +1,8 @@
 import { checkFunction } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import type { Duration } from '../runtime/values/duration.ts'
 import { checkName } from '../runtime/values/keys.ts'
-import type { Extended } from '../runtime/leases/lease-by-token.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import {
-  type EndLoadOptions,
-  endLoad,
-  extendLoad,
-  failLoad,
-  type LendLoadOptions,
-  type LentLoad,
-  lendLoad,
-} from './detached.ts'
+import { type DetachedLoad, lendLoad, type LoadDetachedOptions, LoadsByToken } from './detached.ts'
 import { Get } from './get.ts'
 import { KeysToLoad, type Loader, type ManyLoader } from './loader.ts'
 import { type CacheInspection, type FoundValue, findValue, inspectKey } from './look.ts'
@@ -23,7 +13,7 @@ import { clearAll, type Invalidated, invalidateWhat, setValue, type WasSet } fro
 const MOST_KEYS = 1000
 
 /** The copies in this process. */
-export interface LevelInspection {
+export interface L1Inspection {
   readonly count: number
   readonly bytes: number
 }
@@ -111,7 +101,7 @@ export class Cache<Value> {
   }
 
   /** What is kept of a key; null when there is nothing that may be served. It never loads. */
-  async find(key: string): Promise<FoundValue<Value> | null> {
+  async getEntry(key: string): Promise<FoundValue<Value> | null> {
     return findValue(this.#source, checkName('key', key))
   }
 
@@ -125,32 +115,16 @@ export class Cache<Value> {
 
   /**
    * For a load by somebody else, such as the client of a service: what is kept, or the election of the caller, who
-   * ends the load by `complete` or `fail`. Nothing here extends it. Waits up to `wait` for a load that is under way,
+   * ends the load with `byToken`. Nothing here extends it. Waits up to `wait` for a load that is under way,
    * where there is nothing to serve. Throws InvalidArgumentError, DriverError, or the signal's reason.
    */
-  async lend(key: string, options: LendLoadOptions = {}): Promise<LentLoad<Value>> {
+  async loadDetached(key: string, options: LoadDetachedOptions = {}): Promise<DetachedLoad<Value>> {
     return lendLoad(this.#source, checkName('key', key), options)
   }
 
-  /**
-   * Stores what was loaded. `stored` is false when a greater version is known. Throws LeaseLostError when it was
-   * invalidated or set meanwhile, or another load began.
-   */
-  async complete(key: string, load: string, value: Value, options: EndLoadOptions = {}): Promise<WasSet> {
-    return endLoad(this.#source, checkName('key', key), load, value, options)
-  }
-
-  /** Makes a load that was lent last longer, counted from now. Throws LeaseLostError. */
-  async extend(key: string, load: string, lease: Duration): Promise<Extended> {
-    return extendLoad(this.#source, checkName('key', key), load, lease)
-  }
-
-  /**
-   * Gives a load up. Those who wait are told the reason; without one, the next of them loads. Throws LeaseLostError
-   * when it was revoked, or another load began.
-   */
-  async fail(key: string, load: string, reason: string = ''): Promise<void> {
-    return failLoad(this.#source, checkName('key', key), load, reason)
+  /** Detached loads, for callers that know only their keys and tokens. */
+  get byToken(): LoadsByToken<Value> {
+    return new LoadsByToken(this.#source)
   }
 
   /**
@@ -161,8 +135,8 @@ export class Cache<Value> {
     return clearAll(this.#source)
   }
 
-  /** How much of the cache this process has copies of; null without `inProcess`. */
-  inspectLevel(): LevelInspection | null {
+  /** How much of the cache this process has copies of; null without `l1`. */
+  inspectL1(): L1Inspection | null {
     return this.#source.shared.level?.size ?? null
   }
 
@@ -182,7 +156,7 @@ function checkKeys(keys: unknown): string[] {
   return [...new Set(keys.map((key) => checkName('key', key)))]
 }
 
-export type { EndLoadOptions, LendLoadOptions, LentLoad } from './detached.ts'
+export type { DetachedLoad, EndLoadOptions, LoadDetachedOptions, LoadsByToken } from './detached.ts'
 export { type Kept, LoadContext, type Loader, type ManyContext, type ManyLoader } from './loader.ts'
 export type { CacheInspection, FoundValue } from './look.ts'
 export type {
@@ -191,7 +165,7 @@ export type {
   CacheOptions,
   Freshness,
   GetOptions,
-  InProcessOptions,
+  L1Options,
   ServedFrom,
   SetOptions,
 } from './options.ts'

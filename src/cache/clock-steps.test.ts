@@ -6,7 +6,7 @@ import { counted, setup } from '../../test/cache-fixture.ts'
 test.each(['10s', '1h'] as const)(
   'what was loaded before a step back of %s is served once more, and loaded anew',
   async (step) => {
-    const { cache, clock } = await setup<number>({ freshFor: '30s', patience: '5s' })
+    const { cache, clock } = await setup<number>({ ttl: '30s', patience: '5s' })
     const loader = counted((run) => run)
     expect(await cache.get('a', loader.load)).toBe(1)
 
@@ -20,7 +20,7 @@ test.each(['10s', '1h'] as const)(
 )
 
 test('nodes whose clocks differ by a few seconds load nothing twice', async () => {
-  const { cache, clock } = await setup<number>({ freshFor: '30s' })
+  const { cache, clock } = await setup<number>({ ttl: '30s' })
   const loader = counted((run) => run)
   await cache.get('a', loader.load)
 

@@ -7,6 +7,7 @@ import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError, LeaseLostError } from '../runtime/errors/errors.ts'
 import { abortable } from '../runtime/time/in-time.ts'
 import { type Extended, extendByToken } from '../runtime/leases/lease-by-token.ts'
+import { checkName } from '../runtime/values/keys.ts'
 import { messageOf } from '../runtime/errors/thrown.ts'
 import { settledBy } from '../runtime/time/settled-by.ts'
 import { learnTold } from '../runtime/waiting/told.ts'
@@ -20,7 +21,7 @@ import { checkTags } from './tags.ts'
 import type { WasSet } from './write.ts'
 
 /** `wait`: for a load that is under way, where there is nothing to serve. */
-export interface LendLoadOptions extends Waiting {
+export interface LoadDetachedOptions extends Waiting {
   /** As in `get`. */
   tags?: readonly string[]
 }
@@ -31,7 +32,7 @@ export interface EndLoadOptions extends Freshness {
   version?: number
 }
 
-export type LentLoad<Value> =
+export type DetachedLoad<Value> =
   | ({ readonly status: 'found' } & FoundValue<Value>)
   /** Load it, and end the load with this text. */
   | {
@@ -61,8 +62,8 @@ interface Handle {
 export async function lendLoad<Value>(
   source: CacheSource<Value>,
   key: string,
-  options: LendLoadOptions,
-): Promise<LentLoad<Value>> {
+  options: LoadDetachedOptions,
+): Promise<DetachedLoad<Value>> {
   checkOptions('options', options, ['tags', 'wait', 'signal'])
   const waitMs = toWaitMs(options)
   const endsAt = performance.now() + waitMs
@@ -82,7 +83,7 @@ interface LendQuestion<Value> {
   readonly tags: readonly string[]
   readonly seen: Seen
   /** What may be served of it. */
-  readonly found: LentLoad<Value> | null
+  readonly found: DetachedLoad<Value> | null
   /** 0: it does not wait. */
   readonly endsAt: number
 }
@@ -92,7 +93,7 @@ async function askToLoad<Value>(
   source: CacheSource<Value>,
   asked: LendQuestion<Value>,
   signal: AbortSignal | undefined,
-): Promise<LentLoad<Value> | null> {
+): Promise<DetachedLoad<Value> | null> {
   const { found, endsAt } = asked
   const borrower = new Borrower(source, asked)
   const by = Math.max(endsAt, performance.now()) + 2 * source.terms.storeMs
@@ -108,7 +109,7 @@ async function askToLoad<Value>(
 
 /** Who asks for an election; one that comes when he has left is given back. */
 class Borrower<Value> {
-  lent: LentLoad<Value> | null = null
+  lent: DetachedLoad<Value> | null = null
   readonly load: Load<Value>
   #left = false
 
@@ -135,73 +136,78 @@ class Borrower<Value> {
   }
 }
 
-/** Stores what was loaded. Throws LeaseLostError when it is not wanted any more. */
-export async function endLoad<Value>(
-  source: CacheSource<Value>,
-  key: string,
-  load: string,
-  value: Value,
-  options: EndLoadOptions,
-): Promise<WasSet> {
-  checkOptions('options', options, ['freshFor', 'staleFor', 'version'])
-  const { token, tags, beganAtMs } = toHandle(load)
-  const { freshMs, staleMs } = toSpan(options, spanOf(value, source.terms, source.terms))
-  const version = options.version === undefined ? 0 : checkVersion(options.version)
-  const unit = source.unitOf(key)
-  const encoded = source.encode(value)
-  source.expectToRead(key, encoded.payload)
-  const answer = await unit.run(store, {
-    codec: source.codec.name,
-    token,
-    version,
-    ...encoded,
-    loadMs: tookMs(source, beganAtMs),
-    freshMs: spread(freshMs, source.terms.jitter),
-    staleMs,
-    ...(await learnTold(unit)),
-    tags,
-  })
-  source.shared.local.forget(key)
-  if (answer.status === 'superseded') return { stored: false, version: answer.version }
-  if (answer.status !== 'stored') throw new LeaseLostError(source.resourceOf(key), token)
-  return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }
-}
+/** Detached loads of one cache, for callers that know only their keys and tokens. */
+export class LoadsByToken<Value> {
+  readonly #source: CacheSource<Value>
 
-/** Throws LeaseLostError. */
-export async function extendLoad<Value>(
-  source: CacheSource<Value>,
-  key: string,
-  load: string,
-  lease: Duration,
-): Promise<Extended> {
-  const of = {
-    kind: loadLeasesOf(source.runtime),
-    unit: source.unitOf(key),
-    resource: source.resourceOf(key),
+  constructor(source: CacheSource<Value>) {
+    this.#source = source
   }
-  return extendByToken(of, toHandle(load).token, lease)
-}
 
-/** Those who wait are told the reason; without one the next of them loads. Throws LeaseLostError. */
-export async function failLoad<Value>(
-  source: CacheSource<Value>,
-  key: string,
-  load: string,
-  reason: string,
-): Promise<void> {
-  const { id, token } = toHandle(load)
-  const failed = await source.giveUp(key, id, reason)
-  if (!failed) throw new LeaseLostError(source.resourceOf(key), token)
+  /**
+   * Stores the loaded value. `stored` is false when a greater version is known. Throws LeaseLostError when the key was invalidated or
+   * set meanwhile, or another load began, InvalidArgumentError.
+   */
+  async complete(key: string, load: string, value: Value, options: EndLoadOptions = {}): Promise<WasSet> {
+    const source = this.#source
+    checkName('key', key)
+    checkOptions('options', options, ['ttl', 'staleWhileRevalidate', 'version'])
+    const { token, tags, beganAtMs } = toHandle(load)
+    const { ttlMs, staleWhileRevalidateMs } = toSpan(options, spanOf(value, source.terms, source.terms))
+    const version = options.version === undefined ? 0 : checkVersion(options.version)
+    const unit = source.unitOf(key)
+    const encoded = source.encode(value)
+    source.expectToRead(key, encoded.payload)
+    const answer = await unit.run(store, {
+      codec: source.codec.name,
+      token,
+      version,
+      ...encoded,
+      loadMs: tookMs(source, beganAtMs),
+      ttlMs: spread(ttlMs, source.terms.jitter),
+      staleWhileRevalidateMs,
+      ...(await learnTold(unit)),
+      tags,
+    })
+    source.shared.local.forget(key)
+    if (answer.status === 'superseded') return { stored: false, version: answer.version }
+    if (answer.status !== 'stored') throw new LeaseLostError(source.resourceOf(key), token)
+    return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }
+  }
+
+  /** Makes the load's lease last so long from now on. Throws LeaseLostError when it has ended, InvalidArgumentError. */
+  async extend(key: string, load: string, lease: Duration): Promise<Extended> {
+    const source = this.#source
+    const of = {
+      kind: loadLeasesOf(source.runtime),
+      unit: source.unitOf(checkName('key', key)),
+      resource: source.resourceOf(key),
+    }
+    return extendByToken(of, toHandle(load).token, lease)
+  }
+
+  /**
+   * Ends the load without a value. Waiting callers get the reason; without one, the next of them loads. Throws LeaseLostError when it
+   * was revoked, or another load began, InvalidArgumentError.
+   */
+  async fail(key: string, load: string, reason: string = ''): Promise<void> {
+    const { id, token } = toHandle(load)
+    const failed = await this.#source.giveUp(checkName('key', key), id, reason)
+    if (!failed) throw new LeaseLostError(this.#source.resourceOf(key), token)
+  }
 }
 
 /** Null where nothing may be served, or what is there cannot be read. */
-function foundIn<Value>(source: CacheSource<Value>, key: string, seen: Seen): LentLoad<Value> | null {
+function foundIn<Value>(source: CacheSource<Value>, key: string, seen: Seen): DetachedLoad<Value> | null {
   if (seen.envelope === null) return null
   const found = toFound(source, key, seen.envelope, seen.worth, source.runtime.clock.latestMs())
   return found && { status: 'found', ...found }
 }
 
-function toElected<Value>({ terms }: CacheSource<Value>, { id, grant, tags }: LoadElection): LentLoad<Value> {
+function toElected<Value>(
+  { terms }: CacheSource<Value>,
+  { id, grant, tags }: LoadElection,
+): DetachedLoad<Value> {
   const { token, expiresAtMs } = grant
   const parts = [token, id, tags.toString('base64'), expiresAtMs - terms.leaseMs]
   const load = Buffer.from(JSON.stringify(parts)).toString('base64url')

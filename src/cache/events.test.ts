@@ -17,7 +17,7 @@ async function told(options: CacheOptions<string> = {}): Promise<Told> {
 const loadMs = expect.any(Number)
 
 test('a hook is told of misses, loads and hits', async () => {
-  const { cache, told: toldNow, clock } = await told({ freshFor: '1m', staleFor: '1h' })
+  const { cache, told: toldNow, clock } = await told({ ttl: '1m', staleWhileRevalidate: '1h' })
 
   await cache.get('a', () => 'a')
   expect(toldNow()).toEqual([

@@ -34,7 +34,7 @@ test('a process that never knew the generation serves nothing without it', async
 })
 
 test('a process that nobody answered, and that was idle then, serves nothing of before a clear', async () => {
-  const made = await setup<string>({ storeWithin: '200ms', clock: 'real', freshFor: '1h' })
+  const made = await setup<string>({ storeWithin: '200ms', clock: 'real', ttl: '1h' })
   const other = made.another()
   await made.cache.get('a', () => 'kept')
   const { driver } = made.runtime.runner

@@ -23,7 +23,7 @@ test('a get after an invalidation never joins the load that began before it', as
   expect(await before).toBe('old')
   expect(await after).toBe('new')
   expect(await afterElsewhere).toBe('new')
-  expect((await cache.find('a'))?.value).toBe('new')
+  expect((await cache.getEntry('a'))?.value).toBe('new')
 })
 
 test.each(['invalidate', 'invalidate a tag', 'set', 'clear'])(
@@ -43,7 +43,7 @@ test.each(['invalidate', 'invalidate a tag', 'set', 'clear'])(
     })
     await began.opened
     Object.assign(driver, { read, run })
-    if (what === 'set') await cache.set('b', 'else').then(() => cache.set('a', 'new', { freshFor: '1ms' }))
+    if (what === 'set') await cache.set('b', 'else').then(() => cache.set('a', 'new', { ttl: '1ms' }))
     else if (what === 'clear') await cache.clear()
     else await cache.invalidate(what === 'invalidate' ? 'a' : { tag: 't' })
     // Redis is taken for away, still: this one loads by itself, too.
@@ -62,7 +62,7 @@ test('a get after an invalidation does not join a load that was stored before it
   slowly('cache/store', 500)
   const cache = redis.cache<string>(name)
   const before = cache.get('a', () => 'old')
-  await expect.poll(() => cache.find('a')).not.toBeNull()
+  await expect.poll(() => cache.getEntry('a')).not.toBeNull()
 
   await cache.invalidate('a')
 
@@ -78,7 +78,7 @@ test('an invalidated key is loaded again', async () => {
   expect(await another().cache.invalidate(['a', 'b', 'c'])).toBe(2)
 
   expect(await cache.get('a', () => 2)).toBe(2)
-  expect(await cache.find('b')).toBeNull()
+  expect(await cache.getEntry('b')).toBeNull()
 })
 
 test('an invalidated tag ends all values that have it, in every process', async () => {
@@ -89,7 +89,7 @@ test('an invalidated tag ends all values that have it, in every process', async 
 
   await another().cache.invalidate({ tag: 't' })
 
-  expect(await cache.find('a')).toBeNull()
+  expect(await cache.getEntry('a')).toBeNull()
   expect(await cache.get('a', () => 2, { tags })).toBe(2)
   expect(await cache.get('a', () => 3, { tags })).toBe(2)
   expect(await cache.get('b', () => 2)).toBe(1)
@@ -162,7 +162,7 @@ test('after a clear nobody gets what was made before, in any process', async () 
 
   await another().cache.clear()
 
-  expect(await other.find('a')).toBeNull()
+  expect(await other.getEntry('a')).toBeNull()
   expect(await cache.get('a', () => 'new')).toBe('new')
   expect(await other.get('a', () => 'newer')).toBe('new')
   expect(await other.get('b', () => 'new', { tags })).toBe('new')
@@ -185,7 +185,7 @@ test('what a load found that began before a clear is not kept, and nobody joins 
 
   expect(await before).toBe('old')
   expect(await after).toBe('new')
-  expect((await another().cache.find('a'))?.value).toBe('new')
+  expect((await another().cache.getEntry('a'))?.value).toBe('new')
 })
 
 test('a cache that is read all the time asks for its generation once a second at most', async () => {

@@ -17,7 +17,7 @@ const HOUR = { count: 100, age: '1h' } as const
 async function leveled(options: CacheOptions<string> & { clock?: 'real' } = {}): Promise<Leveled> {
   const events: CacheEvent[] = []
   const hooks = { event: (event: CacheEvent) => void events.push(event) }
-  const made = await setup<string>({ freshFor: '1h', early: false, inProcess: HOUR, hooks, ...options })
+  const made = await setup<string>({ ttl: '1h', early: false, l1: HOUR, hooks, ...options })
   const keep = (tags: readonly string[] = []): Promise<void> => kept(made.cache, events, tags)
   return { ...made, events, keep }
 }
@@ -37,7 +37,7 @@ async function kept(
 
 /** A process that has no level. */
 function plain({ another }: Setup<string>): Process<string> {
-  return another({ freshFor: '1h' })
+  return another({ ttl: '1h' })
 }
 
 /** From now on every listener of this process is told through `how`. */
@@ -65,9 +65,9 @@ test('what was kept is served without Redis', async () => {
 })
 
 test('each get gets a value of its own, which it may change', async () => {
-  const made = await setup<{ n: number }>({ inProcess: HOUR })
+  const made = await setup<{ n: number }>({ l1: HOUR })
   const get = (): Promise<{ n: number }> => made.cache.get('a', () => ({ n: 1 }))
-  await expect.poll(async () => (await get()) && made.cache.inspectLevel()?.count).toBe(1)
+  await expect.poll(async () => (await get()) && made.cache.inspectL1()?.count).toBe(1)
 
   const first = await get()
   first.n = 2
@@ -81,7 +81,7 @@ test.each(['set', 'invalidate', 'load'] as const)(
     const made = await leveled()
     const { cache, keep, clock } = made
     const other = plain(made).cache
-    await other.set('a', 'old', { freshFor: '1s', staleFor: '1h' })
+    await other.set('a', 'old', { ttl: '1s', staleWhileRevalidate: '1h' })
     await keep()
 
     if (what === 'set') await other.set('a', 'new')
@@ -91,7 +91,7 @@ test.each(['set', 'invalidate', 'load'] as const)(
       await other.get('a', () => 'new')
     }
 
-    await expect.poll(() => cache.inspectLevel()?.count).toBe(0)
+    await expect.poll(() => cache.inspectL1()?.count).toBe(0)
     expect(await cache.get('a', () => 'new')).toBe('new')
   },
 )
@@ -211,7 +211,7 @@ test.each(['another process', 'this process'])(
 )
 
 test('a message that is lost costs no more than the age of a copy', async () => {
-  const made = await leveled({ clock: 'real', inProcess: { count: 10, age: '300ms' } })
+  const made = await leveled({ clock: 'real', l1: { count: 10, age: '300ms' } })
   tampered(made, (listener) => ({ ...listener, onMessage: () => undefined }))
   await made.keep()
 
@@ -232,11 +232,11 @@ test('without its subscription the level is empty, and not used until it is back
     return subscribe(channel, listener)
   }
   await made.keep()
-  expect(made.cache.inspectLevel()?.count).toBe(1)
+  expect(made.cache.inspectL1()?.count).toBe(1)
 
   refuses = true
   for (const ear of ears) ear.onLost?.()
-  expect(made.cache.inspectLevel()).toEqual({ count: 0, bytes: 0 })
+  expect(made.cache.inspectL1()).toEqual({ count: 0, bytes: 0 })
   const from = made.events.length
   for (let n = 0; n < 5; n++) await made.cache.get('a', () => 'again')
   expect(made.events.slice(from)).toEqual(
@@ -245,12 +245,12 @@ test('without its subscription the level is empty, and not used until it is back
 
   refuses = false
   await expect
-    .poll(async () => (await made.keep()) ?? made.cache.inspectLevel()?.count, { timeout: 5000 })
+    .poll(async () => (await made.keep()) ?? made.cache.inspectL1()?.count, { timeout: 5000 })
     .toBe(1)
 })
 
 test('a copy is served no longer than its value', async () => {
-  const { cache, keep } = await leveled({ clock: 'real', freshFor: '400ms' })
+  const { cache, keep } = await leveled({ clock: 'real', ttl: '400ms' })
   await keep()
 
   await sleep(450)
@@ -259,7 +259,7 @@ test('a copy is served no longer than its value', async () => {
 })
 
 test('a copy that is due is loaded again while it is served', async () => {
-  const { cache, keep } = await leveled({ clock: 'real', freshFor: '200ms', staleFor: '1h' })
+  const { cache, keep } = await leveled({ clock: 'real', ttl: '200ms', staleWhileRevalidate: '1h' })
   await keep()
 
   await sleep(250)
@@ -269,7 +269,7 @@ test('a copy that is due is loaded again while it is served', async () => {
 })
 
 test('it holds no more copies than it may: what was not asked for the longest goes first', async () => {
-  const { cache, keep, events } = await leveled({ inProcess: { count: 2, age: '1h' } })
+  const { cache, keep, events } = await leveled({ l1: { count: 2, age: '1h' } })
   await keep()
   await cache.get('b', () => 'b')
   await cache.get('b', () => 'b')
@@ -284,7 +284,7 @@ test('it holds no more copies than it may: what was not asked for the longest go
 })
 
 test('it holds no more bytes than it may', async () => {
-  const { cache, keep } = await leveled({ inProcess: { count: 100, bytes: 250, age: '1h' } })
+  const { cache, keep } = await leveled({ l1: { count: 100, bytes: 250, age: '1h' } })
   await keep()
 
   for (const key of ['b', 'c', 'b', 'c']) await cache.get(key, () => 'x'.repeat(100))
@@ -292,11 +292,11 @@ test('it holds no more bytes than it may', async () => {
   await cache.get('d', () => 'x'.repeat(1000))
 
   // 45 bytes of head and name of the codec, and two quotes.
-  expect(cache.inspectLevel()).toEqual({ count: 1, bytes: 147 })
+  expect(cache.inspectL1()).toEqual({ count: 1, bytes: 147 })
 })
 
 test('nobody is told of a value that no level holds', async () => {
-  const made = await setup<string>({ freshFor: '1h' })
+  const made = await setup<string>({ ttl: '1h' })
   const ear = new Redis(inject('redisPort'))
   onTestFinished(() => ear.disconnect())
   const heard: string[] = []
@@ -310,9 +310,9 @@ test('nobody is told of a value that no level holds', async () => {
   await cache.set('a', 'b')
   await cache.invalidate('a')
   await cache.set('b', 'b')
-  const leveledOne = made.another({ freshFor: '1h', inProcess: HOUR })
+  const leveledOne = made.another({ ttl: '1h', l1: HOUR })
   await expect
-    .poll(async () => (await leveledOne.cache.get('b', () => 'b')) && leveledOne.cache.inspectLevel()?.count)
+    .poll(async () => (await leveledOne.cache.get('b', () => 'b')) && leveledOne.cache.inspectL1()?.count)
     .toBe(1)
   await cache.invalidate('b')
 
@@ -324,15 +324,15 @@ test('handles of one name have one level, with the same limits', async () => {
   const { runtime, name } = await leveled()
   const { Cache } = await import('./cache.ts')
 
-  expect(() => new Cache(runtime, name, { inProcess: HOUR })).not.toThrow()
-  expect(() => new Cache(runtime, name, { inProcess: { count: 7 } })).toThrow(InvalidArgumentError)
-  expect(() => new Cache(runtime, 'other', { inProcess: { count: 0 } })).toThrow(InvalidArgumentError)
+  expect(() => new Cache(runtime, name, { l1: HOUR })).not.toThrow()
+  expect(() => new Cache(runtime, name, { l1: { count: 7 } })).toThrow(InvalidArgumentError)
+  expect(() => new Cache(runtime, 'other', { l1: { count: 0 } })).toThrow(InvalidArgumentError)
 })
 
 test.each([true, false])(
   'with share: %s the value of a copy is, or is not, the same for all',
   async (share) => {
-    const { cache } = await setup<{ n: number }>({ freshFor: '1h', inProcess: { count: 9, share } })
+    const { cache } = await setup<{ n: number }>({ ttl: '1h', l1: { count: 9, share } })
     const get = (): Promise<{ n: number }> => cache.get('a', () => ({ n: 1 }))
     const isSame = async (): Promise<boolean> => (await get()) === (await get())
     await get()

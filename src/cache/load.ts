@@ -298,12 +298,17 @@ class ElectedLoad<Value> {
   async #save(found: LoadedValue): Promise<void> {
     const { key, id, grant, replaces } = this.#election
     // What is there and may be served has to go; it is replaced by what ends at once.
-    if (found.freshMs > 0 || replaces) this.#saved = await this.#send(found)
+    if (found.ttlMs > 0 || replaces) this.#saved = await this.#send(found)
     else this.#saved = (await this.#source.giveUp(key, id)) ? 'unkept' : 'revoked'
     if (this.#saved === 'stored') this.#source.shared.level?.note(this.#source.valueKeyOf(key), grant.token)
   }
 
-  async #send({ flags, freshMs, staleMs, ...found }: LoadedValue): Promise<StoreAnswer['status']> {
+  async #send({
+    flags,
+    ttlMs,
+    staleWhileRevalidateMs,
+    ...found
+  }: LoadedValue): Promise<StoreAnswer['status']> {
     const { codec, terms } = this.#source
     const { key, grant, tags } = this.#election
     const unit = this.#source.unitOf(key)
@@ -312,8 +317,8 @@ class ElectedLoad<Value> {
       codec: codec.name,
       token: grant.token,
       flags: flags + this.#source.heldFlag,
-      freshMs: spread(freshMs, terms.jitter),
-      staleMs: freshMs > 0 ? staleMs : 0,
+      ttlMs: spread(ttlMs, terms.jitter),
+      staleWhileRevalidateMs: ttlMs > 0 ? staleWhileRevalidateMs : 0,
       ...(await learnTold(unit)),
       tags,
     }

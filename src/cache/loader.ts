@@ -5,7 +5,7 @@ import { type Freshness, toSpan, type Span } from './options.ts'
 import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
 import { startTimer } from '../runtime/time/timer.ts'
 
-/** Makes the value of a key. `null` and `undefined`: there is none, which is kept too (`negativeFor`). */
+/** Makes the value of a key. `null` and `undefined`: there is none, which is kept too (`negativeTtl`). */
 export type Loader<Value> = (context: LoadContext) => Value | Promise<Value>
 
 /** What a loader may say of the value it has found. */
@@ -35,8 +35,8 @@ export class LoadContext {
 
   /** How long the value counts, and its version, where the loader knows better. Throws InvalidArgumentError. */
   keep(kept: Kept): void {
-    checkOptions('kept', kept, ['freshFor', 'staleFor', 'version'])
-    toSpan(kept, { freshMs: 0, staleMs: 0 })
+    checkOptions('kept', kept, ['ttl', 'staleWhileRevalidate', 'version'])
+    toSpan(kept, { ttlMs: 0, staleWhileRevalidateMs: 0 })
     if (kept.version !== undefined) checkVersion(kept.version)
     this.#kept = kept
   }

@@ -131,7 +131,7 @@ test('what a loader throws reaches all who wait, in every process, and is not ke
 })
 
 test('a stale value is served while its loader fails', async () => {
-  const { cache, clock } = await setup<number>({ freshFor: '1m', staleFor: '1h' })
+  const { cache, clock } = await setup<number>({ ttl: '1m', staleWhileRevalidate: '1h' })
   await cache.get('a', () => 1)
   await clock.advance(60_000)
   const broken = counted<number>(() => Promise.reject(new Error('down')))
@@ -142,14 +142,14 @@ test('a stale value is served while its loader fails', async () => {
 })
 
 test('a loader says how long its value counts, and its version', async () => {
-  const { cache, clock } = await setup<number>({ freshFor: '1h' })
+  const { cache, clock } = await setup<number>({ ttl: '1h' })
   await cache.get('a', (context) => {
-    context.keep({ freshFor: '5s', version: 3 })
+    context.keep({ ttl: '5s', version: 3 })
     return 1
   })
   await clock.advance(5000)
 
-  expect(await cache.find('a')).toBeNull()
+  expect(await cache.getEntry('a')).toBeNull()
   expect(await cache.set('a', 2, { version: 2 })).toEqual({ stored: false, version: 3 })
 })
 
@@ -193,7 +193,7 @@ test('who lends a load waits no longer than he said, also where listening begins
   const other = new Runtime(counting(deaf, []), 'cache-test', 5000)
   onTestFinished(() => other.close())
 
-  const lent = new Cache<string>(other, name).lend('a', { wait: '50ms' })
+  const lent = new Cache<string>(other, name).loadDetached('a', { wait: '50ms' })
 
   // A line may take a second to open.
   expect(await Promise.race([lent, sleep(900, 'still waits')])).toMatchObject({ status: 'loading' })
@@ -215,7 +215,7 @@ test('a loader whose lease is lost is replaced, and what it finds late is refuse
   expect(await another().cache.get('a', () => 'in time')).toBe('in time')
   held.open()
   expect(await first).toBe('late')
-  expect((await cache.find('a'))?.value).toBe('in time')
+  expect((await cache.getEntry('a'))?.value).toBe('in time')
 })
 
 test('a load that takes longer than its lease keeps it', async () => {

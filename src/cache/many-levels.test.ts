@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Cache, type InProcessOptions } from 'perilune/cache'
+import { Cache, type L1Options } from 'perilune/cache'
 import { expect, test } from 'vitest'
 import { type Setup, setup } from '../../test/cache-fixture.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
@@ -8,14 +8,14 @@ import type { Runtime } from '../runtime/connection/runtime.ts'
 async function caches(
   { runtime, name }: Setup<string>,
   count: number,
-  inProcess: InProcessOptions,
+  l1: L1Options,
 ): Promise<Cache<string>[]> {
   const made = Array.from(
     { length: count },
-    (_, at) => new Cache<string>(runtime, `${name}-${at}`, { freshFor: '1h', early: false, inProcess }),
+    (_, at) => new Cache<string>(runtime, `${name}-${at}`, { ttl: '1h', early: false, l1 }),
   )
   for (const cache of made) {
-    await expect.poll(async () => (await cache.get('a', () => 'old')) && cache.inspectLevel()?.count).toBe(1)
+    await expect.poll(async () => (await cache.get('a', () => 'old')) && cache.inspectL1()?.count).toBe(1)
   }
   return made
 }
@@ -38,8 +38,8 @@ test('what is told of a key reaches the cache that has it, and no other one of m
 
   await new Cache<string>(runtime, `${made.name}-7`).invalidate('a')
 
-  await expect.poll(() => all[7]?.inspectLevel()?.count).toBe(0)
-  expect(all.filter((cache) => cache.inspectLevel()?.count === 1)).toHaveLength(29)
+  await expect.poll(() => all[7]?.inspectL1()?.count).toBe(0)
+  expect(all.filter((cache) => cache.inspectL1()?.count === 1)).toHaveLength(29)
   expect(channels.filter((channel) => channel.endsWith(':levels'))).toHaveLength(1)
 })
 
@@ -50,5 +50,5 @@ test('copies that are too old to be served go as other caches begin to keep some
 
   await caches({ ...made, name: `${made.name}-other` }, 4, { count: 10, age: '1h' })
 
-  expect(old.map((cache) => cache.inspectLevel()?.count)).toEqual([0, 0, 0, 0])
+  expect(old.map((cache) => cache.inspectL1()?.count)).toEqual([0, 0, 0, 0])
 })

@@ -22,7 +22,7 @@ test('getMany loads all that this process has to load in one call', async () => 
 })
 
 test('getMany serves what is stale and loads all of it again in one call', async () => {
-  const { cache, clock } = await setup<number>({ freshFor: '1m', staleFor: '1h' })
+  const { cache, clock } = await setup<number>({ ttl: '1m', staleWhileRevalidate: '1h' })
   const asked: (readonly string[])[] = []
   const many = (keys: readonly string[]): Map<string, number> => {
     asked.push(keys)
@@ -32,7 +32,7 @@ test('getMany serves what is stale and loads all of it again in one call', async
   await clock.advance(60_000)
 
   expect([...(await cache.getMany(['a', 'b', 'c'], many)).values()]).toEqual([1, 1, 1])
-  await expect.poll(async () => (await cache.find('c'))?.value).toBe(2)
+  await expect.poll(async () => (await cache.getEntry('c'))?.value).toBe(2)
   expect(asked).toEqual([
     ['a', 'b', 'c'],
     ['a', 'b', 'c'],

@@ -5,15 +5,19 @@ import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/cache-fixture.ts'
 import type { Freshness } from './options.ts'
 
-test('with negativeFor 0 a value ends when a load finds nothing, also where it might be served longer', async () => {
-  const { cache, clock } = await setup<string | null>({ negativeFor: '0s', freshFor: '1s', staleFor: '1h' })
+test('with negativeTtl 0 a value ends when a load finds nothing, also where it might be served longer', async () => {
+  const { cache, clock } = await setup<string | null>({
+    negativeTtl: '0s',
+    ttl: '1s',
+    staleWhileRevalidate: '1h',
+  })
   await cache.set('a', 'there')
   await clock.advance(1500)
   expect(await cache.get('a', () => null)).toBe('there')
-  await expect.poll(async () => (await cache.find('a'))?.value).not.toBe('there')
+  await expect.poll(async () => (await cache.getEntry('a'))?.value).not.toBe('there')
   await clock.advance(1)
 
-  expect(await cache.find('a')).toBeNull()
+  expect(await cache.getEntry('a')).toBeNull()
   expect(await cache.get('a', () => 'newer')).toBe('newer')
 })
 
@@ -22,28 +26,32 @@ describe.each<[string, (cache: Cache<string | null>, options?: Freshness) => Pro
   [
     'complete',
     async (cache, options) => {
-      const lent = await cache.lend('a')
-      return lent.status === 'elected' && cache.complete('a', lent.load, null, options)
+      const lent = await cache.loadDetached('a')
+      return lent.status === 'elected' && cache.byToken.complete('a', lent.load, null, options)
     },
   ],
 ])('that there is nothing, told by %s,', (_, tell) => {
   const spanIn = async (cache: Cache<string | null>): Promise<number | null> => {
-    const found = await cache.find('a')
+    const found = await cache.getEntry('a')
     return found === null ? null : found.freshUntilMs - found.createdAtMs
   }
 
-  test('is kept for negativeFor, unless it is said for how long', async () => {
-    const { cache } = await setup<string | null>({ negativeFor: '5s', freshFor: '1h' })
+  test('is kept for negativeTtl, unless it is said for how long', async () => {
+    const { cache } = await setup<string | null>({ negativeTtl: '5s', ttl: '1h' })
     await tell(cache)
     expect(await spanIn(cache)).toBe(5000)
     await cache.invalidate('a')
-    await tell(cache, { freshFor: '7s' })
+    await tell(cache, { ttl: '7s' })
 
     expect(await spanIn(cache)).toBe(7000)
   })
 
-  test('is not kept with negativeFor 0, and ends what was there', async () => {
-    const { cache, clock } = await setup<string | null>({ negativeFor: '0s', freshFor: '1s', staleFor: '1h' })
+  test('is not kept with negativeTtl 0, and ends what was there', async () => {
+    const { cache, clock } = await setup<string | null>({
+      negativeTtl: '0s',
+      ttl: '1s',
+      staleWhileRevalidate: '1h',
+    })
     await cache.set('a', 'there')
     await clock.advance(1500)
     await tell(cache)

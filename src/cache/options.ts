@@ -12,18 +12,18 @@ import { checkTags } from './tags.ts'
 /** How long a value counts. */
 export interface Freshness {
   /** How long it is served without question; default one minute. */
-  freshFor?: Duration
+  ttl?: Duration
   /** How long it may be served after that, while it is loaded again; default: not at all. */
-  staleFor?: Duration
+  staleWhileRevalidate?: Duration
 }
 
 export interface CacheOptions<Value> extends Freshness {
   /**
-   * As `freshFor`, for `null` and `undefined`: there is nothing. '0s': that is not kept, and a value that was there ends.
-   * Default: `freshFor`.
+   * As `ttl`, for `null` and `undefined`: there is nothing. '0s': that is not kept, and a value that was there ends.
+   * Default: `ttl`.
    */
-  negativeFor?: Duration
-  /** Up to this part of `freshFor` is taken off by chance, so that values made together end apart. 0 to 0.5; default 0. */
+  negativeTtl?: Duration
+  /** Up to this part of `ttl` is taken off by chance, so that values made together end apart. 0 to 0.5; default 0. */
   jitter?: number
   /**
    * When a fresh value is loaded again. `'ahead'`: when 1.5 times as long is left as its load took, by the first
@@ -49,12 +49,12 @@ export interface CacheOptions<Value> extends Freshness {
   /** How values become bytes; default JSON. */
   codec?: Codec<Value>
   /** Copies of values in this process, so that most hits need no Redis; default: none. */
-  inProcess?: InProcessOptions
+  l1?: L1Options
   /** Where metrics take hold of the cache. */
   hooks?: CacheHooks
 }
 
-export interface InProcessOptions {
+export interface L1Options {
   /** How many values it keeps at most; those that were not asked for the longest go first. */
   count: number
   /** How many bytes they have at most, as stored; default 64 MiB. */
@@ -122,8 +122,8 @@ export type Tell = (event: CacheEvent) => void
 
 /** How long a value counts, in milliseconds. */
 export interface Span {
-  readonly freshMs: number
-  readonly staleMs: number
+  readonly ttlMs: number
+  readonly staleWhileRevalidateMs: number
 }
 
 /** What a level may keep. */
@@ -137,7 +137,7 @@ export interface LevelLimits {
 
 /** The options of a cache, checked. */
 export interface CacheTerms extends Span, Earliness {
-  /** -1: as `freshMs`. */
+  /** -1: as `ttlMs`. */
   readonly negativeMs: number
   readonly jitter: number
   readonly patienceMs: number
@@ -147,7 +147,7 @@ export interface CacheTerms extends Span, Earliness {
   readonly restMs: number
   readonly storeMs: number
   readonly localConcurrency: number
-  readonly inProcess: LevelLimits | null
+  readonly l1: LevelLimits | null
 }
 
 /** The options of a get, checked. */
@@ -159,9 +159,9 @@ export interface GetTerms {
 }
 
 const KNOWN = [
-  'freshFor',
-  'staleFor',
-  'negativeFor',
+  'ttl',
+  'staleWhileRevalidate',
+  'negativeTtl',
   'jitter',
   'early',
   'beta',
@@ -173,7 +173,7 @@ const KNOWN = [
   'storeWithin',
   'localConcurrency',
   'codec',
-  'inProcess',
+  'l1',
   'hooks',
 ]
 // A tag is remembered for 60 days after it was invalidated: a value must not outlive that.
@@ -182,12 +182,12 @@ const LONGEST = '25d'
 /** Throws InvalidArgumentError. */
 export function toTerms<Value>(options: CacheOptions<Value>): CacheTerms {
   checkOptions('options', options, KNOWN)
-  const { maxLoad = '30s', early = 'ahead', negativeFor } = options
+  const { maxLoad = '30s', early = 'ahead', negativeTtl } = options
   const maxLoadMs = toMs('maxLoad', maxLoad, { max: '1h' })
   return {
-    ...toSpan(options, { freshMs: 60_000, staleMs: 0 }),
+    ...toSpan(options, { ttlMs: 60_000, staleWhileRevalidateMs: 0 }),
     negativeMs:
-      negativeFor === undefined ? -1 : toMs('negativeFor', negativeFor, { min: '0s', max: LONGEST }),
+      negativeTtl === undefined ? -1 : toMs('negativeTtl', negativeTtl, { min: '0s', max: LONGEST }),
     jitter: fraction('jitter', options.jitter ?? 0, 0.5),
     early: early === false ? false : checkOneOf<'ahead' | 'xfetch'>('early', early, ['ahead', 'xfetch']),
     beta: fraction('beta', options.beta ?? 1, 100),
@@ -199,25 +199,25 @@ export function toTerms<Value>(options: CacheOptions<Value>): CacheTerms {
     restMs: toMs('restFor', options.restFor ?? '1s', { min: '0s', max: '1h' }),
     storeMs: toMs('storeWithin', options.storeWithin ?? '1s', { max: '1h' }),
     localConcurrency: checkInteger('localConcurrency', options.localConcurrency ?? 8, 1, 1000),
-    inProcess: options.inProcess === undefined ? null : toLimits(options.inProcess),
+    l1: options.l1 === undefined ? null : toLimits(options.l1),
   }
 }
 
 /** Throws InvalidArgumentError. */
-function toLimits(inProcess: InProcessOptions): LevelLimits {
-  checkOptions('inProcess', inProcess, ['count', 'bytes', 'age', 'share'])
-  const { count, bytes = 64 * 1024 * 1024, age = '10s', share = false } = inProcess
+function toLimits(l1: L1Options): LevelLimits {
+  checkOptions('l1', l1, ['count', 'bytes', 'age', 'share'])
+  const { count, bytes = 64 * 1024 * 1024, age = '10s', share = false } = l1
   return {
-    count: checkInteger('inProcess.count', count, 1, 10_000_000),
-    bytes: checkInteger('inProcess.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
-    ageMs: toMs('inProcess.age', age, { max: '1h' }),
-    share: checkFlag('inProcess.share', share),
+    count: checkInteger('l1.count', count, 1, 10_000_000),
+    bytes: checkInteger('l1.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
+    ageMs: toMs('l1.age', age, { max: '1h' }),
+    share: checkFlag('l1.share', share),
   }
 }
 
 /** Throws InvalidArgumentError. */
 export function toGetTerms(options: GetOptions, terms: CacheTerms): GetTerms {
-  checkOptions('options', options, ['freshFor', 'staleFor', 'tags', 'wait', 'signal'])
+  checkOptions('options', options, ['ttl', 'staleWhileRevalidate', 'tags', 'wait', 'signal'])
   const { wait, signal } = options
   return {
     span: toSpan(options, terms),
@@ -228,11 +228,13 @@ export function toGetTerms(options: GetOptions, terms: CacheTerms): GetTerms {
 }
 
 /** Throws InvalidArgumentError. */
-export function toSpan({ freshFor, staleFor }: Freshness, otherwise: Span): Span {
+export function toSpan({ ttl, staleWhileRevalidate }: Freshness, otherwise: Span): Span {
   return {
-    freshMs: freshFor === undefined ? otherwise.freshMs : toMs('freshFor', freshFor, { max: LONGEST }),
-    staleMs:
-      staleFor === undefined ? otherwise.staleMs : toMs('staleFor', staleFor, { min: '0s', max: LONGEST }),
+    ttlMs: ttl === undefined ? otherwise.ttlMs : toMs('ttl', ttl, { max: LONGEST }),
+    staleWhileRevalidateMs:
+      staleWhileRevalidate === undefined
+        ? otherwise.staleWhileRevalidateMs
+        : toMs('staleWhileRevalidate', staleWhileRevalidate, { min: '0s', max: LONGEST }),
   }
 }
 
@@ -244,7 +246,7 @@ export function spanOf(
 ): Span {
   const isNothing = value === null || value === undefined
   if (!isNothing || negativeMs < 0) return otherwise
-  return negativeMs === 0 ? { freshMs: 0, staleMs: 0 } : { ...otherwise, freshMs: negativeMs }
+  return negativeMs === 0 ? { ttlMs: 0, staleWhileRevalidateMs: 0 } : { ...otherwise, ttlMs: negativeMs }
 }
 
 /** Up to this part of it less, by chance; at least a millisecond. */

@@ -60,7 +60,7 @@ export class CacheSource<Value> {
       throw new InvalidArgumentError('codec', `must have a name of at most ${MAX_CODEC_BYTES} bytes`)
     }
     this.shared = SharedState.of<Value>(runtime, checkName('name', name))
-    if (this.terms.inProcess !== null) this.shared.openLevel(this.terms.inProcess, this.tell)
+    if (this.terms.l1 !== null) this.shared.openLevel(this.terms.l1, this.tell)
     this.#prefixOf = unitPrefixes(runtime.namespace, 'cache', name)
   }
 
@@ -212,7 +212,7 @@ class SharedState<Value> {
       })
       this.#level = level
     } else if (!sameLimits(limited, limits)) {
-      throw new InvalidArgumentError('inProcess', 'must be the same for all handles of one cache')
+      throw new InvalidArgumentError('l1', 'must be the same for all handles of one cache')
     }
   }
 

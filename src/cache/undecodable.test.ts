@@ -17,7 +17,7 @@ const strict: Codec<string> = {
 }
 const lax: Codec<string> = { ...strict, decode: (bytes) => Buffer.from(bytes).toString() }
 
-const STALE = { freshFor: '1ms', staleFor: '1h' } as const
+const STALE = { ttl: '1ms', staleWhileRevalidate: '1h' } as const
 
 interface Versions {
   readonly old: Cache<string>
@@ -35,8 +35,8 @@ function versions(options: object = {}): Versions {
 
 const levels: [name: string, options: object][] = [
   ['from Redis', {}],
-  ['from this process', { inProcess: { count: 10 } }],
-  ['from this process, shared', { inProcess: { count: 10, share: true } }],
+  ['from this process', { l1: { count: 10 } }],
+  ['from this process, shared', { l1: { count: 10, share: true } }],
 ]
 
 test.each(levels)('is loaded, once, and then served (%s)', async (_, options) => {
@@ -81,12 +81,12 @@ test('is found by nobody, and lent to be loaded', async () => {
   const { old, cache } = versions()
   await old.set('a', 'old')
 
-  expect(await cache.find('a')).toBe(null)
+  expect(await cache.getEntry('a')).toBe(null)
   expect(await keyvStore(cache).getMany(['a', 'b'])).toEqual([undefined, undefined])
-  const lent = await cache.lend('a')
+  const lent = await cache.loadDetached('a')
   expect(lent.status).toBe('elected')
-  if (lent.status === 'elected') await cache.complete('a', lent.load, 'new')
-  expect((await cache.find('a'))?.value).toBe('new')
+  if (lent.status === 'elected') await cache.byToken.complete('a', lent.load, 'new')
+  expect((await cache.getEntry('a'))?.value).toBe('new')
 })
 
 test('is told where its load fails, and those who come just then are told so', async () => {

@@ -30,14 +30,21 @@ export async function setValue<Value>(
   value: Value,
   options: SetOptions,
 ): Promise<WasSet> {
-  checkOptions('options', options, ['freshFor', 'staleFor', 'version', 'tags'])
+  checkOptions('options', options, ['ttl', 'staleWhileRevalidate', 'version', 'tags'])
   const unit = source.unitOf(checkName('key', key))
-  const { freshMs, staleMs } = toSpan(options, spanOf(value, source.terms, source.terms))
+  const { ttlMs, staleWhileRevalidateMs } = toSpan(options, spanOf(value, source.terms, source.terms))
   const version = options.version === undefined ? 0 : checkVersion(options.version)
   const encoded = source.encode(value)
   const { tags } = await source.readGenerations(checkTags(options.tags))
   const told = await learnTold(unit)
-  const terms = { version, freshMs: spread(freshMs, source.terms.jitter), staleMs, tags, ...encoded, ...told }
+  const terms = {
+    version,
+    ttlMs: spread(ttlMs, source.terms.jitter),
+    staleWhileRevalidateMs,
+    tags,
+    ...encoded,
+    ...told,
+  }
   const flags = encoded.flags + source.heldFlag
   source.expectToRead(key, encoded.payload)
   const setting = unit.runOnce(set, (id) => ({ codec: source.codec.name, ...id, ...terms, flags }))

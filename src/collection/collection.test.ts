@@ -290,11 +290,11 @@ test('what was replaced meanwhile is told, and what is not there', async () => {
 test('it expires when the last replace said', async () => {
   const { list } = setup()
   const before = Date.now()
-  await list.replace([1], { expireAfter: '1h' })
+  await list.replace([1], { ttl: '1h' })
   const { expiresAtMs } = (await list.inspect()) as { expiresAtMs: number }
   expect(expiresAtMs - before).toBeGreaterThan(3_500_000)
   expect(expiresAtMs - before).toBeLessThan(3_700_000)
-  await list.replace([2], { expireAfter: '1ms' })
+  await list.replace([2], { ttl: '1ms' })
   await expect.poll(() => list.read()).toEqual({ status: 'absent' })
 })
 
@@ -307,8 +307,8 @@ describe('what is wrong is refused by its name, before anything is written', () 
     ['name', ({ redis }) => redis.collection('', { kind: 'list' })],
     ['limit', ({ redis }) => redis.collection('x', { kind: 'set', limit: 3 })],
     ['limit', ({ redis }) => redis.collection('x', { kind: 'list', limit: 0 })],
-    ['expireAfter', ({ redis }) => redis.collection('x', { kind: 'list', expireAfter: '0s' })],
-    ['expireAfter', ({ list }) => list.replace([], { expireAfter: 'soon' as '1s' })],
+    ['ttl', ({ redis }) => redis.collection('x', { kind: 'list', ttl: '0s' })],
+    ['ttl', ({ list }) => list.replace([], { ttl: 'soon' as '1s' })],
     ['version', ({ list }) => list.replace([], { version: -1 })],
     ['version', ({ list }) => list.replace([], { version: 1.5 })],
     ['options.ttl', ({ list }) => list.replace([], { ttl: 1 } as object)],

@@ -27,7 +27,7 @@ import { placeOf, type CollectionSource } from './source.ts'
 
 export interface CollectionBounds {
   /** How long items count after a replace that does not say; default 24 hours. */
-  expireAfter?: Duration
+  ttl?: Duration
   /**
    * How many items there may be: a list keeps the newest, a sorted set those with the greatest scores. A set and a
    * hash have no order, and no limit. Default: any number.
@@ -53,7 +53,7 @@ export class Collection<Item, Key = Item> {
     this.#source = {
       unit: new Unit(runtime, placeOf(this.name)),
       form,
-      expireMs: toMs('expireAfter', options.expireAfter ?? '24h'),
+      ttlMs: toMs('ttl', options.ttl ?? '24h'),
       limit: checkLimit(form.kind, options.limit),
     }
   }
@@ -66,7 +66,7 @@ export class Collection<Item, Key = Item> {
    * kind or codec; AmbiguousError when it may have happened.
    */
   async replace(items: Iterable<Item>, options: ReplaceOptions = {}): Promise<Replaced> {
-    checkOptions('options', options, ['expireAfter', 'version'])
+    checkOptions('options', options, ['ttl', 'version'])
     return replaceItems(this.#source, items, options)
   }
 

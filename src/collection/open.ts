@@ -26,7 +26,7 @@ export function openCollection<Value>(
   name: string,
   options: CollectionOptionsOf<Value, Kind>,
 ): CollectionsByKind<Value>[Kind] {
-  checkOptions('options', options, ['kind', 'expireAfter', 'limit', 'codec'])
+  checkOptions('options', options, ['kind', 'ttl', 'limit', 'codec'])
   const { kind, ...others } = options
   switch (checkOneOf('kind', kind, KINDS)) {
     case 'list':

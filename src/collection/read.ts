@@ -53,7 +53,7 @@ export async function readItems<Item, Key>(
   { unit, form }: CollectionSource<Item, Key>,
   { after, limit = 100 }: CollectionReadOptions,
 ): Promise<CollectionRead<Item>> {
-  const from = after === undefined ? { copy: 0, place: '0' } : parseMarker(after)
+  const from = after === undefined ? { copy: 0, place: '0' } : parseCursor(after)
   const args = {
     kind: form.kind,
     codec: form.codec,
@@ -69,7 +69,7 @@ export async function readItems<Item, Key>(
   return { status: 'page', ...form.decode(parts), next, gap, size, version, expiresAtMs }
 }
 
-function parseMarker(after: unknown): { copy: number; place: string } {
+function parseCursor(after: unknown): { copy: number; place: string } {
   const [, copy, place] = /^([1-9]\d{0,15})-(\d{1,20}(?:\.[0-9a-f]{8})?)$/.exec(String(after)) ?? []
   if (copy === undefined || place === undefined || !isCursor(place)) {
     throw new InvalidArgumentError('after', 'must be the next of a page')

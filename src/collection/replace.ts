@@ -15,8 +15,8 @@ import { pushAll } from './push.ts'
 import { BuildUnit, ONE_CALL, type CollectionSource } from './source.ts'
 
 export interface ReplaceOptions {
-  /** How long the items count; default: the collection's `expireAfter`. */
-  expireAfter?: Duration
+  /** How long the items count; default: the collection's `ttl`. */
+  ttl?: Duration
   /** Of the items, a whole number that rises with them: an older one is then refused. Default: the last one wins. */
   version?: number
 }
@@ -34,7 +34,7 @@ interface Terms {
   readonly codec: string
   /** -1 without one. */
   readonly version: number
-  readonly expireMs: number
+  readonly ttlMs: number
   readonly largest: number
 }
 
@@ -47,14 +47,14 @@ const MOST_IN_FLIGHT = 4
 export async function replaceItems<Item, Key>(
   source: CollectionSource<Item, Key>,
   items: Iterable<Item>,
-  { expireAfter, version }: ReplaceOptions,
+  { ttl, version }: ReplaceOptions,
 ): Promise<Replaced> {
   const entries = withinLimit(source, toEntries(source, items))
   const terms: Terms = {
     kind: source.form.kind,
     codec: source.form.codec,
     version: version === undefined ? -1 : checkInteger('version', version, 0, Number.MAX_SAFE_INTEGER),
-    expireMs: expireAfter === undefined ? source.expireMs : toMs('expireAfter', expireAfter),
+    ttlMs: ttl === undefined ? source.ttlMs : toMs('ttl', ttl),
     largest: largestOf(entries),
   }
   const answer = fitOneCall(entries)

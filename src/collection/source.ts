@@ -8,7 +8,7 @@ import type { Form } from './forms.ts'
 export interface CollectionSource<Item, Key> {
   readonly unit: Unit
   readonly form: Form<Item, Key>
-  readonly expireMs: number
+  readonly ttlMs: number
   /** How many items there may be; 0: any number. */
   readonly limit: number
 }

@@ -14,7 +14,7 @@ import { OneAtATime } from './sink-calls.ts'
 import { KeptRefusals } from './refusals.ts'
 
 /** What they have in common, wherever their rows come from. */
-export interface ShownOptions {
+export interface DatabaseCountersOptions {
   /** Hash tags, and so slots, that they are spread over, 1 to 256; the same for all processes, for ever. Default 1. */
   partitions?: number
   /** How long a value stays in Redis after it was last read from the database; default 10 minutes. */
@@ -51,7 +51,7 @@ export function openBoard(
   runtime: Runtime,
   name: string,
   counts: CountSource,
-  { partitions = 1, retention = '10m', batchSize = MOST_ROWS }: ShownOptions,
+  { partitions = 1, retention = '10m', batchSize = MOST_ROWS }: DatabaseCountersOptions,
 ): Board {
   checkName('name', name)
   checkInteger('partitions', partitions, 1, 256)

@@ -81,7 +81,7 @@ describe('increments', () => {
     const run = driver.run.bind(driver)
     const redis = perilune(driver, { namespace: 'counters-test' })
     onTestFinished(() => redis.close())
-    const counters = redis.counters(randomUUID(), { sink, settleFor: '0s' })
+    const counters = redis.counters(randomUUID(), { sink, fsyncGrace: '0s' })
     // The server has the script after this: one that it lacks would be sent twice.
     await counters.incrementMany([
       { id: 1, by: 0 },
@@ -123,7 +123,7 @@ describe('increments', () => {
 })
 
 test('let a batch settle for 24 days at most: a timer of more would end at once', async () => {
-  await expect(setup({ settleFor: '25d' })).rejects.toThrow('settleFor')
+  await expect(setup({ fsyncGrace: '25d' })).rejects.toThrow('fsyncGrace')
 })
 
 test('name what is wrong with an increment of many, before any is counted', async () => {

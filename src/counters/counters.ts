@@ -36,14 +36,14 @@ export interface CountersOptions {
    */
   mostDirty?: number
   /** How long an idempotency key is remembered; default 24 hours. */
-  rememberFor?: Duration
+  idempotencyTtl?: Duration
   /** Counters of a batch, 1 to 1,000; default 1,000. */
   batchSize?: number
   /**
    * How long a sealed batch is left alone until a restart of Redis cannot lose it any more: twice the time between two
    * fsyncs. Default 2 seconds, for `appendfsync everysec`; `'0s'` for `appendfsync always` and where nothing is kept.
    */
-  settleFor?: Duration
+  fsyncGrace?: Duration
   /** Told when Redis has lost increments that were not in the database yet. */
   onLoss?: (loss: Loss) => void
 }
@@ -69,28 +69,28 @@ export class Counters {
       'sink',
       'partitions',
       'retention',
-      'rememberFor',
+      'idempotencyTtl',
       'mostDirty',
       'batchSize',
-      'settleFor',
+      'fsyncGrace',
       'onLoss',
     ])
     const {
       partitions = 1,
       retention = '10m',
-      rememberFor = '24h',
+      idempotencyTtl = '24h',
       batchSize = 1000,
-      settleFor = '2s',
+      fsyncGrace = '2s',
     } = options
     this.name = checkName('name', name)
     const terms = {
       partitions: checkInteger('partitions', partitions, 1, 256),
       retainMs: retention === 'forever' ? 0 : toMs('retention', retention),
-      rememberMs: toMs('rememberFor', rememberFor),
+      idempotencyTtlMs: toMs('idempotencyTtl', idempotencyTtl),
       mostDirty:
         options.mostDirty === undefined ? 0 : checkInteger('mostDirty', options.mostDirty, 1, 10_000_000),
       batchSize: checkInteger('batchSize', batchSize, 1, 1000),
-      settleMs: toMs('settleFor', settleFor, { min: '0ms', max: '24d' }),
+      settleMs: toMs('fsyncGrace', fsyncGrace, { min: '0ms', max: '24d' }),
     }
     this.#source = openSource(
       runtime,

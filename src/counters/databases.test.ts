@@ -81,7 +81,7 @@ describe('counters', () => {
     }
     const redis = perilune(driver, { namespace: 'counters-test' })
     onTestFinished(() => redis.close())
-    const counters = redis.counters(name, { sink, settleFor: '0s', onLoss: (loss) => losses.push(loss) })
+    const counters = redis.counters(name, { sink, fsyncGrace: '0s', onLoss: (loss) => losses.push(loss) })
 
     const late = counters.get(1)
     await counters.increment(2)

@@ -20,7 +20,7 @@ describe('durable counters', () => {
     database.exec('BEGIN')
     expect(await stock.add(database, { id: 1, by: 5, idempotencyKey: 'a' })).toBe(true)
     database.exec('COMMIT')
-    expect(await stock.note(1, 5)).toBeNull()
+    expect(await stock.optimisticAdd(1, 5)).toBeNull()
 
     expect(await stock.get(1)).toBe(5)
     expect(await stock.flush()).toEqual({ events: 1 })
@@ -69,7 +69,7 @@ describe('durable counters', () => {
     await expect(stock.add(database, { id: 'x', idempotencyKey: 'a' })).rejects.toThrow('to be in items')
     await expect(stock.add({} as never, { id: 1, idempotencyKey: 'a' })).rejects.toThrow('client must be')
     const target = { table: 'items', value: 'votes' }
-    expect(() => sqliteOutbox(own, { ...target, rememberFor: 5 as never })).toThrow('rememberFor')
+    expect(() => sqliteOutbox(own, { ...target, idempotencyTtl: 5 as never })).toThrow('idempotencyTtl')
     expect(() => sqliteOutbox(own, { ...target, missing: 'x' as never })).toThrow('missing must be one of')
     expect(() => sqliteOutbox({} as never, target)).toThrow('database must be one of libsql')
   })

@@ -105,7 +105,7 @@ describe('flushing', () => {
 
   test('closes by the deadline where the database hangs, and says so', async () => {
     const { client, name, sink } = await setup()
-    const counters = impatient(client).counters(name, { sink, settleFor: '0s' })
+    const counters = impatient(client).counters(name, { sink, fsyncGrace: '0s' })
     await counters.increment(1)
     Object.assign(sink, { apply: never })
     const errors: unknown[] = []
@@ -120,7 +120,7 @@ describe('flushing', () => {
     'fails by the deadline where %s never answers',
     async (what) => {
       const { client, name, sink } = await setup()
-      const counters = impatient(client).counters(name, { sink, settleFor: '0s' })
+      const counters = impatient(client).counters(name, { sink, fsyncGrace: '0s' })
       const before = sink[what]
       if (what === 'read') await sink.begin(`counters-test:${name}`, 0)
       Object.assign(sink, { [what]: never })
@@ -343,7 +343,7 @@ describe('flushing', () => {
     }
     const redis = perilune(driver, { namespace: 'counters-test' })
     onTestFinished(() => redis.close())
-    const counters = redis.counters(randomUUID(), { sink, settleFor: '0s' })
+    const counters = redis.counters(randomUUID(), { sink, fsyncGrace: '0s' })
     await redis.preload()
 
     await counters.increment(1)

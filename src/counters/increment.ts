@@ -51,10 +51,10 @@ export class Incrementer {
   readonly #lines: { readonly partitions: readonly Line[] }
 
   constructor(source: CountersSource) {
-    const { rememberMs, mostDirty } = source.terms
+    const { idempotencyTtlMs, mostDirty } = source.terms
     this.#source = source
     const partitions = source.partitions.map((partition): Line => {
-      const name = `${partition.unit.prefix} increment ${rememberMs} ${mostDirty}`
+      const name = `${partition.unit.prefix} increment ${idempotencyTtlMs} ${mostDirty}`
       return { partition, name, send: (items, by) => sendBatch(source, partition, items, by) }
     })
     this.#lines = { partitions }
@@ -98,12 +98,12 @@ async function sendBatch(
   by: number,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = Array.from({ length: asked.length })
-  const { rememberMs, mostDirty } = source.terms
+  const { idempotencyTtlMs, mostDirty } = source.terms
   const send = async (groups: readonly CounterSum[]): Promise<CounterSum[]> => {
     const counters = groups.map(({ id, delta, key }) => ({ id, delta: String(delta), key }))
     const known = partition.epoch
     const answer = await partition.unit.inSlot(
-      (run) => run(increment, (id) => ({ ...id, rememberMs, mostDirty, counters })),
+      (run) => run(increment, (id) => ({ ...id, idempotencyTtlMs, mostDirty, counters })),
       { by },
     )
     noteEpoch(source, partition, answer.epoch, known)

@@ -5,10 +5,10 @@ import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
 import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import type { Counters, CountersOptions } from './counters.ts'
 import type {
-  DerivedCounters,
-  DerivedCountersOptions,
-  DurableCounters,
-  DurableCountersOptions,
+  RowCounters,
+  RowCountersOptions,
+  OutboxCounters,
+  OutboxCountersOptions,
 } from './shown-counters.ts'
 import { type AnyCounters, type AnyCountersOptions, openCounters } from './open.ts'
 
@@ -20,17 +20,13 @@ export const countersScripts: StructureScripts = /* @__PURE__ */ scriptsOf('coun
 /** Values that Redis counts and an SQL database keeps: each increment arrives there exactly once. Throws InvalidArgumentError. */
 export function counters(connection: HasRuntime, name: string, options: CountersOptions): Counters
 /** Values that are counts of rows of yours in an SQL database, and that Redis shows. Throws InvalidArgumentError. */
-export function counters(
-  connection: HasRuntime,
-  name: string,
-  options: DerivedCountersOptions,
-): DerivedCounters
+export function counters(connection: HasRuntime, name: string, options: RowCountersOptions): RowCounters
 /** Values that are changed in transactions of an SQL database, and that Redis shows. Throws InvalidArgumentError. */
 export function counters<Client>(
   connection: HasRuntime,
   name: string,
-  options: DurableCountersOptions<Client>,
-): DurableCounters<Client>
+  options: OutboxCountersOptions<Client>,
+): OutboxCounters<Client>
 export function counters(connection: HasRuntime, name: string, options: AnyCountersOptions): AnyCounters {
   return openCounters(runtimeOf(connection), name, options)
 }

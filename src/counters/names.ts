@@ -1,6 +1,6 @@
 // What `perilune` and `perilune/counters` both export.
 
-export type { ShownOptions } from './board.ts'
+export type { DatabaseCountersOptions } from './board.ts'
 export type {
   Backlog,
   Counts,
@@ -19,11 +19,11 @@ export {
 } from './counters.ts'
 export {
   type Addition,
-  DerivedCounters,
-  type DerivedCountersOptions,
-  DurableCounters,
-  type DurableCountersOptions,
-  ShownCounters,
+  RowCounters,
+  type RowCountersOptions,
+  OutboxCounters,
+  type OutboxCountersOptions,
+  DatabaseCounters,
   type ShownInspection,
 } from './shown-counters.ts'
 export {

@@ -2,14 +2,14 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Counters, type CountersOptions } from './counters.ts'
 import {
-  DerivedCounters,
-  type DerivedCountersOptions,
-  DurableCounters,
-  type DurableCountersOptions,
+  RowCounters,
+  type RowCountersOptions,
+  OutboxCounters,
+  type OutboxCountersOptions,
 } from './shown-counters.ts'
 
-export type AnyCountersOptions = CountersOptions | DerivedCountersOptions | DurableCountersOptions<never>
-export type AnyCounters = Counters | DerivedCounters | DurableCounters<never>
+export type AnyCountersOptions = CountersOptions | RowCountersOptions | OutboxCountersOptions<never>
+export type AnyCounters = Counters | RowCounters | OutboxCounters<never>
 
 const PLACES = ['sink', 'events', 'outbox']
 
@@ -21,7 +21,7 @@ export function openCounters(runtime: Runtime, name: string, options: AnyCounter
   if (PLACES.filter((place) => place in options).length > 1) {
     throw new InvalidArgumentError('options', `must have one of ${PLACES.join(', ')}`)
   }
-  if ('events' in options) return new DerivedCounters(runtime, name, options)
-  if ('outbox' in options) return new DurableCounters(runtime, name, options)
+  if ('events' in options) return new RowCounters(runtime, name, options)
+  if ('outbox' in options) return new OutboxCounters(runtime, name, options)
   return new Counters(runtime, name, options)
 }

@@ -70,7 +70,7 @@ describe('the number of partitions of counters', () => {
     const other = another({ partitions: 8 })
 
     await expect(other.getMany(ids)).rejects.toThrow(REFUSAL)
-    await expect(other.note(ids[0] as number)).rejects.toThrow(REFUSAL)
+    await expect(other.optimisticAdd(ids[0] as number)).rejects.toThrow(REFUSAL)
     await expect(other.flush()).rejects.toThrow(REFUSAL)
     await expect(other.inspect()).rejects.toThrow(REFUSAL)
     await expect(other.clear()).rejects.toThrow(REFUSAL)

@@ -48,13 +48,13 @@ describe('derived counters', () => {
     const { votes, insert } = await setup()
     insert(1, 2)
     await votes.get(1)
-    expect(await votes.note(1, 5)).toBe(7)
+    expect(await votes.optimisticAdd(1, 5)).toBe(7)
 
     expect(await votes.flush()).toEqual({ events: 2 })
 
     expect(await votes.get(1)).toBe(2)
-    await votes.note(1, -1)
-    await votes.note(1, 1)
+    await votes.optimisticAdd(1, -1)
+    await votes.optimisticAdd(1, 1)
     expect(await votes.inspect()).toMatchObject({ noted: 1 })
     await votes.flush()
     expect(await votes.inspect()).toMatchObject({ noted: 0 })
@@ -65,12 +65,14 @@ describe('derived counters', () => {
     await votes.get(1)
     calls.length = 0
 
-    expect(await Promise.all([votes.note(1), votes.note(2), votes.note(1, 5), votes.note(1)])).toEqual([
-      1,
-      null,
-      6,
-      7,
-    ])
+    expect(
+      await Promise.all([
+        votes.optimisticAdd(1),
+        votes.optimisticAdd(2),
+        votes.optimisticAdd(1, 5),
+        votes.optimisticAdd(1),
+      ]),
+    ).toEqual([1, null, 6, 7])
     expect(calls).toEqual(['counters/note'])
   })
 
@@ -127,7 +129,7 @@ describe('derived counters', () => {
   test('ask once for all that had notes when a flush began, however many are noted meanwhile', async () => {
     const { votes, another, source } = await setup({ clock: 'real' })
     const noteAll = (from: number): Promise<unknown> =>
-      Promise.all(Array.from({ length: 1000 }, (_, at) => votes.note(from + at)))
+      Promise.all(Array.from({ length: 1000 }, (_, at) => votes.optimisticAdd(from + at)))
     for (const from of [0, 1000, 2000, 3000]) await noteAll(from)
     const asked = new Set<string>()
     const flood = { rounds: 0 }
@@ -275,7 +277,7 @@ describe('derived counters', () => {
     const redis = perilune(ioredis(gone), { namespace: 'shown-test', deadline: '200ms' })
     const votes = redis.counters('votes', { events: source })
 
-    expect(await votes.note(1)).toBeNull()
+    expect(await votes.optimisticAdd(1)).toBeNull()
     await expect(votes.get(1)).rejects.toMatchObject({ name: 'DriverError' })
     await redis.close()
   })
@@ -306,7 +308,7 @@ describe('derived counters', () => {
     insert(1)
     insert(2)
     expect(await votes.getMany([1, 2])).toEqual([1, null])
-    await votes.note(2)
+    await votes.optimisticAdd(2)
     await expect(votes.flush()).rejects.toMatchObject({ code: 'sink-refused', refused: [{ id: '2', by: 1 }] })
     expect(await votes.getMany([1, 2])).toEqual([1, null])
     database.exec('DELETE FROM items')
@@ -316,7 +318,7 @@ describe('derived counters', () => {
 
   test('settle notes of an id that cannot be in the database', async () => {
     const { votes } = await setup()
-    expect(await votes.note('seven')).toBeNull()
+    expect(await votes.optimisticAdd('seven')).toBeNull()
     await votes.flush()
     expect(await votes.inspect()).toMatchObject({ noted: 0 })
     await expect(votes.get('seven')).rejects.toThrow('must be an integer')
@@ -360,14 +362,14 @@ describe('derived counters', () => {
   test('name what is wrong with an argument', async () => {
     const { votes, source, client } = await setup()
     const redis = perilune(ioredis(client))
-    await expect(votes.note(1, 0.5)).rejects.toThrow('by must be a whole number')
-    await expect(votes.note('')).rejects.toThrow('id must not be empty')
+    await expect(votes.optimisticAdd(1, 0.5)).rejects.toThrow('by must be a whole number')
+    await expect(votes.optimisticAdd('')).rejects.toThrow('id must not be empty')
     await expect(votes.getMany('12' as never)).rejects.toThrow('ids must be an array')
     expect(() => redis.counters('v', { events: {} as never })).toThrow('events must be what counts them')
     expect(() => redis.counters('v', { outbox: source as never })).toThrow('outbox must be what counts them')
     expect(() => redis.counters('v', { events: source, batchSize: 0 })).toThrow('batchSize must be')
-    expect(() => redis.counters('v', { events: source, settleFor: '1s' } as never)).toThrow(
-      'options.settleFor',
+    expect(() => redis.counters('v', { events: source, fsyncGrace: '1s' } as never)).toThrow(
+      'options.fsyncGrace',
     )
     expect(() => redis.counters('v', { events: source, sink: {} } as never)).toThrow('must have one of')
   })

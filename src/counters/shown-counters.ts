@@ -6,7 +6,7 @@ import type { Deadlines } from '../runtime/time/deadlines.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { abortable } from '../runtime/time/in-time.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { type Board, checkSource, openBoard, type ShownOptions } from './board.ts'
+import { type Board, checkSource, openBoard, type DatabaseCountersOptions } from './board.ts'
 import type { CountSource, EventSource, OutboxSource } from './count-source.ts'
 import { SinkError } from './errors.ts'
 import { readShown } from './read-shown.ts'
@@ -18,12 +18,12 @@ import { OneAtATime, sinkInTime } from './sink-calls.ts'
 import { checkId, checkIds } from './source.ts'
 import { type CounterValue, checkDelta } from './value.ts'
 
-export interface DerivedCountersOptions extends ShownOptions {
+export interface RowCountersOptions extends DatabaseCountersOptions {
   /** The rows that are counted: `postgresEvents(…)`, `mysqlEvents(…)`, `sqliteEvents(…)`. */
   events: EventSource
 }
 
-export interface DurableCountersOptions<Client> extends ShownOptions {
+export interface OutboxCountersOptions<Client> extends DatabaseCountersOptions {
   /** Where changes wait that are not counted yet: `postgresOutbox(…)`, `mysqlOutbox(…)`, `sqliteOutbox(…)`. */
   outbox: OutboxSource<Client>
 }
@@ -49,12 +49,12 @@ export interface ShownInspection {
 }
 
 /** What counters have in common whose counts SQL makes from rows, and Redis shows. */
-export class ShownCounters {
+export class DatabaseCounters {
   readonly name: string
   readonly #board: Board
 
   /** @internal */
-  constructor(runtime: Runtime, name: string, source: CountSource, options: ShownOptions) {
+  constructor(runtime: Runtime, name: string, source: CountSource, options: DatabaseCountersOptions) {
     this.name = name
     this.#board = openBoard(runtime, name, source, options)
   }
@@ -86,7 +86,7 @@ export class ShownCounters {
    * Shows at once what a transaction has committed. Resolves to what is shown then; null when nothing is, or Redis does not
    * answer: what is in the database is counted whether it was noted or not. Throws InvalidArgumentError.
    */
-  async note(id: string | number, by = 1): Promise<CounterValue | null> {
+  async optimisticAdd(id: string | number, by = 1): Promise<CounterValue | null> {
     return noteOne(this.#board, checkId('id', id), checkDelta('by', by))
   }
 
@@ -156,8 +156,8 @@ export class ShownCounters {
 }
 
 /** Values that are counts of rows in an SQL database: exact there, and shown by Redis. */
-export class DerivedCounters extends ShownCounters {
-  constructor(runtime: Runtime, name: string, options: DerivedCountersOptions) {
+export class RowCounters extends DatabaseCounters {
+  constructor(runtime: Runtime, name: string, options: RowCountersOptions) {
     checkOptions('options', options, ['events', 'partitions', 'retention', 'batchSize'])
     super(runtime, name, checkSource('events', options.events), options)
   }
@@ -169,12 +169,12 @@ export class DerivedCounters extends ShownCounters {
 }
 
 /** Values that are changed in the transactions of an SQL database: exact there, and shown by Redis. */
-export class DurableCounters<Client> extends ShownCounters {
+export class OutboxCounters<Client> extends DatabaseCounters {
   readonly #outbox: OutboxSource<Client>
   readonly #purging: OneAtATime
   #isPrepared = false
 
-  constructor(runtime: Runtime, name: string, options: DurableCountersOptions<Client>) {
+  constructor(runtime: Runtime, name: string, options: OutboxCountersOptions<Client>) {
     checkOptions('options', options, ['outbox', 'partitions', 'retention', 'batchSize'])
     const outbox = checkSource('outbox', options.outbox)
     super(runtime, name, outbox, options)

@@ -45,7 +45,7 @@ describe('while the database does not go on', () => {
   test('what was refused takes one connection, and holds up no flush but the first', async () => {
     const { redis, name, own, stored } = await open()
     const { held: sink, asked } = held<Sink>(sqlite(own, TARGET), 'retryRefused')
-    const counters = redis.counters(name, { sink, settleFor: '0s' })
+    const counters = redis.counters(name, { sink, fsyncGrace: '0s' })
 
     await counters.increment(1)
     await expect(counters.flush()).rejects.toMatchObject(late)

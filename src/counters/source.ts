@@ -18,7 +18,7 @@ export interface CountersTerms {
   /** How long a value stays after its last increment was flushed; 0: for ever. */
   readonly retainMs: number
   /** How long idempotency keys are remembered. */
-  readonly rememberMs: number
+  readonly idempotencyTtlMs: number
   /** Of a partition; 0: any number. */
   readonly mostDirty: number
   /** Counters of a batch. */

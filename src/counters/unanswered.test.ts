@@ -57,7 +57,7 @@ describe('where Redis does not answer', () => {
         client.disconnect()
       })
       const target = { table: 'items', value: 'votes' }
-      const counters = redis.counters(name, { sink: sqlite(database, target), settleFor: '0s' })
+      const counters = redis.counters(name, { sink: sqlite(database, target), fsyncGrace: '0s' })
       const events = sqliteEvents(database, { table: 'votes', id: 'item', target })
       const votes = redis.counters(`${name}-rows`, { events })
       if (when === 'any more') {

@@ -36,7 +36,7 @@ type Any = Feed<string> | PartitionedFeed<string>
 
 const kinds: [string, (redis: Perilune) => Any][] = [
   ['a feed', (redis) => redis.feed(randomUUID())],
-  ['partitions', (redis) => redis.partitionedFeed(randomUUID(), { partitions: 1 })],
+  ['partitions', (redis) => redis.feed(randomUUID(), { partitions: 1 })],
 ]
 
 describe.each(kinds)('who tells again what was acked of %s', (_, make) => {

@@ -1,7 +1,7 @@
 // Texts that users get for what is in a feed.
 //
 // Ids of messages: the microsecond at which a message was appended; in a feed in partitions '<partition>.<id>'.
-// Markers: where a reader stands; in a feed in partitions 'p16' and then, for each, '.<epoch>-<position>' in base 36.
+// Cursors: where a reader stands; in a feed in partitions 'p16' and then, for each, '.<epoch>-<position>' in base 36.
 
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
@@ -75,10 +75,10 @@ export function toClaimIds({ spread, partition }: Numbered, ids: readonly string
   return { known: placed.map(({ id }) => id), unknown }
 }
 
-const MARKER = /^(?:end|\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?)$/
+const CURSOR = /^(?:end|\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?)$/
 const COMPOSITE = /^p([1-9]\d?)((?:\.[0-9a-z]{1,11}-[0-9a-z]{1,11})+)$/
 
-export function toMarker(epoch: number, position: number): string {
+export function toCursor(epoch: number, position: number): string {
   return `${microsText(epoch)}-${microsText(position)}`
 }
 
@@ -101,34 +101,34 @@ let lastUpper = 0
 let lastUpperText = '0'
 
 /** Throws InvalidArgumentError. */
-export function checkMarker(argument: string, marker: unknown): string {
-  if (typeof marker !== 'string' || !MARKER.test(marker)) throw notAMarker(argument)
-  return marker
+export function checkCursor(argument: string, cursor: unknown): string {
+  if (typeof cursor !== 'string' || !CURSOR.test(cursor)) throw notACursor(argument)
+  return cursor
 }
 
-/** One marker for all partitions; of a feed that is not spread (`spread` is 0) its own. */
-export function joinMarkers(markers: readonly string[], spread: number): string {
-  return spread === 0 ? String(markers[0]) : joinParts(markers.map(toPart))
+/** One cursor for all partitions; of a feed that is not spread (`spread` is 0) its own. */
+export function joinCursors(cursors: readonly string[], spread: number): string {
+  return spread === 0 ? String(cursors[0]) : joinParts(cursors.map(toPart))
 }
 
-/** The marker of each partition. Throws InvalidArgumentError naming `argument` for any other text. */
-export function splitMarker(argument: string, marker: unknown, spread: number): string[] {
-  if (spread === 0) return [checkMarker(argument, marker)]
-  if (marker === 'end') return Array.from({ length: spread }, () => 'end')
-  const match = typeof marker === 'string' ? COMPOSITE.exec(marker) : null
-  const markers = match?.[2]?.slice(1).split('.').map(fromPart) ?? []
-  if (match === null || markers.length !== Number(match[1]) || markers.includes(null)) {
-    throw notAMarker(argument)
+/** The cursor of each partition. Throws InvalidArgumentError naming `argument` for any other text. */
+export function splitCursor(argument: string, cursor: unknown, spread: number): string[] {
+  if (spread === 0) return [checkCursor(argument, cursor)]
+  if (cursor === 'end') return Array.from({ length: spread }, () => 'end')
+  const match = typeof cursor === 'string' ? COMPOSITE.exec(cursor) : null
+  const cursors = match?.[2]?.slice(1).split('.').map(fromPart) ?? []
+  if (match === null || cursors.length !== Number(match[1]) || cursors.includes(null)) {
+    throw notACursor(argument)
   }
-  if (markers.length !== spread) {
-    throw new InvalidArgumentError(argument, `is of a feed in ${markers.length} partitions, not in ${spread}`)
+  if (cursors.length !== spread) {
+    throw new InvalidArgumentError(argument, `is of a feed in ${cursors.length} partitions, not in ${spread}`)
   }
-  return markers.map(String)
+  return cursors.map(String)
 }
 
-/** What stands for one partition in a composite marker. */
-export function toPart(marker: string): string {
-  return marker
+/** What stands for one partition in a composite cursor. */
+export function toPart(cursor: string): string {
+  return cursor
     .split('-')
     .map((number) => Number(number).toString(36))
     .join('-')
@@ -146,6 +146,6 @@ function fromPart(part: string): string | null {
   return known ? numbers.map(([, number]) => number).join('-') : null
 }
 
-function notAMarker(argument: string): InvalidArgumentError {
-  return new InvalidArgumentError(argument, "must be a marker as a page gave it, or 'end'")
+function notACursor(argument: string): InvalidArgumentError {
+  return new InvalidArgumentError(argument, "must be a cursor as a page gave it, or 'end'")
 }

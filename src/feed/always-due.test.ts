@@ -53,10 +53,10 @@ test('a page comes all the same', async () => {
 test('a page of partitions comes all the same', async () => {
   const { redis, other, name, calls, always } = scene('feed/read')
   const options = { partitions: 2 }
-  await other.partitionedFeed(name, options).append('there', { key: 'one' })
-  always(() => other.partitionedFeed(name, options).append('later', { key: 'one', delay: '1ms' }))
+  await other.feed(name, options).append('there', { key: 'one' })
+  always(() => other.feed(name, options).append('later', { key: 'one', delay: '1ms' }))
 
-  const page = await redis.partitionedFeed(name, options).read()
+  const page = await redis.feed(name, options).read()
 
   expect(page.messages[0]?.body).toBe('there')
   expect(calls.get('feed/read')).toBeLessThanOrEqual(6)
@@ -76,10 +76,10 @@ test('whoever waits for messages gets those that have come due, and follows them
 test.each(['a feed', 'partitions'])('an inspection of %s comes all the same', async (kind) => {
   const { redis, other, name, calls, always } = scene('feed/inspect')
   const options = { partitions: 1 }
-  const feed = kind === 'a feed' ? redis.feed(name) : redis.partitionedFeed(name, options)
-  const its = kind === 'a feed' ? other.feed(name) : other.partitionedFeed(name, options)
+  const feed = kind === 'a feed' ? redis.feed(name) : redis.feed(name, options)
+  const its = kind === 'a feed' ? other.feed(name) : other.feed(name, options)
   await its.append('there')
-  always(() => its.append('goes', { expireAfter: '1ms' }))
+  always(() => its.append('goes', { ttl: '1ms' }))
 
   const inspection = await feed.inspect()
 

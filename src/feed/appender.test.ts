@@ -25,7 +25,7 @@ describe('appending', () => {
   })
 
   test('a feed that keeps as many messages as bytes keeps no more', async () => {
-    const { feed } = await setup<number>({ keep: { count: 3, bytes: 3 } })
+    const { feed } = await setup<number>({ retention: { count: 3, bytes: 3 } })
 
     for (let n = 0; n < 9; n++) await feed.append(n)
 
@@ -33,7 +33,7 @@ describe('appending', () => {
   })
 
   test('one message is one script call, also when something is due', async () => {
-    const { feed, calls, clock } = await setup<number>({ expireAfter: '10s' })
+    const { feed, calls, clock } = await setup<number>({ ttl: '10s' })
     await feed.append(0)
     await feed.append(1)
     await clock.advance(10_000)
@@ -87,12 +87,12 @@ describe('appending', () => {
 
     expect(appended).toHaveLength(2500)
     expect(calls.filter((name) => name.startsWith('feed/append'))).toHaveLength(3)
-    const page = await feed.read({ limit: 1000, after: appended[1498]?.marker ?? '' })
+    const page = await feed.read({ limit: 1000, after: appended[1498]?.cursor ?? '' })
     expect(page.messages[0]?.body).toBe(1499)
   })
 
   test('an idempotency key appends once and gives the first id again', async () => {
-    const { feed, clock } = await setup<string>({ rememberFor: '1m' })
+    const { feed, clock } = await setup<string>({ idempotencyTtl: '1m' })
 
     const first = await feed.append('a', { idempotencyKey: 'k' })
     const again = await feed.append('b', { idempotencyKey: 'k' })

@@ -22,7 +22,7 @@ import type { FeedSource } from './partitions.ts'
 export interface Appended {
   readonly id: string
   /** The position just behind the message; null for one that is delayed or a duplicate. */
-  readonly marker: string | null
+  readonly cursor: string | null
   /** True when its idempotency key was known: nothing was appended, `id` is that of the first. */
   readonly duplicate: boolean
   /** True when this call began the feed. */
@@ -53,7 +53,7 @@ export class Appender<Body> {
     this.#source = source
     this.#terms = terms
     this.#batch = `${source.unit.channel} ${source.spread} ${source.codec.name} ${Object.values(retention).join(' ')}`
-    this.#keepsAll = retention.keepCount + retention.keepMs + retention.keepBytes === 0
+    this.#keepsAll = retention.retentionCount + retention.retentionMs + retention.retentionBytes === 0
     this.#send = (messages, by) => this.#sendBatch(messages, by)
   }
 
@@ -95,10 +95,10 @@ export class Appender<Body> {
 
   /** The quick way. A feed that declines it has something else to do first; soon it may not. */
   async #appendAlike(run: RunInSlot, messages: OutgoingMessage[], by: number): Promise<Appended[]> {
-    const [{ expireMs, origin }] = messages as [OutgoingMessage]
+    const [{ ttlMs, origin }] = messages as [OutgoingMessage]
     const answer = await run(appendAlike, (id) => ({
       ...this.#common(id),
-      expireMs,
+      ttlMs,
       origin,
       bodies: messages.map(({ body }) => body),
     }))
@@ -145,10 +145,10 @@ function toAppended(
   const beginning = `${microsText(epoch)}-`
   const appended = messages.map(({ delayMs }, at) => {
     const id = microsText(first + at)
-    return { id, marker: delayMs > 0 ? null : beginning + id, duplicate: false, began }
+    return { id, cursor: delayMs > 0 ? null : beginning + id, duplicate: false, began }
   })
   for (const { at, id } of answer.duplicates) {
-    appended[at] = { id: microsText(id), marker: null, duplicate: true, began }
+    appended[at] = { id: microsText(id), cursor: null, duplicate: true, began }
   }
   return appended
 }

@@ -1,7 +1,7 @@
 // What is asked of the server about claims by whoever knows their tokens: the claim itself, another process, or the client of a
 // service.
 
-import { ack, bury, extend, release } from '../generated/feed.ts'
+import { ack, deadLetter, extend, release } from '../generated/feed.ts'
 import type { CallId } from '../runtime/calls/call-ids.ts'
 import { InvalidArgumentError, LeaseLostError } from '../runtime/errors/errors.ts'
 import type { Extended } from '../runtime/leases/lease-by-token.ts'
@@ -80,13 +80,13 @@ export class ClaimByToken {
    * What no codec here can read becomes a dead letter, so that nobody meets it again and again before those behind it. Of a claim
    * that has ended nothing does: its messages are others' to claim.
    */
-  async bury(messages: readonly UndecodableMessage[], deadMs: number): Promise<void> {
+  async deadLetter(messages: readonly UndecodableMessage[], deadMs: number): Promise<void> {
     const { unit, codec } = this.#source
     const { channel: deadChannel } = unit.beside('dead')
     const ids = messages.map(({ id }) => Number(id))
     const token = String(this.token)
     const common = { codec: codec.name, token, deadMs, deadChannel, sharded: unit.sharded, ids }
-    await unit.runOnce(bury, (id: CallId) => ({ ...common, ...id }), { atClose: 'gives back' })
+    await unit.runOnce(deadLetter, (id: CallId) => ({ ...common, ...id }), { atClose: 'gives back' })
   }
 
   lost(): LeaseLostError {
@@ -139,6 +139,9 @@ export interface ExtendedClaims {
 
 type Named<Lease extends ClaimLease> = Lease & ClaimMessages
 
+/** The claim with this token in a partition, 0 of a feed without them; null when it has ended or never was. */
+type FindClaim<Held> = (partition: number, token: number) => Promise<Held | null>
+
 const MAX_CLAIMS = 500
 const LOST = { outcome: 'lost' } as const
 
@@ -146,11 +149,21 @@ const LOST = { outcome: 'lost' } as const
  * Settles and extends claims for whoever has their tokens: up to 500 a call. Each is judged by itself, and that one was lost is a
  * value: it fails no other.
  */
-export class SettlingClaims<Lease extends ClaimLease> {
+export class ClaimsByToken<Lease extends ClaimLease, Held> {
   readonly #partitions: Partitions<unknown>
+  readonly #find: FindClaim<Held>
 
-  constructor(partitions: Partitions<unknown>) {
+  constructor(partitions: Partitions<unknown>, find: FindClaim<Held>) {
     this.#partitions = partitions
+    this.#find = find
+  }
+
+  /** A live claim, as another process made it; null when it has ended or never was. Throws InvalidArgumentError. */
+  async get(lease: Lease): Promise<Held | null> {
+    const source = this.#checkedSource(lease, [])
+    const claim = await this.#find(source.partition, lease.token)
+    if (claim === null) await this.#partitions.agreement?.check()
+    return claim
   }
 
   /**
@@ -203,12 +216,18 @@ export class SettlingClaims<Lease extends ClaimLease> {
     if (!Array.isArray(claims) || claims.length === 0 || claims.length > MAX_CLAIMS) {
       throw new InvalidArgumentError('claims', `must be a list of 1 to ${MAX_CLAIMS} claims`)
     }
+    return claims.map((claim: Claim) => ({ claim, source: this.#checkedSource(claim, known) }))
+  }
+
+  /** Throws InvalidArgumentError. */
+  #checkedSource(
+    claim: ClaimLease & { readonly partition?: number },
+    known: readonly string[],
+  ): FeedSource<unknown> {
     const { spread, first } = this.#partitions
-    return claims.map((claim: Claim & { readonly partition?: number }) => {
-      checkOptions('claim', claim, [...(spread === 0 ? ['token'] : ['partition', 'token']), ...known])
-      checkToken(claim.token)
-      return { claim, source: spread === 0 ? first : this.#partitions.at(claim.partition) }
-    })
+    checkOptions('claim', claim, [...(spread === 0 ? ['token'] : ['partition', 'token']), ...known])
+    checkToken(claim.token)
+    return spread === 0 ? first : this.#partitions.at(claim.partition)
   }
 }
 

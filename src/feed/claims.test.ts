@@ -105,11 +105,11 @@ describe('claiming', () => {
     await feed.append('work')
     const claim = await feed.claim({ lease: '30s' })
 
-    const found = await redis.feed<string>(name).findClaim(claim?.token ?? 0)
+    const found = await redis.feed<string>(name).byToken.get({ token: claim?.token ?? 0 })
 
     expect(bodies(found?.messages ?? [])).toEqual(['work'])
     expect(found?.leaseMs).toBe(30_000)
-    expect(await feed.findClaim(1)).toBeNull()
+    expect(await feed.byToken.get({ token: 1 })).toBeNull()
   })
 
   test('whoever knows only the token can extend, ack and release', async () => {
@@ -120,21 +120,23 @@ describe('claiming', () => {
     const token = claim?.token ?? 0
     calls.length = 0
 
-    expect(await feed.settle.extend([{ token }], '1m')).toEqual({
+    expect(await feed.byToken.extend([{ token }], '1m')).toEqual({
       leaseMs: 60_000,
       expiresAtMs: (claim?.expiresAtMs ?? 0) + 50_000,
       claims: [{ outcome: 'extended' }],
     })
-    expect(await feed.settle.ack([{ token, ids: [first?.id ?? '', 'forged'] }])).toEqual([
+    expect(await feed.byToken.ack([{ token, ids: [first?.id ?? '', 'forged'] }])).toEqual([
       { outcome: 'acked', refused: [{ id: 'forged', reason: 'absent' }] },
     ])
-    expect(await feed.settle.release([{ token, ids: [second?.id ?? ''] }])).toEqual([{ outcome: 'released' }])
+    expect(await feed.byToken.release([{ token, ids: [second?.id ?? ''] }])).toEqual([
+      { outcome: 'released' },
+    ])
 
     expect(calls).toEqual(['feed/extend', 'feed/ack', 'feed/release'])
     expect(await feed.inspect()).toMatchObject({ total: 2, free: 1, claimed: 1 })
-    expect(await feed.settle.release([{ token }])).toEqual([{ outcome: 'released' }])
-    expect(await feed.settle.ack([{ token }])).toEqual([{ outcome: 'lost' }])
-    expect(await feed.settle.extend([{ token }])).toEqual({
+    expect(await feed.byToken.release([{ token }])).toEqual([{ outcome: 'released' }])
+    expect(await feed.byToken.ack([{ token }])).toEqual([{ outcome: 'lost' }])
+    expect(await feed.byToken.extend([{ token }])).toEqual({
       leaseMs: 30_000,
       expiresAtMs: null,
       claims: [{ outcome: 'lost' }],
@@ -156,7 +158,7 @@ describe('claiming', () => {
       calls.length = 0
 
       for (const settle of ['ack', 'release'] as const) {
-        await expect(feed.settle[settle](claims as never)).rejects.toMatchObject({ argument })
+        await expect(feed.byToken[settle](claims as never)).rejects.toMatchObject({ argument })
       }
       expect(calls).toEqual([])
     },
@@ -203,9 +205,9 @@ describe('claiming', () => {
     const { feed } = await setup<number>()
     await feed.appendMany([{ body: 1 }, { body: 2 }, { body: 3 }])
 
-    expect(bodies(await feed.take({ limit: 2 }))).toEqual([1, 2])
+    expect(bodies(await feed.pop({ limit: 2 }))).toEqual([1, 2])
     expect((await feed.inspect()).total).toBe(1)
-    expect(bodies(await feed.take())).toEqual([3])
-    expect(await feed.take()).toEqual([])
+    expect(bodies(await feed.pop())).toEqual([3])
+    expect(await feed.pop()).toEqual([])
   })
 })

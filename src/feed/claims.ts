@@ -148,7 +148,7 @@ export class FeedClaims<Body, Held extends Claim<Body>> {
     const held = this.#holder.hold(source, { ...lease, ...found, keepsUndecodable })
     if (found.undecodable.length > 0 && !keepsUndecodable) {
       const byToken = new ClaimByToken(source, token)
-      await orGiveBack(byToken, byToken.bury(found.undecodable, request.deadMs))
+      await orGiveBack(byToken, byToken.deadLetter(found.undecodable, request.deadMs))
       // Behind them there may be others.
       if (found.messages.length === 0) return this.#claimOf(source, request, { signal })
     }

@@ -37,7 +37,7 @@ export class Cursor<Body> {
   #taken = 0
   #part: string | null = null
 
-  /** `after`: the partition's own marker; empty: its oldest message. */
+  /** `after`: the partition's own cursor; empty: its oldest message. */
   constructor(source: FeedSource<Body>, terms: CursorTerms, after: string) {
     this.source = source
     this.next = after
@@ -58,9 +58,9 @@ export class Cursor<Body> {
     return this.more || this.head !== undefined
   }
 
-  /** Its part of a composite marker: behind what was taken, and before what was not. */
+  /** Its part of a composite cursor: behind what was taken, and before what was not. */
   get part(): string {
-    this.#part ??= toPart(this.#marker())
+    this.#part ??= toPart(this.#cursor())
     return this.#part
   }
 
@@ -93,10 +93,10 @@ export class Cursor<Body> {
     while (this.isDry)
   }
 
-  #marker(): string {
+  #cursor(): string {
     const { head } = this
     if (head === undefined) return this.next
-    return this.#taken > 0 ? visibleMarker(this.entries[this.#taken - 1] ?? head) : justBefore(head)
+    return this.#taken > 0 ? visibleCursor(this.entries[this.#taken - 1] ?? head) : justBefore(head)
   }
 }
 
@@ -109,13 +109,13 @@ export async function endOf(source: FeedSource<unknown>): Promise<string> {
 
 // Not where the page began: a gap or a reset there has been told, and must not be told again.
 function justBefore<Body>(message: Entry<Body>): string {
-  const [epoch = '', position = ''] = visibleMarker(message).split('-')
+  const [epoch = '', position = ''] = visibleCursor(message).split('-')
   return `${epoch}-${Number(position) - 1}`
 }
 
-function visibleMarker<Body>({ marker }: Entry<Body>): string {
-  if (marker === null) throw new Error('a delayed message has no marker')
-  return marker
+function visibleCursor<Body>({ cursor }: Entry<Body>): string {
+  if (cursor === null) throw new Error('a delayed message has no cursor')
+  return cursor
 }
 
 /** What is due is seen to by the next call. */

@@ -5,36 +5,36 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
 export interface FeedOptions<Body> {
   /** What to keep when appending; default: everything. */
-  keep?: number | Keep
+  retention?: number | Retention
   /** How long messages live that say nothing themselves; default: until they are removed. */
-  expireAfter?: Duration
+  ttl?: Duration
   /** Who appends through this handle: `read({ echo: false })` hides the same origin's messages. Default: nobody. */
   origin?: string
   /** Claims after which a message becomes a dead letter; default: never. */
   maxClaims?: number
   /** How long a dead letter lives; default: as long as the message would have. */
-  deadLettersExpireAfter?: Duration
+  deadLettersTtl?: Duration
   /** How long idempotency keys are known; default one hour. */
-  rememberFor?: Duration
+  idempotencyTtl?: Duration
   /** How bodies become bytes; default JSON. */
   codec?: Codec<Body>
 }
 
 /** What the feed keeps; a number is a count of messages. Whatever is beyond goes, oldest first. */
-export interface Keep {
+export interface Retention {
   count?: number
   age?: Duration
   /** Of all bodies together. */
   bytes?: number
 }
 
-const OPTIONS = [
-  'keep',
-  'expireAfter',
+export const FEED_OPTIONS = [
+  'retention',
+  'ttl',
   'origin',
   'maxClaims',
-  'deadLettersExpireAfter',
-  'rememberFor',
+  'deadLettersTtl',
+  'idempotencyTtl',
   'codec',
 ] as const
 
@@ -42,18 +42,18 @@ type WithoutCodec = Omit<FeedOptions<unknown>, 'codec'>
 
 /** What is the same for all that one handle does, as the scripts take it. */
 export interface FeedTerms {
-  readonly retention: Retention
+  readonly retention: RetentionTerms
   /** How long messages live that say nothing themselves; 0: until they are removed. */
-  readonly expireMs: number
+  readonly ttlMs: number
   readonly origin: string
   readonly deadLetters: DeadLetterTerms
 }
 
-export interface Retention {
-  readonly keepCount: number
-  readonly keepMs: number
-  readonly keepBytes: number
-  readonly rememberMs: number
+export interface RetentionTerms {
+  readonly retentionCount: number
+  readonly retentionMs: number
+  readonly retentionBytes: number
+  readonly idempotencyTtlMs: number
 }
 
 export interface DeadLetterTerms {
@@ -65,28 +65,29 @@ export interface DeadLetterTerms {
 
 /** Checks the options, but for the codec. Throws InvalidArgumentError. */
 export function toFeedTerms(options: WithoutCodec): FeedTerms {
-  checkOptions('options', options, OPTIONS)
-  const { maxClaims, deadLettersExpireAfter, expireAfter, origin } = options
+  checkOptions('options', options, FEED_OPTIONS)
+  const { maxClaims, deadLettersTtl, ttl, origin } = options
   return {
     retention: toRetention(options),
-    expireMs: expireAfter === undefined ? 0 : toMs('expireAfter', expireAfter),
+    ttlMs: ttl === undefined ? 0 : toMs('ttl', ttl),
     origin: checkOrigin(origin ?? ''),
     deadLetters: {
       maxClaims: checkInteger('maxClaims', maxClaims ?? 0, 0, 1_000_000),
-      deadMs:
-        deadLettersExpireAfter === undefined ? 0 : toMs('deadLettersExpireAfter', deadLettersExpireAfter),
+      deadMs: deadLettersTtl === undefined ? 0 : toMs('deadLettersTtl', deadLettersTtl),
     },
   }
 }
 
-function toRetention({ keep = {}, rememberFor = '1h' }: WithoutCodec): Retention {
-  checkOptions('keep', typeof keep === 'number' ? {} : keep, ['count', 'age', 'bytes'])
-  const { count, age, bytes } = typeof keep === 'number' ? { count: keep } : keep
+function toRetention({ retention = {}, idempotencyTtl = '1h' }: WithoutCodec): RetentionTerms {
+  checkOptions('retention', typeof retention === 'number' ? {} : retention, ['count', 'age', 'bytes'])
+  const { count, age, bytes } = typeof retention === 'number' ? { count: retention } : retention
   return {
-    keepCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
-    keepMs: age === undefined ? 0 : toMs('keep.age', age),
-    keepBytes: bytes === undefined ? 0 : checkInteger('keep.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
-    rememberMs: toMs('rememberFor', rememberFor, { max: '30d' }),
+    retentionCount:
+      count === undefined ? 0 : checkInteger('retention.count', count, 1, Number.MAX_SAFE_INTEGER),
+    retentionMs: age === undefined ? 0 : toMs('retention.age', age),
+    retentionBytes:
+      bytes === undefined ? 0 : checkInteger('retention.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
+    idempotencyTtlMs: toMs('idempotencyTtl', idempotencyTtl, { max: '30d' }),
   }
 }
 

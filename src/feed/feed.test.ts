@@ -4,8 +4,8 @@ import { bodies, setup } from '../../test/feed-fixture.ts'
 describe('the whole feed', () => {
   test('inspect counts exactly after things have expired, lapsed and come due', async () => {
     const { feed, clock } = await setup<number>()
-    await feed.appendMany(Array.from({ length: 1200 }, (_, body) => ({ body, expireAfter: '10s' })))
-    await feed.appendMany(Array.from({ length: 7 }, (_, body) => ({ body, expireAfter: '1h' })))
+    await feed.appendMany(Array.from({ length: 1200 }, (_, body) => ({ body, ttl: '10s' })))
+    await feed.appendMany(Array.from({ length: 7 }, (_, body) => ({ body, ttl: '1h' })))
     await feed.append(0, { delay: '5s' })
     await feed.claim({ limit: 3, lease: '1m' })
     await clock.advance(10_001)
@@ -16,7 +16,7 @@ describe('the whole feed', () => {
   })
 
   test('inspect counts no dead letter that has expired', async () => {
-    const { feed, clock } = await setup<number>({ maxClaims: 1, deadLettersExpireAfter: '10s' })
+    const { feed, clock } = await setup<number>({ maxClaims: 1, deadLettersTtl: '10s' })
     await feed.appendMany(Array.from({ length: 1200 }, (_, body) => ({ body })))
     for (let claimed = 0; claimed < 1200; claimed += 400) await (await feed.claim({ limit: 400 }))?.release()
     while ((await feed.claim({ limit: 400 })) !== null || (await feed.inspect()).deadLetters < 1200);
@@ -26,14 +26,14 @@ describe('the whole feed', () => {
     expect((await feed.deadLetters.inspect()).total).toBe(0)
   })
 
-  test('after clear none of its keys is left, and old markers are told', async () => {
+  test('after clear none of its keys is left, and old cursors are told', async () => {
     const { feed, client, name, clock } = await setup<string>({ maxClaims: 1 })
     await feed.appendMany([
-      { body: 'a', expireAfter: '1h' },
+      { body: 'a', ttl: '1h' },
       { body: 'b', idempotencyKey: 'k' },
       { body: 'c', delay: '1h' },
     ])
-    await feed.subscriber('ada', { protect: true }).marker()
+    await feed.subscriber('ada', { protect: true }).cursor()
     await (await feed.claim())?.release()
     await feed.claim()
     const { next } = await feed.read()
@@ -51,9 +51,9 @@ describe('the whole feed', () => {
 
   test('an idle feed of expiring messages vanishes by itself', async () => {
     const { feed, client, name } = await setup<string>({ clock: 'real' })
-    await feed.append('a', { expireAfter: '1m', idempotencyKey: 'k' })
-    await feed.append('b', { expireAfter: '2m' })
-    await feed.append('c', { expireAfter: '1m', delay: '1s' })
+    await feed.append('a', { ttl: '1m', idempotencyKey: 'k' })
+    await feed.append('b', { ttl: '2m' })
+    await feed.append('c', { ttl: '1m', delay: '1s' })
     await (await feed.claim())?.release()
 
     const keys = await client.keys(`*${name}*`)
@@ -65,7 +65,7 @@ describe('the whole feed', () => {
 
   test('a feed that holds something that stays does not vanish', async () => {
     const { feed, client, name } = await setup<string>({ clock: 'real' })
-    await feed.append('a', { expireAfter: '1m' })
+    await feed.append('a', { ttl: '1m' })
     await feed.append('b')
 
     const keys = await client.keys(`*${name}*`)

@@ -1,7 +1,7 @@
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { checkOptions, checkToken } from '../runtime/values/arguments.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import { type Appended, Appender } from './appender.ts'
 import { lookUp, type Removed, type RemoveOptions, removeMessages } from './by-id.ts'
@@ -13,23 +13,23 @@ import { type Entry, type FoundMessages, type Message, sortOut } from './message
 import { type AppendOptions, checkNewMessage, type NewMessage, toNewMessage } from './new-message.ts'
 import { type EntryPage, type Page, READ_OPTIONS, type ReadOptions, readPage, toPage } from './page.ts'
 import { feedUnit, Partitions } from './partitions.ts'
-import { type ClaimLease, SettlingClaims } from './claim-by-token.ts'
+import { type ClaimLease, ClaimsByToken } from './claim-by-token.ts'
 import { Subscriber, type SubscriberOptions } from './subscriber.ts'
 import { type TailedMessage, type TailOptions, tail, tailOptions } from './tail.ts'
 
-const APPEND_OPTIONS = ['expireAfter', 'delay', 'idempotencyKey'] as const
+const APPEND_OPTIONS = ['ttl', 'delay', 'idempotencyKey'] as const
 const NO_OPTIONS: AppendOptions = {}
 const TAIL_OPTIONS = tailOptions(READ_OPTIONS)
 const SUBSCRIBER_OPTIONS = TAIL_OPTIONS.filter((option) => option !== 'after')
 
 /**
- * An append-only list of messages. Many readers follow it, each with its own marker; workers share it
- * out by claims. A message with a higher marker is never visible before one with a lower.
+ * An append-only list of messages. Many readers follow it, each with its own cursor; workers share it
+ * out by claims. A message with a higher cursor is never visible before one with a lower.
  */
 export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   readonly name: string
   /** Claims, for whoever knows only their tokens. */
-  readonly settle: SettlingClaims<ClaimLease>
+  readonly byToken: ClaimsByToken<ClaimLease, Claim<Body>>
   readonly #options: FeedOptions<Body>
   readonly #terms: FeedTerms
   /** One: the feed itself. */
@@ -43,11 +43,13 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     this.name = checkName('name', name)
     this.#options = options
     this.#partitions = new Partitions([unit ?? feedUnit(runtime, this.name)], options.codec)
-    this.settle = new SettlingClaims(this.#partitions)
     this.#appender = new Appender(this.#partitions.first, this.#terms)
     this.#claims = new FeedClaims(this.#partitions, this.#terms.deadLetters, {
       hold: (source, granted) => new Claim(source, granted),
     })
+    this.byToken = new ClaimsByToken(this.#partitions, (partition, token) =>
+      this.#claims.find(this.#partitions.at(partition), token),
+    )
   }
 
   /** Appends one message. Resolves to what it is called, once the server has it. Throws InvalidArgumentError. */
@@ -74,7 +76,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   }
 
   /**
-   * Reads the messages after a marker, oldest first; an empty page when nothing comes within `wait`. Throws the
+   * Reads the messages after a cursor, oldest first; an empty page when nothing comes within `wait`. Throws the
    * signal's reason.
    */
   async read(options: ReadOptions = {}): Promise<Page<Body>> {
@@ -115,23 +117,18 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return this.#claims.claim(options)
   }
 
-  /** A live claim by its token, as another process made it. Null when it has ended or never was. */
-  async findClaim(token: number): Promise<Claim<Body> | null> {
-    return this.#claims.find(this.#partitions.first, checkToken(token))
-  }
-
   /**
    * Takes the oldest free messages out of the feed: a claim that is acked at once. Should this process
    * die in between, they are free again after half a minute; none is lost. Where the server does not say that they are acked, they
    * are had all the same, and may come once more. What the codec cannot read becomes a dead letter.
    * Resolves to an empty list when there was none in time. Throws InvalidArgumentError, or the signal's reason.
    */
-  async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<Message<Body>[]> {
+  async pop(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<Message<Body>[]> {
     checkOptions('options', options, TAKE_OPTIONS)
     return takeMessages((waiting) => this.claim({ ...options, ...waiting }), options)
   }
 
-  /** A reader whose marker is stored with the feed. It is made by its first use. */
+  /** A reader whose cursor is stored with the feed. It is made by its first use. */
   subscriber(name: string, options: SubscriberOptions = {}): Subscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
     const feed = {
@@ -152,7 +149,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
 
   /**
    * Moves dead letters to another feed, but for those that the codec cannot read; resolves to how many. Safe to repeat and to interrupt: a letter
-   * is appended there at most once within `rememberFor`, and goes from here only after that.
+   * is appended there at most once within `idempotencyTtl`, and goes from here only after that.
    */
   async moveDeadLetters(to: Feed<Body>): Promise<number> {
     let moved = 0

@@ -1,6 +1,6 @@
 import { inspect, settle } from '../generated/feed.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
-import { joinMarkers, toMarker } from './addresses.ts'
+import { joinCursors, toCursor } from './addresses.ts'
 import { type Entry, inPartition, type PartitionedEntry, toEntry } from './message.ts'
 import type { FeedSource, Partitions } from './partitions.ts'
 
@@ -20,7 +20,7 @@ export interface FeedInspection<Body> {
   readonly claims: number
   readonly subscribers: number
   /** The subscribers furthest behind, at most a hundred. */
-  readonly furthestBehind: readonly { name: string; marker: string; protected: boolean }[]
+  readonly furthestBehind: readonly { name: string; cursor: string; protected: boolean }[]
   readonly oldest: Entry<Body> | null
   readonly newest: Entry<Body> | null
   /** The position of the newest message. */
@@ -71,7 +71,7 @@ export async function inspectFeed<Body>(source: FeedSource<Body>): Promise<FeedI
   )
   const furthestBehind = answer.readers.map(({ position, ...reader }) => ({
     ...reader,
-    marker: toMarker(epoch, position),
+    cursor: toCursor(epoch, position),
   }))
   return {
     exists: epoch !== 0,
@@ -86,7 +86,7 @@ export async function inspectFeed<Body>(source: FeedSource<Body>): Promise<FeedI
     furthestBehind,
     oldest,
     newest,
-    end: toMarker(epoch, answer.last),
+    end: toCursor(epoch, answer.last),
     codec: epoch === 0 ? null : answer.codec,
   }
 }
@@ -115,7 +115,7 @@ export async function inspectPartitions<Body>(
     deadLetters: sum(({ deadLetters }) => deadLetters),
     claims: sum(({ claims }) => claims),
     subscribers: Math.max(...inspections.map(({ subscribers }) => subscribers)),
-    end: joinMarkers(
+    end: joinCursors(
       inspections.map(({ end }) => end),
       partitions.spread,
     ),

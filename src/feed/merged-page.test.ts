@@ -23,7 +23,7 @@ describe('reading', () => {
 
   test('a page of messages that lie evenly is one script call for each partition', async () => {
     const { redis, name, calls } = await feedSetup({ clock: 'real' })
-    const feed = redis.partitionedFeed<number>(name, { partitions: 4 })
+    const feed = redis.feed<number>(name, { partitions: 4 })
     for (const n of numbers(60)) await feed.append(n)
     calls.length = 0
 
@@ -55,13 +55,13 @@ describe('reading', () => {
     await expect(feed.read({ maxBytes: 0 })).rejects.toThrow(/^maxBytes must be/)
   })
 
-  test('the marker of any message leads on to those behind it', async () => {
+  test('the cursor of any message leads on to those behind it', async () => {
     const { feed } = setup<number>()
     for (const n of numbers(30)) await feed.append(n, { key: `${n % 7}` })
     const { messages } = await feed.read({ limit: 30 })
 
-    for (const { body, marker } of messages) {
-      const rest = await feed.read({ after: marker ?? '', limit: 100 })
+    for (const { body, cursor } of messages) {
+      const rest = await feed.read({ after: cursor ?? '', limit: 100 })
       expect(bodies(rest.messages)).toEqual(numbers(30).slice(body + 1))
     }
   })
@@ -97,7 +97,7 @@ describe('reading', () => {
   })
 
   test('a gap is told once, with the partition that has it', async () => {
-    const { feed } = setup<number>({ keep: 2 })
+    const { feed } = setup<number>({ retention: 2 })
     const keys = keysFor(4)
     await feed.append(0, { key: keys[1] ?? '' })
     await feed.append(0, { key: keys[2] ?? '' })
@@ -163,7 +163,7 @@ describe('reading', () => {
   test('a reader does not see what its own origin appended, and moves over it', async () => {
     const { redis, name, feed } = setup<number>({ origin: 'me' })
     await feed.appendMany(numbers(50).map((body) => ({ body, key: `${body}` })))
-    await redis.partitionedFeed<number>(name, { partitions: 4, origin: 'you' }).append(50)
+    await redis.feed<number>(name, { partitions: 4, origin: 'you' }).append(50)
 
     const page = await feed.read({ echo: false })
     const rest = await feed.read({ after: page.next })
@@ -173,7 +173,7 @@ describe('reading', () => {
   })
 
   test('a follower meets every message, and learns which partition lost some', async () => {
-    const { feed } = setup<number>({ keep: 2 })
+    const { feed } = setup<number>({ retention: 2 })
     const keys = keysFor(4)
     await feed.append(-1, { key: keys[0] ?? '' })
     const { next } = await feed.read()

@@ -3,7 +3,7 @@
 
 import { type WaitAttempt, toWaitMs, waitFor } from '../runtime/waiting/wait.ts'
 import { Cursor, type FetchLimits } from './cursor.ts'
-import { joinParts, splitMarker } from './addresses.ts'
+import { joinParts, splitCursor } from './addresses.ts'
 import { inPartition, type PartitionedEntry } from './message.ts'
 import { type EntryPage, type PartitionedReadOptions, toReadTerms } from './page.ts'
 import { type Partitions, soonest } from './partitions.ts'
@@ -17,8 +17,8 @@ export async function readMergedPage<Body>(
   const { after, signal } = options
   const { terms, limits } = toReadTerms(options, origin)
   const { all, spread, agreement, runtime, channel } = partitions
-  const markers = after === undefined ? [] : splitMarker('after', after, spread)
-  const cursors = all.map((source) => new Cursor(source, terms, markers[source.partition] ?? ''))
+  const given = after === undefined ? [] : splitCursor('after', after, spread)
+  const cursors = all.map((source) => new Cursor(source, terms, given[source.partition] ?? ''))
   const attempt = async (): Promise<WaitAttempt<EntryPage<PartitionedEntry<Body>>>> => {
     const page = pageOf(cursors, await merge(cursors, limits))
     const isNews = page.entries.length + page.gaps.length + page.resets.length > 0
@@ -79,11 +79,11 @@ function take<Body>(
   const { head } = cursor
   if (head === undefined) throw new Error('nothing was fetched')
   const bytes = cursor.take()
-  entries.push(inPartition(cursor.source.partition, head, markerOf(cursors)))
+  entries.push(inPartition(cursor.source.partition, head, cursorOf(cursors)))
   return bytes
 }
 
-function markerOf<Body>(cursors: readonly Cursor<Body>[]): string {
+function cursorOf<Body>(cursors: readonly Cursor<Body>[]): string {
   return joinParts(cursors.map(({ part }) => part))
 }
 
@@ -95,7 +95,7 @@ function pageOf<Body>(
     cursors.filter(is).map(({ source }) => source.partition)
   return {
     entries,
-    next: markerOf(cursors),
+    next: cursorOf(cursors),
     more: cursors.some(({ hasMore }) => hasMore),
     gaps: those(({ gap }) => gap),
     resets: those(({ reset }) => reset),

@@ -1,12 +1,12 @@
 import type { Codec, Undecodable } from '../runtime/values/codec.ts'
-import { microsText, toMarker, toPartitionedId } from './addresses.ts'
+import { microsText, toCursor, toPartitionedId } from './addresses.ts'
 
 /** One message of a feed. */
 export interface Message<Body> {
   /** Stays the same for the message's whole life; opaque. */
   readonly id: string
   /** The position just behind this message: reading on from here gives what follows. Null while delayed. */
-  readonly marker: string | null
+  readonly cursor: string | null
   readonly body: Body
   /** When it was appended, in milliseconds of the server's clock. */
   readonly createdAtMs: number
@@ -40,14 +40,14 @@ export interface PartitionedMessage<Body> extends Message<Body> {
    * Where a reader stands that has met this message and those before it on its page. Null for a message
    * that no page gave: it was claimed or looked up.
    */
-  readonly marker: string | null
+  readonly cursor: string | null
 }
 
 /** A message of a feed in partitions whose body the codec could not read. */
 export interface UndecodablePartitionedMessage extends UndecodableMessage {
   readonly partition: number
   /** As that of a message. */
-  readonly marker: string | null
+  readonly cursor: string | null
 }
 
 /** A message of a feed in partitions, as it was found. */
@@ -95,7 +95,7 @@ function toMessage<Body>(
   const createdAtMs = Math.floor(stored.id / 1000)
   return {
     id: microsText(stored.id),
-    marker: stored.position === 0 ? null : toMarker(from.epoch, stored.position),
+    cursor: stored.position === 0 ? null : toCursor(from.epoch, stored.position),
     body,
     createdAtMs,
     ageMs: Math.max(0, from.nowMs - createdAtMs),
@@ -123,24 +123,24 @@ export function toEntries<Body>(
 export function inPartition<Body>(
   partition: number,
   found: Message<Body>,
-  marker: string | null,
+  cursor: string | null,
 ): PartitionedMessage<Body>
 export function inPartition(
   partition: number,
   found: UndecodableMessage,
-  marker: string | null,
+  cursor: string | null,
 ): UndecodablePartitionedMessage
 export function inPartition<Body>(
   partition: number,
   found: Entry<Body>,
-  marker: string | null,
+  cursor: string | null,
 ): PartitionedEntry<Body>
 export function inPartition<Body>(
   partition: number,
   found: Entry<Body>,
-  marker: string | null,
+  cursor: string | null,
 ): PartitionedEntry<Body> {
-  return { ...found, id: toPartitionedId(partition, found.id), marker, partition }
+  return { ...found, id: toPartitionedId(partition, found.id), cursor, partition }
 }
 
 /** Of a feed of either kind. */

@@ -12,11 +12,11 @@ export type {
   Refused,
   SettledAck,
   SettledClaim,
-  SettlingClaims,
+  ClaimsByToken,
 } from './claim-by-token.ts'
 export type { ClaimOptions } from './claims.ts'
 export { Feed } from './feed.ts'
-export type { FeedOptions, Keep } from './feed-options.ts'
+export type { FeedOptions, Retention } from './feed-options.ts'
 export type { FeedInspection, PartitionedInspection, PartitionInspection } from './inspection.ts'
 export type {
   FoundMessages,
@@ -31,7 +31,7 @@ export type { Page, PartitionedPage, PartitionedReadOptions, ReadOptions } from 
 export { PartitionedFeed, type PartitionedFeedOptions } from './partitioned-feed.ts'
 export type { NewPartitionedMessage, PartitionedAppended, PartitionedAppendOptions } from './router.ts'
 export {
-  type AdvanceOptions,
+  type CommitOptions,
   PartitionedSubscriber,
   Subscriber,
   type SubscriberOptions,

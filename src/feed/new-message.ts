@@ -10,11 +10,11 @@ import type { Message } from './message.ts'
 import type { FeedSource } from './partitions.ts'
 
 export interface AppendOptions {
-  /** How long the message lives; default: the feed's `expireAfter`, else until it is removed. */
-  expireAfter?: Duration
+  /** How long the message lives; default: the feed's `ttl`, else until it is removed. */
+  ttl?: Duration
   /** How long the message stays invisible. It gets its place in the order when it becomes visible. */
   delay?: Duration
-  /** The same key within `rememberFor` appends nothing and gives the id of the first message. */
+  /** The same key within `idempotencyTtl` appends nothing and gives the id of the first message. */
   idempotencyKey?: string
 }
 
@@ -27,7 +27,7 @@ export interface OutgoingMessage {
   readonly body: string | Uint8Array
   /** Of the body. */
   readonly bytes: number
-  readonly expireMs: number
+  readonly ttlMs: number
   readonly delayMs: number
   readonly key: string
   readonly origin: string
@@ -39,14 +39,14 @@ const MAX_KEY_BYTES = 512
 export function toOutgoing<Body>(
   { codec }: FeedSource<Body>,
   body: Body,
-  { expireAfter, delay, idempotencyKey }: AppendOptions,
-  { expireMs, origin }: FeedTerms,
+  { ttl, delay, idempotencyKey }: AppendOptions,
+  { ttlMs, origin }: FeedTerms,
 ): OutgoingMessage {
   const encoded = codec.encode(body)
   return {
     body: encoded,
     bytes: checkBody(encoded),
-    expireMs: expireAfter === undefined ? expireMs : toMs('expireAfter', expireAfter),
+    ttlMs: ttl === undefined ? ttlMs : toMs('ttl', ttl),
     delayMs: delay === undefined ? 0 : toMs('delay', delay, { min: '0ms', max: '365d' }),
     key: idempotencyKey === undefined ? '' : checkText('idempotencyKey', idempotencyKey, MAX_KEY_BYTES),
     origin,
@@ -54,7 +54,7 @@ export function toOutgoing<Body>(
 }
 
 export function checkNewMessage(message: unknown): void {
-  checkOptions('message', message, ['body', 'expireAfter', 'delay', 'idempotencyKey'])
+  checkOptions('message', message, ['body', 'ttl', 'delay', 'idempotencyKey'])
   if (!('body' in (message as object))) throw new InvalidArgumentError('message.body', 'is missing')
 }
 
@@ -66,17 +66,17 @@ export function toNewMessage<Body>(
   const idempotencyKey = fitName(`dead ${id} of ${feed}`, MAX_KEY_BYTES)
   if (expiresAtMs === null) return { body, idempotencyKey }
   const leftMs = Math.max(1, expiresAtMs - createdAtMs - ageMs)
-  return { body, idempotencyKey, expireAfter: `${leftMs}ms` }
+  return { body, idempotencyKey, ttl: `${leftMs}ms` }
 }
 
 /** One life and one origin, visible at once, no keys, none that is stored apart. */
 export function areAlike(messages: readonly OutgoingMessage[]): boolean {
   const [first] = messages
   if (first === undefined) return false
-  const { expireMs, origin } = first
+  const { ttlMs, origin } = first
   return messages.every(
     (message) =>
-      message.expireMs === expireMs &&
+      message.ttlMs === ttlMs &&
       message.origin === origin &&
       message.delayMs === 0 &&
       message.key === '' &&
@@ -86,7 +86,7 @@ export function areAlike(messages: readonly OutgoingMessage[]): boolean {
 
 /** Of a feed whose messages expire one by one, something is due at nearly every append. */
 export function mayDecline([first, ...others]: readonly OutgoingMessage[]): boolean {
-  return others.length === 0 && first !== undefined && first.expireMs > 0
+  return others.length === 0 && first !== undefined && first.ttlMs > 0
 }
 
 /** The size of an encoded body. */

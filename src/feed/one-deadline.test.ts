@@ -14,7 +14,7 @@ const LATE_MS = 800
 async function scene(first: string) {
   const { redis: other, name } = instance()
   const options = { partitions: 2 }
-  for (const feed of [other.feed(name), other.partitionedFeed(`${name}-spread`, options)]) {
+  for (const feed of [other.feed(name), other.feed(`${name}-spread`, options)]) {
     await feed.append('there')
     await feed.append('is due', { delay: '1ms' })
   }
@@ -33,7 +33,7 @@ async function scene(first: string) {
     await redis.close()
     client.disconnect()
   })
-  return { feed: redis.feed(name), spread: redis.partitionedFeed(`${name}-spread`, options) }
+  return { feed: redis.feed(name), spread: redis.feed(`${name}-spread`, options) }
 }
 
 type Ask = (feeds: { feed: Feed<unknown>; spread: PartitionedFeed<unknown> }) => Promise<unknown>

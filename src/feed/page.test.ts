@@ -109,7 +109,7 @@ describe('reading', () => {
   })
 
   test('a follower meets every message and learns what was lost before it', async () => {
-    const { feed } = await setup<number>({ keep: 5 })
+    const { feed } = await setup<number>({ retention: 5 })
     await feed.append(0)
     const { next } = await feed.read()
     await feed.appendMany(Array.from({ length: 8 }, (_, n) => ({ body: n + 1 })))
@@ -150,7 +150,7 @@ describe('reading', () => {
     const { messages } = await feed.get([late.id, b.id, 'no-such-id', '12', a.id])
 
     expect(bodies(messages)).toEqual(['c', 'b', 'a'])
-    expect(messages[0]?.marker).toBeNull()
+    expect(messages[0]?.cursor).toBeNull()
   })
 
   test('a page ends behind the message with which its bodies reach 4 MiB, and reads on from there', async () => {

@@ -3,7 +3,7 @@
 import { checkInteger } from '../runtime/values/arguments.ts'
 import { type WaitAttempt, toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
 import { Cursor, type CursorTerms, type FetchLimits } from './cursor.ts'
-import { checkMarker, MAX_IDS } from './addresses.ts'
+import { checkCursor, MAX_IDS } from './addresses.ts'
 import {
   type AnyEntry,
   type Entry,
@@ -110,7 +110,7 @@ export async function readPage<Body>(
   const { after, signal } = options
   const { terms, limits } = toReadTerms(options, origin)
   const calls = toCalls(options.lookThrough)
-  const cursor = new Cursor(source, terms, after === undefined ? '' : checkMarker('after', after))
+  const cursor = new Cursor(source, terms, after === undefined ? '' : checkCursor('after', after))
   const attempt = async (): Promise<WaitAttempt<Cursor<Body>>> => {
     await lookOn(cursor, limits, { calls, signal })
     return { value: hasNews(cursor) || cursor.more ? cursor : null, recheckMs: cursor.recheckMs }

@@ -41,12 +41,12 @@ describe('claiming', () => {
       InvalidArgumentError,
     )
     expect((await feed.remove([b?.id ?? ''])).held).toEqual([b?.id])
-    const found = await feed.findClaim(claim?.partition ?? 0, claim?.token ?? 0)
+    const found = await feed.byToken.get({ partition: claim?.partition ?? 0, token: claim?.token ?? 0 })
     expect(bodies(found?.messages ?? [])).toEqual(['b'])
     await claim?.release()
     await expect(found?.extend('10s')).rejects.toThrow(LeaseLostError)
 
-    expect(bodies(await feed.take())).toEqual(['b'])
+    expect(bodies(await feed.pop())).toEqual(['b'])
     expect(await feed.claim()).toBeNull()
   })
 
@@ -66,23 +66,23 @@ describe('claiming', () => {
     await feed.appendMany(numbers(8).map((body) => ({ body, key: keys[body % 2] ?? '' })))
     const claims = [await feed.claim({ lease: '10s' }), await feed.claim({ lease: '20s' })]
     const [one, two] = claims.map((claim) => claim as NonNullable<typeof claim>) as [Claimed, Claimed]
-    const elsewhere = redis.partitionedFeed<number>(name, { partitions: 4 })
+    const elsewhere = redis.feed<number>(name, { partitions: 4 })
     const [a, b] = [one, two].map(({ partition, token }) => ({ partition, token })) as [Named, Named]
     const strange = { partition: b.partition, token: a.token - 1 }
 
-    const extended = await elsewhere.settle.extend([a, strange, b], '1m')
+    const extended = await elsewhere.byToken.extend([a, strange, b], '1m')
     expect(extended.claims.map(({ outcome }) => outcome)).toEqual(['extended', 'lost', 'extended'])
     expect(extended.expiresAtMs).toBeGreaterThan(two.expiresAtMs)
 
     const [first, second] = one.messages.map(({ id }) => id) as [string, string]
-    expect(await elsewhere.settle.ack([{ ...a, ids: [first] }, strange])).toEqual([
+    expect(await elsewhere.byToken.ack([{ ...a, ids: [first] }, strange])).toEqual([
       { outcome: 'acked', refused: [] },
       { outcome: 'lost' },
     ])
-    expect(await elsewhere.settle.ack([{ ...a, ids: [first] }])).toEqual([
+    expect(await elsewhere.byToken.ack([{ ...a, ids: [first] }])).toEqual([
       { outcome: 'acked', refused: [{ id: first, reason: 'absent' }] },
     ])
-    expect(await elsewhere.settle.release([{ ...a, ids: [second] }, b])).toEqual([
+    expect(await elsewhere.byToken.release([{ ...a, ids: [second] }, b])).toEqual([
       { outcome: 'released' },
       { outcome: 'released' },
     ])
@@ -95,7 +95,7 @@ describe('claiming', () => {
     const { partition, token, messages } = (await feed.claim()) as Claimed
     const [other, id] = [(partition + 1) % 4, messages[0]?.id ?? '']
 
-    expect(await feed.settle.ack([{ partition: other, token }])).toEqual([{ outcome: 'lost' }])
+    expect(await feed.byToken.ack([{ partition: other, token }])).toEqual([{ outcome: 'lost' }])
     const refused: [string, object][] = [
       ['partition', { partition: 4, token }],
       ['partition', { token }],
@@ -103,11 +103,11 @@ describe('claiming', () => {
       ['ids', { partition, token, ids: ['forged'] }],
     ]
     for (const [argument, claim] of refused) {
-      await expect(feed.settle.ack([{ partition, token }, claim as never])).rejects.toMatchObject({
+      await expect(feed.byToken.ack([{ partition, token }, claim as never])).rejects.toMatchObject({
         argument,
       })
     }
-    expect(await feed.settle.ack([{ partition, token }])).toEqual([{ outcome: 'acked', refused: [] }])
+    expect(await feed.byToken.ack([{ partition, token }])).toEqual([{ outcome: 'acked', refused: [] }])
   })
 
   test('a waiting worker gets what a dead one held as soon as its lease is over', WOKEN, async () => {
@@ -141,59 +141,59 @@ describe('subscribers', () => {
     for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
     const ada = feed.subscriber('ada')
 
-    for await (const { body, marker } of ada.read()) {
-      await ada.advance(marker)
+    for await (const { body, cursor } of ada.read()) {
+      await ada.commit(cursor)
       if (body === 11) break
     }
     const early = (await feed.read({ limit: 3 })).next
 
-    const again = redis.partitionedFeed<number>(name, { partitions: 4 }).subscriber('ada')
+    const again = redis.feed<number>(name, { partitions: 4 }).subscriber('ada')
     expect(bodies((await again.page()).messages)).toEqual(numbers(20).slice(12))
-    const stored = await again.marker()
-    expect(await feed.subscriber('ada').advance(early)).toBe(stored)
-    expect(await again.advance(early, { rewind: true })).toBe(early)
+    const stored = await again.cursor()
+    expect(await feed.subscriber('ada').commit(early)).toBe(stored)
+    expect(await again.commit(early, { rewind: true })).toBe(early)
     expect(bodies((await again.page()).messages)).toEqual(numbers(20).slice(3))
     expect(await again.forget()).toBe(true)
-    expect(await again.advance(stored)).toBeNull()
+    expect(await again.commit(stored)).toBeNull()
     expect(await again.forget()).toBe(false)
   })
 
   test('a step back to what a handle has stored itself is one, though others went on since', async () => {
     const { redis, name, feed } = setup<number>()
     for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
-    const open = () => redis.partitionedFeed<number>(name, { partitions: 4 }).subscriber('ada')
+    const open = () => redis.feed<number>(name, { partitions: 4 }).subscriber('ada')
     const [ada, other] = [open(), open()]
     const first = (await ada.page({ limit: 5 })).next
-    await ada.advance(first)
-    await other.advance((await other.page({ limit: 5 })).next)
+    await ada.commit(first)
+    await other.commit((await other.page({ limit: 5 })).next)
 
-    expect(await ada.advance(first, { rewind: true })).toBe(first)
-    expect(await open().marker()).toBe(first)
+    expect(await ada.commit(first, { rewind: true })).toBe(first)
+    expect(await open().cursor()).toBe(first)
   })
 
   test('a step to what a handle has stored itself tells what is stored now, also that it is gone', async () => {
     const { redis, name, feed } = setup<number>()
     for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
-    const open = () => redis.partitionedFeed<number>(name, { partitions: 4 }).subscriber('ada')
+    const open = () => redis.feed<number>(name, { partitions: 4 }).subscriber('ada')
     const [ada, other] = [open(), open()]
     const first = (await ada.page({ limit: 5 })).next
-    await ada.advance(first)
+    await ada.commit(first)
     const later = (await other.page({ limit: 5 })).next
-    await other.advance(later)
+    await other.commit(later)
 
-    expect(await ada.advance(first)).toBe(later)
+    expect(await ada.commit(first)).toBe(later)
     await other.forget()
-    expect(await ada.advance(later)).toBeNull()
+    expect(await ada.commit(later)).toBeNull()
   })
 
-  test('a marker from before any partition had begun is the beginning of all', async () => {
+  test('a cursor from before any partition had begun is the beginning of all', async () => {
     const { feed } = setup<number>()
     const nothing = (await feed.read()).next
     for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
     const ada = feed.subscriber('ada')
-    await ada.advance((await ada.page({ limit: 10 })).next)
+    await ada.commit((await ada.page({ limit: 10 })).next)
 
-    await ada.advance(nothing, { rewind: true })
+    await ada.commit(nothing, { rewind: true })
 
     expect(bodies((await ada.page({ limit: 20 })).messages)).toEqual(numbers(20))
   })
@@ -202,7 +202,7 @@ describe('subscribers', () => {
     const { feed } = setup<number>()
     await feed.append(0)
     const ada = feed.subscriber('ada', { from: 'end' })
-    await ada.marker()
+    await ada.cursor()
 
     await feed.append(1)
 

@@ -31,7 +31,7 @@ describe('partitions', () => {
     const { feed } = there
     await feed.appendMany(numbers(40).map((body) => ({ body, key: `${body}`, idempotencyKey: `${body}` })))
     await feed.append(40, { delay: '1h' })
-    await feed.subscriber('ada').marker()
+    await feed.subscriber('ada').cursor()
     for (let n = 0; n < 4; n++) await (await feed.claim())?.release()
     await feed.claim()
     expect((await keysOf(there)).length).toBeGreaterThan(8)
@@ -48,15 +48,17 @@ describe('odd arguments', () => {
     const { redis, name, feed } = setup<number>()
     const odd = <Value>(value: unknown): Value => value as Value
 
-    expect(() => redis.feed(name, { keep: odd(null) })).toThrow(/^keep must be an object$/)
+    expect(() => redis.feed(name, { retention: odd(null) })).toThrow(/^keep must be an object$/)
     // oxlint-disable-next-line no-sparse-arrays
     for (const holes of [odd<[{ body: number }]>([, { body: 1 }])]) {
       await expect(redis.feed<number>(name).appendMany(holes)).rejects.toThrow(/^message must be an object$/)
       await expect(feed.appendMany(holes)).rejects.toThrow(/^message must be an object$/)
     }
-    await expect(feed.findClaim(odd('length'), 1)).rejects.toThrow(/^partition must be a whole number/)
+    await expect(feed.byToken.get({ partition: odd('length'), token: 1 })).rejects.toThrow(
+      /^partition must be a whole number/,
+    )
     const lease = { partition: odd<number>('length'), token: 1 }
-    await expect(feed.settle.ack([lease])).rejects.toThrow(/^partition must be a whole number/)
+    await expect(feed.byToken.ack([lease])).rejects.toThrow(/^partition must be a whole number/)
   })
 
   test('an id that is asked for twice is told once', async () => {
@@ -71,20 +73,20 @@ describe('the number of partitions', () => {
   test('whoever thinks of another number is refused, wherever the messages lie', async () => {
     const { redis, name, feed } = setup<string>({ partitions: 16 })
     await feed.append('far away', { key: keysFor(16)[12] ?? '' })
-    const wrong = redis.partitionedFeed<string>(name, { partitions: 8 })
+    const wrong = redis.feed<string>(name, { partitions: 8 })
     const refusal = /^partitions must be 16: there are so many until it is cleared$/
 
     await expect(wrong.append('lost?', { key: keysFor(8)[3] ?? '' })).rejects.toThrow(refusal)
     await expect(wrong.appendMany([{ body: 'lost?' }])).rejects.toThrow(refusal)
     await expect(wrong.read()).rejects.toThrow(refusal)
     await expect(wrong.claim()).rejects.toThrow(refusal)
-    await expect(wrong.subscriber('ada').marker()).rejects.toThrow(refusal)
+    await expect(wrong.subscriber('ada').cursor()).rejects.toThrow(refusal)
     await expect(wrong.deadLetters.read()).rejects.toThrow(refusal)
     await expect(wrong.deadLetters.claim()).rejects.toThrow(refusal)
     await expect(wrong.inspect()).rejects.toThrow(refusal)
     await expect(wrong.get(['3.17'])).rejects.toThrow(refusal)
     await expect(wrong.remove(['3.17'])).rejects.toThrow(refusal)
-    await expect(wrong.findClaim(3, 17)).rejects.toThrow(refusal)
+    await expect(wrong.byToken.get({ partition: 3, token: 17 })).rejects.toThrow(refusal)
     await expect(wrong.clear()).rejects.toThrow(refusal)
     await expect(wrong.deadLetters.clear()).rejects.toThrow(refusal)
     expect(bodies((await feed.read()).messages)).toEqual(['far away'])
@@ -92,14 +94,12 @@ describe('the number of partitions', () => {
 
   test('the number stays known when every message has expired', async () => {
     const there = setup<string>({ partitions: 4 })
-    await there.feed.append('short', { expireAfter: '10ms', key: keysFor(4)[2] ?? '' })
-    await there.feed.append('short', { expireAfter: '10ms', key: keysFor(4)[0] ?? '' })
+    await there.feed.append('short', { ttl: '10ms', key: keysFor(4)[2] ?? '' })
+    await there.feed.append('short', { ttl: '10ms', key: keysFor(4)[0] ?? '' })
     const alone = `partition-test:{feed:${there.name}}:meta`
 
     expect(await there.client.pttl(alone)).toBe(-1)
-    await expect(there.redis.partitionedFeed(there.name, { partitions: 2 }).read()).rejects.toThrow(
-      InvalidArgumentError,
-    )
+    await expect(there.redis.feed(there.name, { partitions: 2 }).read()).rejects.toThrow(InvalidArgumentError)
   })
 
   test.each([
@@ -112,8 +112,8 @@ describe('the number of partitions', () => {
       const { redis, name, feed } = there
       const all = keysFor(old).map((key, at) => ({ body: `late ${at}`, key }))
       await feed.appendMany(all)
-      await redis.partitionedFeed(name, { partitions: old }).clear()
-      const anew = redis.partitionedFeed<string>(name, { partitions: fresh })
+      await redis.feed(name, { partitions: old }).clear()
+      const anew = redis.feed<string>(name, { partitions: fresh })
       await anew.append('anew')
 
       for (const { body, key } of all) {
@@ -127,7 +127,7 @@ describe('the number of partitions', () => {
   test('a writer that has not heard of a clear goes on with the same number', async () => {
     const { redis, name, feed } = setup<string>({ partitions: 8 })
     await feed.append('before')
-    await redis.partitionedFeed(name, { partitions: 8 }).clear()
+    await redis.feed(name, { partitions: 8 }).clear()
 
     await feed.append('late')
 
@@ -144,7 +144,7 @@ describe('the number of partitions', () => {
       plain.claim(),
       plain.inspect(),
       plain.get(['17']),
-      plain.subscriber('ada').marker(),
+      plain.subscriber('ada').cursor(),
       plain.clear(),
     ]
     for (const each of await Promise.allSettled(refused)) {
@@ -154,7 +154,7 @@ describe('the number of partitions', () => {
     }
     expect(bodies((await feed.read()).messages)).toEqual(['spread'])
 
-    const [alone, spread] = [redis.feed(`${name} alone`), redis.partitionedFeed(`${name} alone`)]
+    const [alone, spread] = [redis.feed(`${name} alone`), redis.feed(`${name} alone`, { partitions: 16 })]
     await alone.append('alone')
     await expect(spread.append('lost?')).rejects.toThrow('partitions must be left out')
     await expect(spread.read()).rejects.toThrow('partitions must be left out')
@@ -167,8 +167,8 @@ describe('the number of partitions', () => {
     const there = setup<string>({ partitions: 16 })
     const { redis, name, feed } = there
     await feed.append('before', { key: 'any' })
-    await redis.partitionedFeed(name, { partitions: 16 }).clear()
-    const anew = redis.partitionedFeed<string>(name, { partitions: 8 })
+    await redis.feed(name, { partitions: 16 }).clear()
+    const anew = redis.feed<string>(name, { partitions: 8 })
     await anew.append('anew')
 
     const late = feed.append('late', { key: keysFor(16)[12] ?? '' })
@@ -182,7 +182,7 @@ describe('the number of partitions', () => {
   test('is refused also where it comes in one turn with the right one', async () => {
     const { redis, name, feed } = setup<string>({ partitions: 4 })
     await feed.appendMany(keysFor(4).map((key) => ({ key, body: 'there' })))
-    const wrong = redis.partitionedFeed<string>(name, { partitions: 8 })
+    const wrong = redis.feed<string>(name, { partitions: 8 })
 
     const [right, other] = await Promise.allSettled([
       feed.append('mine', { key: keysFor(4)[1] ?? '' }),
@@ -192,9 +192,9 @@ describe('the number of partitions', () => {
     expect([right.status, other.status]).toEqual(['fulfilled', 'rejected'])
   })
 
-  test('a marker of a feed in another number of partitions is refused', async () => {
+  test('a cursor of a feed in another number of partitions is refused', async () => {
     const { redis, feed } = setup<string>({ partitions: 4 })
-    const other = await redis.partitionedFeed(randomUUID(), { partitions: 5 }).read()
+    const other = await redis.feed(randomUUID(), { partitions: 5 }).read()
 
     await expect(feed.read({ after: other.next })).rejects.toThrow(
       'after is of a feed in 5 partitions, not in 4',
@@ -210,7 +210,7 @@ describe('the number of partitions', () => {
     'p4.0-0.0-0.0-0.0-00',
     'p4.0-0.0-0.0-0.0-zzzzzzzzzzz',
     'p4.0-0.0-0.0-0.0-0 ',
-  ])('the forged marker %j is refused', async (after) => {
+  ])('the forged cursor %j is refused', async (after) => {
     const { feed } = setup<string>({ partitions: 4 })
 
     await expect(feed.read({ after })).rejects.toMatchObject({
@@ -230,7 +230,7 @@ test.each(await waysToOpen('clusters'))(
       await close()
     })
     const name = randomUUID()
-    const feed = redis.partitionedFeed<number>(name)
+    const feed = redis.feed<number>(name, { partitions: 16 })
     await feed.appendMany(numbers(100).map((body) => ({ body, key: `${body}` })))
 
     expect(await nodesOf(name)).toBeGreaterThan(1)
@@ -246,7 +246,7 @@ test.each(await waysToOpen('clusters'))(
       next = woken.next
     }
     let taken = 0
-    for (let some = await feed.take({ limit: 50 }); some.length > 0; some = await feed.take({ limit: 50 })) {
+    for (let some = await feed.pop({ limit: 50 }); some.length > 0; some = await feed.pop({ limit: 50 })) {
       taken += some.length
     }
     expect(taken).toBe(104)

@@ -1,5 +1,5 @@
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { checkInteger, checkOptions, checkToken } from '../runtime/values/arguments.ts'
+import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import { lookUp, type Removed, type RemoveOptions, removeMessages } from './by-id.ts'
 import { PartitionClaim } from './claim.ts'
@@ -29,13 +29,13 @@ import {
   type PartitionedAppendOptions,
   MessageRouter,
 } from './router.ts'
-import { type PartitionClaimLease, SettlingClaims } from './claim-by-token.ts'
+import { type PartitionClaimLease, ClaimsByToken } from './claim-by-token.ts'
 import { PartitionedSubscriber, type SubscriberOptions } from './subscriber.ts'
 import { type PartitionedTailOptions, type TailedPartitionedMessage, tail, tailOptions } from './tail.ts'
 
 export interface PartitionedFeedOptions<Body> extends FeedOptions<Body> {
-  /** Over how many slots the feed is spread, 1 to 64; default 16. It stays so until the feed is cleared. */
-  partitions?: number
+  /** Over how many slots the feed is spread, 1 to 64. It stays so until the feed is cleared. */
+  partitions: number
 }
 
 const MAX_PARTITIONS = 64
@@ -44,12 +44,12 @@ const SUBSCRIBER_OPTIONS = TAIL_OPTIONS.filter((option) => option !== 'after')
 
 /**
  * A feed that is spread over several slots, for more than one node can take. Each partition is a feed with
- * an order of its own; messages of one key share a partition. One marker reads them all.
+ * an order of its own; messages of one key share a partition. One cursor reads them all.
  */
 export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMessage<Body>> {
   readonly name: string
   /** Claims, for whoever knows only their partitions and tokens. */
-  readonly settle: SettlingClaims<PartitionClaimLease>
+  readonly byToken: ClaimsByToken<PartitionClaimLease, PartitionClaim<Body>>
   readonly #options: PartitionedFeedOptions<Body>
   readonly #terms: FeedTerms
   readonly #partitions: Partitions<Body>
@@ -57,18 +57,20 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   readonly #claims: FeedClaims<Body, PartitionClaim<Body>>
 
   /** `beside`: the dead letters of the feed of that name. */
-  constructor(runtime: Runtime, name: string, options: PartitionedFeedOptions<Body> = {}, beside?: 'dead') {
-    const { partitions = 16, ...each } = options
+  constructor(runtime: Runtime, name: string, options: PartitionedFeedOptions<Body>, beside?: 'dead') {
+    const { partitions, ...each } = options
     const count = checkInteger('partitions', partitions, 1, MAX_PARTITIONS)
     this.#terms = toFeedTerms(each)
     this.name = checkName('name', name)
     this.#options = options
     this.#partitions = spreadOver(feedUnit(runtime, this.name), count, each.codec, beside)
-    this.settle = new SettlingClaims(this.#partitions)
     this.#router = new MessageRouter(this.#partitions, this.#terms)
     this.#claims = new FeedClaims(this.#partitions, this.#terms.deadLetters, {
       hold: (source, granted) => new PartitionClaim(source, granted),
     })
+    this.byToken = new ClaimsByToken(this.#partitions, (partition, token) =>
+      this.#claims.find(this.#partitions.at(partition), token),
+    )
   }
 
   /** How many partitions the feed has. */
@@ -95,7 +97,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   }
 
   /**
-   * Reads the messages after a marker in all partitions; an empty page when nothing comes within `wait`.
+   * Reads the messages after a cursor in all partitions; an empty page when nothing comes within `wait`.
    * They are merged oldest first, as far as the clocks of the servers agree; within a partition the order
    * is exact. Throws the signal's reason.
    */
@@ -144,20 +146,13 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     return this.#claims.claim(options)
   }
 
-  /** A live claim by its partition and token. Null when it has ended or never was. */
-  async findClaim(partition: number, token: number): Promise<PartitionClaim<Body> | null> {
-    const claim = await this.#claims.find(this.#partitions.at(partition), checkToken(token))
-    if (claim === null) await this.#partitions.agreement?.check()
-    return claim
-  }
-
   /**
    * Takes the oldest free messages of one partition out of the feed: a claim that is acked at once. Should
    * this process die in between, they are free again after half a minute; none is lost. Where the server does not say that they are
    * acked, they are had all the same, and may come once more. What the codec cannot read becomes a
    * dead letter. Resolves to an empty list when there was none in time. Throws InvalidArgumentError, or the signal's reason.
    */
-  async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<PartitionedMessage<Body>[]> {
+  async pop(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<PartitionedMessage<Body>[]> {
     checkOptions('options', options, TAKE_OPTIONS)
     return takeMessages((waiting) => this.claim({ ...options, ...waiting }), options)
   }

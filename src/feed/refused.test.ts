@@ -10,7 +10,7 @@ describe('what is refused', () => {
     ['a name over 512 bytes', 'name', (_, redis) => redis.feed('é'.repeat(257))],
     ['a name that is no text', 'name', (_, redis) => redis.feed(7 as never)],
     ['a namespace with a colon', 'namespace', () => perilune({} as Driver, { namespace: 'a:b' })],
-    ['a duration without unit', 'expireAfter', (feed) => feed.append(1, { expireAfter: 500 as never })],
+    ['a duration without unit', 'ttl', (feed) => feed.append(1, { ttl: 500 as never })],
     ['a duration of another form', 'delay', (feed) => feed.append(1, { delay: '5sec' as never })],
     ['an unknown option', 'options.ttl', (feed) => feed.append(1, { ttl: '5s' } as never)],
     ['a body that JSON cannot hold', 'body', (feed) => feed.append(undefined)],
@@ -20,8 +20,8 @@ describe('what is refused', () => {
     ['a limit of nothing', 'limit', (feed) => feed.read({ limit: 0 })],
     ['a limit beyond a thousand', 'limit', (feed) => feed.claim({ limit: 1001 })],
     ['a limit with a fraction', 'limit', (feed) => feed.read({ limit: 1.5 })],
-    ['a forged marker', 'after', (feed) => feed.read({ after: '1-2-3' })],
-    ['a marker of another type', 'after', (feed) => feed.read({ after: 12 as never })],
+    ['a forged cursor', 'after', (feed) => feed.read({ after: '1-2-3' })],
+    ['a cursor of another type', 'after', (feed) => feed.read({ after: 12 as never })],
     ['a lease of nothing', 'lease', (feed) => feed.claim({ lease: '0s' })],
     ['ids that are no list', 'ids', (feed) => feed.get('1' as never)],
     ['more than a thousand ids', 'ids', (feed) => feed.remove(Array.from({ length: 1001 }, String))],
@@ -31,9 +31,13 @@ describe('what is refused', () => {
       (feed) => feed.append(1, { idempotencyKey: '\u0000' }),
     ],
     ['an origin with spaces', 'origin', (_, redis) => redis.feed('a', { origin: 'a b' })],
-    ['keeping nothing', 'keep.count', (_, redis) => redis.feed('a', { keep: 0 })],
-    ['an unknown word in keep', 'keep.max', (_, redis) => redis.feed('a', { keep: { max: 1 } as never })],
-    ['advancing to nowhere', 'marker', (feed) => feed.subscriber('ada').advance(null)],
+    ['keeping nothing', 'keep.count', (_, redis) => redis.feed('a', { retention: 0 })],
+    [
+      'an unknown word in keep',
+      'keep.max',
+      (_, redis) => redis.feed('a', { retention: { max: 1 } as never }),
+    ],
+    ['advancing to nowhere', 'cursor', (feed) => feed.subscriber('ada').commit(null)],
   ]
 
   test.each(refused)('%s is refused by the name %s', async (_, argument, call) => {

@@ -8,7 +8,7 @@ describe('appending', () => {
   test('messages of one key keep their order among concurrent writers', async () => {
     const { redis, name, feed } = setup<[string, number]>()
     const writers = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(async (key) => {
-      const own = redis.partitionedFeed<[string, number]>(name, { partitions: 4 })
+      const own = redis.feed<[string, number]>(name, { partitions: 4 })
       for (const n of numbers(25)) await own.append([key, n], { key })
     })
     await Promise.all(writers)
@@ -36,7 +36,7 @@ describe('appending', () => {
 
   test('writers begin with any partition, so that those who write once do not all meet in one', async () => {
     const { redis, name } = setup<number>()
-    const writers = numbers(30).map(() => redis.partitionedFeed<number>(name, { partitions: 4 }))
+    const writers = numbers(30).map(() => redis.feed<number>(name, { partitions: 4 }))
 
     const appended = await Promise.all(writers.map((writer) => writer.append(1)))
 
@@ -77,7 +77,7 @@ describe('appending', () => {
 
   test('a burst that begins all partitions asks for their number a few times, and then no more', async () => {
     const { redis, name, calls } = await feedSetup({ clock: 'real' })
-    const feed = redis.partitionedFeed<number>(name, { partitions: 4 })
+    const feed = redis.feed<number>(name, { partitions: 4 })
     const asked = (): number => calls.filter((call) => call === 'feed/subscribe').length
 
     await Promise.all(numbers(400).map((n) => feed.append(n, { key: `${n}` })))

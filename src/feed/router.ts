@@ -32,7 +32,7 @@ interface Share {
   readonly places: number[]
 }
 
-export const PARTITIONED_APPEND_OPTIONS = ['key', 'expireAfter', 'delay', 'idempotencyKey'] as const
+export const PARTITIONED_APPEND_OPTIONS = ['key', 'ttl', 'delay', 'idempotencyKey'] as const
 const MESSAGE_OPTIONS = ['body', ...PARTITIONED_APPEND_OPTIONS] as const
 
 export class MessageRouter<Body> {

@@ -21,7 +21,7 @@ async function prepare(deadline: '1m' | '1s' = '1m') {
 test('beside a silent partition messages of the others are claimed, and its own are given back', async () => {
   const { redis, silence, name } = await prepare()
   const options = { partitions: 4, maxClaims: 1 }
-  const feed = redis.partitionedFeed<number>(name, options)
+  const feed = redis.feed<number>(name, options)
   await feed.appendMany(keysFor(4).map((key, body) => ({ key, body })))
   silence.of = ({ keys }) => keys[0]?.startsWith(`silent:{feed:${name}:2}`) === true
 
@@ -32,13 +32,13 @@ test('beside a silent partition messages of the others are claimed, and its own 
   silence.of = () => false
   silence.end()
   // Nobody got them: they are no dead letters.
-  const open = redis.partitionedFeed<number>(name, options)
+  const open = redis.feed<number>(name, options)
   await until(async () => (await open.claim())?.messages[0]?.body === 2)
 })
 
 test('beside a silent partition messages of the others are waited for', async () => {
   const { redis, silence, name } = await prepare()
-  const feed = redis.partitionedFeed<string>(name, { partitions: 2 })
+  const feed = redis.feed<string>(name, { partitions: 2 })
   const [key = ''] = keysFor(2)
   await feed.append('first', { key })
   await (await feed.claim())?.ack()
@@ -75,20 +75,20 @@ test('what is claimed for a caller who has gone is given back, and no dead lette
 
 test('whoever finds nothing does without the number of partitions that nobody tells in time', async () => {
   const { redis, silence, name } = await prepare()
-  await redis.partitionedFeed<number>(name, { partitions: 2 }).append(1)
-  const feed = redis.partitionedFeed<number>(name, { partitions: 2 })
+  await redis.feed<number>(name, { partitions: 2 }).append(1)
+  const feed = redis.feed<number>(name, { partitions: 2 })
   silence.of = ({ keys }) => keys[0]?.startsWith(`silent:{feed:${name}}`) === true
 
   expect((await feed.read({ after: 'end' })).messages).toEqual([])
   expect((await feed.claim())?.messages.map(({ body }) => body)).toEqual([1])
-  expect(await redis.partitionedFeed<number>(name, { partitions: 2 }).claim()).toBeNull()
+  expect(await redis.feed<number>(name, { partitions: 2 }).claim()).toBeNull()
 })
 
-test.each<['claim' | 'take']>([['claim'], ['take']])(
+test.each<['claim' | 'pop']>([['claim'], ['pop']])(
   'where no partition answers %s ends before a call that was begun after it',
   async (method) => {
     const { redis, silence, name } = await prepare('1s')
-    const feed = redis.partitionedFeed<number>(name, { partitions: 4 })
+    const feed = redis.feed<number>(name, { partitions: 4 })
     await feed.appendMany(keysFor(4).map((key, body) => ({ key, body })))
     silence.of = () => true
     const ended: string[] = []

@@ -7,7 +7,7 @@ describe('subscribers', () => {
     await feed.appendMany([{ body: 'a' }, { body: 'b' }, { body: 'c' }])
     const ada = feed.subscriber('ada')
     for await (const message of ada.read()) {
-      await ada.advance(message.marker)
+      await ada.commit(message.cursor)
       if (message.body === 'b') break
     }
 
@@ -17,13 +17,13 @@ describe('subscribers', () => {
   })
 
   test('retention waits for a protected subscriber', async () => {
-    const { feed } = await setup<number>({ keep: 2 })
+    const { feed } = await setup<number>({ retention: 2 })
     const ada = feed.subscriber('ada', { protect: true })
-    await ada.marker()
+    await ada.cursor()
 
     await feed.appendMany(Array.from({ length: 5 }, (_, body) => ({ body })))
     const kept = await ada.page()
-    await ada.advance(kept.next)
+    await ada.commit(kept.next)
     await feed.append(5)
 
     expect(bodies(kept.messages)).toEqual([0, 1, 2, 3, 4])
@@ -33,10 +33,10 @@ describe('subscribers', () => {
   test('a subscriber can be forgotten', async () => {
     const { feed } = await setup<number>()
     const ada = feed.subscriber('ada')
-    const marker = await ada.marker()
+    const cursor = await ada.cursor()
 
     expect(await ada.forget()).toBe(true)
     expect(await ada.forget()).toBe(false)
-    expect(await ada.advance(marker)).toBeNull()
+    expect(await ada.commit(cursor)).toBeNull()
   })
 })

@@ -1,27 +1,27 @@
-import { advance, forget, subscribe } from '../generated/feed.ts'
+import { commit, forget, subscribe } from '../generated/feed.ts'
 import { inUse } from '../runtime/partitions/agreement.ts'
 import { checkOptions } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { abortable } from '../runtime/time/in-time.ts'
 import type { Waiting } from '../runtime/waiting/wait.ts'
-import { joinMarkers, splitMarker } from './addresses.ts'
+import { joinCursors, splitCursor } from './addresses.ts'
 import type { Page, PartitionedPage, PartitionedReadOptions, ReadOptions } from './page.ts'
 import type { FeedSource, Partitions } from './partitions.ts'
 import type { PartitionedTailOptions, TailedMessage, TailedPartitionedMessage, TailOptions } from './tail.ts'
 
 export interface SubscriberOptions {
-  /** Where a new subscriber begins: a marker, `'end'`, or by default the oldest message. */
+  /** Where a new subscriber begins: a cursor, `'end'`, or by default the oldest message. */
   from?: string
   /** True keeps retention from removing what this subscriber has not passed; default false. Stays until `forget`. */
   protect?: boolean
 }
 
-export interface AdvanceOptions {
+export interface CommitOptions {
   /** True lets the subscriber move back; default false: it only moves forward. */
   rewind?: boolean
 }
 
-/** How a feed is read and followed from a marker. */
+/** How a feed is read and followed from a cursor. */
 export interface SubscribedFeed<Options, Shown, Follow, Tailed> {
   readonly partitions: Partitions<unknown>
   /** Names of options of a page. */
@@ -47,54 +47,54 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
   ) {
     this.name = name
     this.#feed = feed
-    this.#from = from === undefined ? [] : splitMarker('from', from, feed.partitions.spread)
+    this.#from = from === undefined ? [] : splitCursor('from', from, feed.partitions.spread)
     this.#protected = protect
   }
 
-  /** The stored marker. The first call makes the subscriber. */
-  async marker(): Promise<string> {
-    return this.#know(await this.#feed.partitions.map((source) => this.#markerIn(source)))
+  /** The stored cursor. The first call makes the subscriber. */
+  async cursor(): Promise<string> {
+    return this.#know(await this.#feed.partitions.map((source) => this.#cursorIn(source)))
   }
 
   /**
-   * Yields every message after the stored marker, then those that come, also after an outage. Throws the signal's reason,
+   * Yields every message after the stored cursor, then those that come, also after an outage. Throws the signal's reason,
    * and what no retry would change.
    */
   read(options: Follow = {} as Follow): AsyncGenerator<Tailed> {
-    return this.#feed.tail(options, () => this.marker())
+    return this.#feed.tail(options, () => this.cursor())
   }
 
-  /** One page after the stored marker. */
+  /** One page after the stored cursor. */
   async page(options: Options = {} as Options): Promise<Shown> {
     const known = this.#feed.known.filter((option) => option !== 'after')
     checkOptions('options', options, known)
-    const after = await abortable(() => this.marker(), options.signal)
+    const after = await abortable(() => this.cursor(), options.signal)
     return this.#feed.read({ ...options, after })
   }
 
   /**
-   * Stores a marker; everything up to it is dealt with. Resolves to the marker now stored, which is a later one where another
+   * Stores a cursor; everything up to it is dealt with. Resolves to the cursor now stored, which is a later one where another
    * process was faster, or null when subscriber or feed have been removed, if only from a partition. In a feed in partitions a
-   * step forward is one of those partitions only where the marker is another than this handle knows of, and tells of the others
+   * step forward is one of those partitions only where the cursor is another than this handle knows of, and tells of the others
    * what it knows. An error may leave some partitions advanced; repeating it is safe.
    */
-  async advance(marker: string | null, options: AdvanceOptions = {}): Promise<string | null> {
+  async commit(cursor: string | null, options: CommitOptions = {}): Promise<string | null> {
     checkOptions('options', options, ['rewind'])
     const { rewind = false } = options
     const { partitions } = this.#feed
-    if (marker === null || marker === 'end') throw notVisible(partitions.spread)
-    const wanted = splitMarker('marker', marker, partitions.spread)
+    if (cursor === null || cursor === 'end') throw notVisible(partitions.spread)
+    const wanted = splitCursor('cursor', cursor, partitions.spread)
     const known = this.#known
     // Others may have moved what this handle has stored: a step back, or one that goes nowhere, is told everywhere.
     const isEverywhere = rewind || wanted.every((to, number) => to === known[number])
     const stored = await partitions.map(async ({ unit, partition }) => {
       const to = wanted[partition] ?? ''
       if (to === known[partition] && !isEverywhere) return to
-      const answer = await unit.run(advance, { name: this.name, to, rewind })
-      return answer.status === 'absent' ? null : answer.marker
+      const answer = await unit.run(commit, { name: this.name, to, rewind })
+      return answer.status === 'absent' ? null : answer.cursor
     })
-    const markers = stored.filter((each) => each !== null)
-    if (markers.length === stored.length) return this.#know(markers)
+    const cursors = stored.filter((each) => each !== null)
+    if (cursors.length === stored.length) return this.#know(cursors)
     this.#known = []
     return null
   }
@@ -106,23 +106,23 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
     return answers.some(({ status }) => status === 'forgotten')
   }
 
-  async #markerIn(source: FeedSource<unknown>): Promise<string> {
+  async #cursorIn(source: FeedSource<unknown>): Promise<string> {
     const { unit, codec, spread: partitions, partition } = source
     const wanted = { name: this.name, from: this.#from[partition] ?? '', protected: this.#protected }
-    const { marker } = await inUse(source, (proof) =>
+    const { cursor } = await inUse(source, (proof) =>
       unit.run(subscribe, { codec: codec.name, partitions, proof, ...wanted }),
     )
-    return marker
+    return cursor
   }
 
-  #know(markers: readonly string[]): string {
-    this.#known = markers
-    return joinMarkers(markers, this.#feed.partitions.spread)
+  #know(cursors: readonly string[]): string {
+    this.#known = cursors
+    return joinCursors(cursors, this.#feed.partitions.spread)
   }
 }
 
 /**
- * A reader whose marker is kept with the feed.
+ * A reader whose cursor is kept with the feed.
  * Reading moves nothing; `advance` does, once the messages up to there are dealt with.
  */
 export class Subscriber<Body> extends StoredReader<
@@ -146,5 +146,5 @@ export class PartitionedSubscriber<Body> extends StoredReader<
 
 function notVisible(spread: number): InvalidArgumentError {
   const visible = spread === 0 ? 'a visible message or page' : 'a message on a page, or of a page'
-  return new InvalidArgumentError('marker', `must be the marker of ${visible}`)
+  return new InvalidArgumentError('cursor', `must be the cursor of ${visible}`)
 }

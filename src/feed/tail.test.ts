@@ -36,7 +36,7 @@ type Any = Feed<number> | PartitionedFeed<number>
 
 const kinds: [string, (redis: Perilune, name: string) => Any][] = [
   ['a feed', (redis, name) => redis.feed(name)],
-  ['partitions', (redis, name) => redis.partitionedFeed(name, { partitions: 2 })],
+  ['partitions', (redis, name) => redis.feed(name, { partitions: 2 })],
 ]
 
 describe.each(kinds)('a follower of the end of %s', (_, make) => {
@@ -65,12 +65,12 @@ describe.each(kinds)('a follower of the end of %s', (_, make) => {
 test('a follower of the end of partitions misses nothing of one beside another that was away as it began', async () => {
   const { redis: other, name } = instance()
   const options = { partitions: 2 }
-  const feed = other.partitionedFeed<number>(name, options)
+  const feed = other.feed<number>(name, options)
   const [here = '', away = ''] = keysFor(2)
   await feed.append(0, { key: here })
   const { redis, store } = scene()
   store.isAway = (key) => key.includes(`{feed:${name}:1}`)
-  const following = redis.partitionedFeed<number>(name, options).tail({ after: 'end' })
+  const following = redis.feed<number>(name, options).tail({ after: 'end' })
   const met = following.next()
   await expect.poll(() => store.reads).toBeGreaterThanOrEqual(1)
 

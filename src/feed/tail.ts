@@ -5,7 +5,7 @@ import { Leavable } from '../runtime/iteration/leavable.ts'
 import { notifying } from '../runtime/errors/notify.ts'
 import { throughOutages, throwIfOver } from '../runtime/calls/through-outages.ts'
 import { endOf } from './cursor.ts'
-import { joinMarkers } from './addresses.ts'
+import { joinCursors } from './addresses.ts'
 import {
   type AnyEntry,
   isReadable,
@@ -124,12 +124,12 @@ async function* follow<Found extends AnyEntry>(
 function endsOf(partitions: Partitions<unknown>): () => Promise<string> {
   const ends = new Map<number, string>()
   return async () => {
-    const markers = await partitions.map(async (source) => {
+    const cursors = await partitions.map(async (source) => {
       const told = ends.get(source.partition) ?? (await endOf(source))
       const end = ends.get(source.partition) ?? told
       ends.set(source.partition, end)
       return end
     })
-    return joinMarkers(markers, partitions.spread)
+    return joinCursors(cursors, partitions.spread)
   }
 }

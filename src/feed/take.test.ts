@@ -26,7 +26,7 @@ type Make = (redis: Perilune, name: string) => Any
 
 const kinds: [string, Make][] = [
   ['a feed', (redis, name) => redis.feed(name)],
-  ['partitions', (redis, name) => redis.partitionedFeed(name, { partitions: 2 })],
+  ['partitions', (redis, name) => redis.feed(name, { partitions: 2 })],
 ]
 const never = new Promise<never>(() => undefined)
 
@@ -37,7 +37,7 @@ describe.each(kinds)('what is taken from %s', (_, make) => {
     await feed.append('had')
     const unheard = scene(async (call, run) => run(call).then(() => never))
 
-    expect(bodies(await make(unheard, name).take())).toEqual(['had'])
+    expect(bodies(await make(unheard, name).pop())).toEqual(['had'])
 
     expect((await feed.inspect()).total).toBe(0)
   })
@@ -53,7 +53,7 @@ describe.each(kinds)('what is taken from %s', (_, make) => {
       return never
     })
 
-    expect(bodies(await make(lossy, name).take())).toEqual(['had'])
+    expect(bodies(await make(lossy, name).pop())).toEqual(['had'])
 
     await expect.poll(async () => (await feed.inspect()).total).toBe(0)
   })

@@ -19,11 +19,11 @@ const shown = (messages: readonly UndecodableMessage[]): unknown[] =>
   messages.map(({ id, bytes, error }) => [id, Buffer.from(bytes).toString(), (error as Error).name])
 
 describe('a message that the codec cannot read', () => {
-  test('stands beside the others of its page, and its marker leads on', async () => {
+  test('stands beside the others of its page, and its cursor leads on', async () => {
     const { feed, bad } = await setup()
 
     const page = await feed.read()
-    const rest = await feed.read({ after: page.undecodable[0]?.marker ?? '' })
+    const rest = await feed.read({ after: page.undecodable[0]?.cursor ?? '' })
 
     expect(bodies(page.messages)).toEqual([1, 2, 3, 4, 5, 6])
     expect(shown(page.undecodable)).toEqual([[bad.id, BAD, 'SyntaxError']])
@@ -81,7 +81,7 @@ describe('a message that the codec cannot read', () => {
     const subscriber = feed.subscriber('s')
     const page = await subscriber.page({ limit: 4 })
     expect([bodies(page.messages), page.undecodable.length]).toEqual([[1, 2, 3], 1])
-    await subscriber.advance(page.next)
+    await subscriber.commit(page.next)
     expect(bodies((await subscriber.page()).messages)).toEqual([4, 5, 6])
   })
 
@@ -99,7 +99,7 @@ describe('a message that the codec cannot read', () => {
   })
 
   test('becomes a dead letter of the claim that meets it, and the others are worked on', async () => {
-    const { feed, bad } = await setup({ maxClaims: 3, deadLettersExpireAfter: '1h' })
+    const { feed, bad } = await setup({ maxClaims: 3, deadLettersTtl: '1h' })
 
     const claim = await feed.claim()
     const letters = await feed.deadLetters.read()
@@ -114,7 +114,7 @@ describe('a message that the codec cannot read', () => {
 
   test('fills no claim: the claim goes on behind', async () => {
     const { feed, raw } = await setup()
-    await feed.take({ limit: 3 })
+    await feed.pop({ limit: 3 })
     await raw.appendMany([BAD, BAD].map((body) => ({ body })))
     await feed.append(7)
 
@@ -131,7 +131,7 @@ describe('a message that the codec cannot read', () => {
 
   test('is not among those that are taken, and not lost', async () => {
     const { feed } = await setup()
-    expect(bodies(await feed.take())).toEqual([1, 2, 3, 4, 5, 6])
+    expect(bodies(await feed.pop())).toEqual([1, 2, 3, 4, 5, 6])
     expect(await feed.inspect()).toMatchObject({ total: 0, deadLetters: 1 })
   })
 
@@ -139,7 +139,7 @@ describe('a message that the codec cannot read', () => {
     const { feed, raw, bad, clock } = await setup()
     const other = await raw.claim({ lease: '10s' })
 
-    const found = await feed.findClaim(other?.token ?? 1)
+    const found = await feed.byToken.get({ token: other?.token ?? 1 })
     await found?.ack()
 
     expect(bodies(found?.messages ?? [])).toEqual([1, 2, 3, 4, 5, 6])
@@ -174,7 +174,7 @@ describe('a message that the codec cannot read', () => {
       const { letters } = await setupDead()
       const taken: number[] = []
       for (;;) {
-        const some = await letters.take({ limit: 1 })
+        const some = await letters.pop({ limit: 1 })
         if (some.length === 0) break
         taken.push(...bodies(some))
       }
@@ -195,7 +195,7 @@ describe('a message that the codec cannot read', () => {
 describe('in partitions, a message that the codec cannot read', () => {
   async function setupParts() {
     const { feed, redis, name } = setupPartitioned<number>()
-    const raw = redis.partitionedFeed(name, { codec: jsonText, partitions: feed.partitions })
+    const raw = redis.feed(name, { codec: jsonText, partitions: feed.partitions })
     await feed.appendMany([1, 2, 3].map((body) => ({ body, key: 'k' })))
     const bad = await raw.append(BAD, { key: 'k' })
     await feed.appendMany([4, 5, 6].map((body) => ({ body, key: 'k' })))
@@ -209,7 +209,7 @@ describe('in partitions, a message that the codec cannot read', () => {
     expect(bodies(page.messages)).toEqual([1, 2, 3, 4, 5, 6])
     expect(shown(page.undecodable)).toEqual([[bad.id, BAD, 'SyntaxError']])
     expect(page.undecodable[0]?.partition).toBe(bad.partition)
-    expect(bodies((await feed.read({ after: page.undecodable[0]?.marker ?? '' })).messages)).toEqual([
+    expect(bodies((await feed.read({ after: page.undecodable[0]?.cursor ?? '' })).messages)).toEqual([
       4, 5, 6,
     ])
     expect(shown(found.undecodable)).toEqual([[bad.id, BAD, 'SyntaxError']])

@@ -1466,8 +1466,8 @@ export interface AddArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** marked: the folded text, with \1 before each word start but the first; expire_ms 0: never */
-  readonly added: readonly { readonly id: string; readonly text: string; readonly marked: string; readonly score: number; readonly expireMs: number; readonly payload: string | Uint8Array }[]
+  /** marked: the folded text, with \1 before each word start but the first; ttl_ms 0: never */
+  readonly added: readonly { readonly id: string; readonly text: string; readonly marked: string; readonly score: number; readonly ttlMs: number; readonly payload: string | Uint8Array }[]
 }
 
 export type AddAnswer =
@@ -1492,7 +1492,7 @@ export const add: Operation<AddArguments, AddAnswer> = {
       encoded[at++] = item.text
       encoded[at++] = item.marked
       encoded[at++] = item.score
-      encoded[at++] = item.expireMs
+      encoded[at++] = item.ttlMs
       encoded[at++] = item.payload
     }
     return encoded

@@ -4,7 +4,7 @@
 export const VALUE_FLAGS = { null: 1, undefined: 2, held: 4 } as const
 
 /** See lua/shared/queue/job.lua. */
-export const FLAGS = { plain: 1, parent: 2, awaited: 4, stored: 8, tracked: 16, child: 32, apart: 64, owed: 128 } as const
+export const FLAGS = { plain: 1, dependency: 2, awaited: 4, stored: 8, tracked: 16, dependent: 32, apart: 64, owed: 128 } as const
 
 /** See lua/shared/queue/state.lua. */
 export const MARKS = { priorities: 1, groups: 2, dependencies: 4, recurrences: 8, wideJobs: 16, wideLeases: 32, returned: 64, bodies: 128 } as const

@@ -211,8 +211,8 @@ tags=m,
 token=w,
 version=math.max(f,v),
 load_ms=0,
-fresh_ms=h,
-stale_ms=i,
+ttl_ms=h,
+stale_while_revalidate_ms=i,
 },n,s)
 revoke(b,q,w)
 if f>0 then
@@ -265,8 +265,8 @@ tags=m,
 token=d,
 version=math.max(e,s),
 load_ms=g,
-fresh_ms=h,
-stale_ms=i,
+ttl_ms=h,
+stale_while_revalidate_ms=i,
 },n,r)
 close_load(b,q,'stored',j,l,k)
 if p.held then
@@ -410,8 +410,8 @@ local function may_serve(a,b,c)
 return a.stale_until_ms>c and a.tags==b
 end
 local function keep_value(a,b,c,d)
-local e=d+b.fresh_ms
-local f=e+b.stale_ms
+local e=d+b.ttl_ms
+local f=e+b.stale_while_revalidate_ms
 local function number_bytes(a,b)
 local c={}
 for d=b,1,-1 do
@@ -807,9 +807,9 @@ export interface SetArguments {
   /** 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it */
   readonly flags: number
   /** how long the value is fresh */
-  readonly freshMs: number
+  readonly ttlMs: number
   /** how long it may be served after that */
-  readonly staleMs: number
+  readonly staleWhileRevalidateMs: number
   /** beginning of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
@@ -832,7 +832,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', 'd7e911aa327c8be2d8b09fe3f3fe8c8a606d8550', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 9, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 14, 5, 10, 1, 19, 1, 12, 2, setLua, 51, 3]),
+  script: /* @__PURE__ */ linked('cache/set', '2a68854189e61f12c24e488d29398c377fa1f507', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 9, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 14, 5, 10, 1, 19, 1, 12, 2, setLua, 51, 3]),
   parts: electParts,
   encode(args) {
     return [
@@ -841,8 +841,8 @@ export const set: Operation<SetArguments, SetAnswer> = {
       args.call,
       args.version,
       args.flags,
-      args.freshMs,
-      args.staleMs,
+      args.ttlMs,
+      args.staleWhileRevalidateMs,
       args.channel,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
@@ -883,9 +883,9 @@ export interface StoreArguments {
   /** how long the load took */
   readonly loadMs: number
   /** how long the value is fresh */
-  readonly freshMs: number
+  readonly ttlMs: number
   /** how long it may be served after that */
-  readonly staleMs: number
+  readonly staleWhileRevalidateMs: number
   /** beginning of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
@@ -910,7 +910,7 @@ export type StoreAnswer =
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: /* @__PURE__ */ linked('cache/store', '4518d8441482be82e9835bbe2f1d0f2755188380', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 14, 2, sharedNumbers, 0, 7, messagesModule, 16, 3, 10, 1, 19, 1, 12, 2, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
+  script: /* @__PURE__ */ linked('cache/store', '6131a58b3650011b018d1f2642714feb09517e84', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 14, 2, sharedNumbers, 0, 7, messagesModule, 16, 3, 10, 1, 19, 1, 12, 2, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
   parts: electParts,
   encode(args) {
     return [
@@ -919,8 +919,8 @@ export const store: Operation<StoreArguments, StoreAnswer> = {
       args.version,
       args.flags,
       args.loadMs,
-      args.freshMs,
-      args.staleMs,
+      args.ttlMs,
+      args.staleWhileRevalidateMs,
       args.channel,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,

@@ -108,7 +108,7 @@ local h,i=open_collection(a,'')if h then return h end
 local j=c=='set'or c=='hash'
 local k=cursor_of(f)
 if k==nil or(not j and k~=f)then
-return redis.error_reply('INVALID after: must be a marker of this collection')
+return redis.error_reply('INVALID after: must be a cursor of this collection')
 end
 local l=math.floor(clock_us()/1000)
 if not is_live(i,b,l)then
@@ -625,7 +625,7 @@ export type ReadAnswer =
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('collection/read', '44bd64d1beae233c91a4080d93f99a85d83c80ea', { reads: true, bytes: true }, addParts, [{ locals: [1, 2] }, readLua, 0, 5, sharedScan, 0, 1, stateModule, 0, 35, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 0, 13, readLua, 12, 3, stateModule, 35, 8, readLua, 15, 5, itemsModule, 38, 1, sharedNumbers, 0, 7, itemsModule, 39, 2, sharedScan, 15, 4, itemsModule, 41, 3, sharedScan, 15, 4, itemsModule, 44, 15, readLua, 20, 12]),
+  script: /* @__PURE__ */ linked('collection/read', '7e9c4f7b7374cffb0d17e163c1d13b9b145c7960', { reads: true, bytes: true }, addParts, [{ locals: [1, 2] }, readLua, 0, 5, sharedScan, 0, 1, stateModule, 0, 35, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 0, 13, readLua, 12, 3, stateModule, 35, 8, readLua, 15, 5, itemsModule, 38, 1, sharedNumbers, 0, 7, itemsModule, 39, 2, sharedScan, 15, 4, itemsModule, 41, 3, sharedScan, 15, 4, itemsModule, 44, 15, readLua, 20, 12]),
   parts: addParts,
   encode(args) {
     return [
@@ -731,7 +731,7 @@ export interface ReplaceArguments {
   /** of the items; -1: they have none */
   readonly version: number
   /** how long the collection counts */
-  readonly expireMs: number
+  readonly ttlMs: number
   /** bytes of the largest item */
   readonly largest: number
   /** value; field and value of a hash; score and value of a sorted set */
@@ -758,7 +758,7 @@ export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
     encoded[2] = args.kind
     encoded[3] = args.codec
     encoded[4] = args.version
-    encoded[5] = args.expireMs
+    encoded[5] = args.ttlMs
     encoded[6] = args.largest
     let at = 7
     for (const item of args.parts) {
@@ -804,7 +804,7 @@ export interface SwitchInArguments {
   /** of the items; -1: they have none */
   readonly version: number
   /** how long the collection counts */
-  readonly expireMs: number
+  readonly ttlMs: number
   /** bytes of the largest item */
   readonly largest: number
   /** how many have been built */
@@ -832,7 +832,7 @@ export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
       args.kind,
       args.codec,
       args.version,
-      args.expireMs,
+      args.ttlMs,
       args.largest,
       args.size,
     ]

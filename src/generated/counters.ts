@@ -1089,7 +1089,7 @@ export interface IncrementArguments {
   /** number of the call in that slot */
   readonly call: string
   /** how long idempotency keys are remembered */
-  readonly rememberMs: number
+  readonly idempotencyTtlMs: number
   /** counters with increments that are not sealed; 0: any number */
   readonly mostDirty: number
   /** those to increment */
@@ -1111,7 +1111,7 @@ export const increment: Operation<IncrementArguments, IncrementAnswer> = {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
     encoded[0] = args.caller
     encoded[1] = args.call
-    encoded[2] = args.rememberMs
+    encoded[2] = args.idempotencyTtlMs
     encoded[3] = args.mostDirty
     let at = 4
     for (const item of args.counters) {

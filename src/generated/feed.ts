@@ -59,27 +59,6 @@ remember_answer(a,f,e,k.now_ms,#n..' '..q)
 save_feed(a,k)
 end
 return{'acked',#n,p}` }
-const advanceLua: LuaText = { file: 'lua/feed/advance', taken: [8, 3, 1, 18], text: `local d=ARGV[1]
-local e=ARGV[2]
-local f=ARGV[3]=='1'
-local g,h=open_feed(a,'')if g then return g end
-local i=parse_marker(e)
-if not i then
-return redis.error_reply('INVALID to: not a marker')
-end
-local j=tonumber(redis.call('ZSCORE',b,d)or nil)
-if not j or(i.epoch~=h.epoch and i.epoch~=0)then
-return{'absent'}
-end
-local k=i.epoch==0 and 0 or math.min(i.position,h.last)
-if not f then
-k=math.max(k,j)
-end
-redis.call('ZADD',b,exact(k),d)
-if redis.call('ZSCORE',c,d)then
-redis.call('ZADD',c,exact(k),d)
-end
-return{'advanced',format_marker(h.epoch,k)}` }
 const agreeLua: LuaText = { file: 'lua/feed/agree', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
 local c=ARGV[2]=='1'
 local d,e=known_number(a)
@@ -226,66 +205,6 @@ end
 save_feed_and_call(a,v,l,k,exact(F)..' '..A)
 wake(m,n,'appended')
 return{'appended',v.epoch,F,A,x}` }
-const buryLua: LuaText = { file: 'lua/feed/bury', taken: [9, 7, 14, 12, 1, 10, 1, 3, -40, 12, 28, 16], text: `local g=ARGV[1]
-local h,i=ARGV[2],ARGV[3]
-local j=ARGV[4]
-local k=tonumber(ARGV[5])
-local l=ARGV[6]
-local m=ARGV[7]=='1'
-local n,o=ARGV,8
-local q,r=open_feed(a,h,g)if q then return q end
-local s=read_feed(f,g)
-local t=refusal_of_feed(s)if t then return t end
-local u,v=recall(r.record,i)if u then return u end
-if v then
-return{'buried',tonumber(v)}
-end
-r.now_us=clock_us()
-r.now_ms=math.floor(r.now_us/1000)
-if not is_live(K.leases,r,j)then
-return{'lost'}
-end
-local w={}
-for x,y in ipairs(look_up(e,n,o))do
-local z=y.place
-and redis.call('ZSCORE',c,y.place)==j
-and entry_at(K,r,y.place)
-w[#w+1]=z or nil
-end
-complete_entries(d,w)
-if#w>0 then
-local x=redis.call('ZCOUNT',c,j,j)==#w
-s.partitions,s.now_us,s.now_ms=r.partitions,r.now_us,r.now_ms
-refuse_when_full(a,r)
-try_whole_removal(K)
-local p={
-meta=f,
-log=KEYS[13],
-early=KEYS[14],
-bodies=KEYS[15],
-claimed=KEYS[16],
-leases=KEYS[17],
-returned=KEYS[18],
-work=KEYS[19],
-expiry=KEYS[20],
-parked=KEYS[21],
-}
-bury_entries(p,s,b,w,k)
-wake(l,m,'appended')
-remove_entries(K,r,w)
-if x then
-forget_lease(K.leases,K.work,j)
-end
-if r.look or r.moved~=0 then
-compact(K,r,#w)
-end
-if may_rest(r)then
-rest_when_empty(K,r)
-end
-remember_answer(a,i,h,r.now_ms,exact(#w))
-save_feed(a,r)
-end
-return{'buried',#w}` }
 const claimLua: LuaText = { file: 'lua/feed/claim', taken: [12, 10, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local k=ARGV[1]
 local l=tonumber(ARGV[2])
 local m,n=ARGV[3],ARGV[4]
@@ -338,7 +257,7 @@ parked=KEYS[23],
 }
 x.partitions,x.now_us,x.now_ms=w.partitions,w.now_us,w.now_ms
 try_whole_removal(K)
-bury_entries(E,x,c,D.dead,s)
+add_dead_letters(E,x,c,D.dead,s)
 wake(t,u,'appended')
 end
 if#D.dead+#D.expired>0 then
@@ -432,6 +351,87 @@ G=math.max(G,redis.call('UNLINK',I))
 end
 wake(C,D,'cleared')
 return{'cleared',G}` }
+const commitLua: LuaText = { file: 'lua/feed/commit', taken: [8, 3, 1, 18], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=ARGV[3]=='1'
+local g,h=open_feed(a,'')if g then return g end
+local i=parse_cursor(e)
+if not i then
+return redis.error_reply('INVALID to: not a cursor')
+end
+local j=tonumber(redis.call('ZSCORE',b,d)or nil)
+if not j or(i.epoch~=h.epoch and i.epoch~=0)then
+return{'absent'}
+end
+local k=i.epoch==0 and 0 or math.min(i.position,h.last)
+if not f then
+k=math.max(k,j)
+end
+redis.call('ZADD',b,exact(k),d)
+if redis.call('ZSCORE',c,d)then
+redis.call('ZADD',c,exact(k),d)
+end
+return{'committed',format_cursor(h.epoch,k)}` }
+const deadLetterLua: LuaText = { file: 'lua/feed/dead-letter', taken: [9, 7, 14, 12, 1, 10, 1, 3, -40, 12, 28, 16], text: `local g=ARGV[1]
+local h,i=ARGV[2],ARGV[3]
+local j=ARGV[4]
+local k=tonumber(ARGV[5])
+local l=ARGV[6]
+local m=ARGV[7]=='1'
+local n,o=ARGV,8
+local q,r=open_feed(a,h,g)if q then return q end
+local s=read_feed(f,g)
+local t=refusal_of_feed(s)if t then return t end
+local u,v=recall(r.record,i)if u then return u end
+if v then
+return{'moved',tonumber(v)}
+end
+r.now_us=clock_us()
+r.now_ms=math.floor(r.now_us/1000)
+if not is_live(K.leases,r,j)then
+return{'lost'}
+end
+local w={}
+for x,y in ipairs(look_up(e,n,o))do
+local z=y.place
+and redis.call('ZSCORE',c,y.place)==j
+and entry_at(K,r,y.place)
+w[#w+1]=z or nil
+end
+complete_entries(d,w)
+if#w>0 then
+local x=redis.call('ZCOUNT',c,j,j)==#w
+s.partitions,s.now_us,s.now_ms=r.partitions,r.now_us,r.now_ms
+refuse_when_full(a,r)
+try_whole_removal(K)
+local p={
+meta=f,
+log=KEYS[13],
+early=KEYS[14],
+bodies=KEYS[15],
+claimed=KEYS[16],
+leases=KEYS[17],
+returned=KEYS[18],
+work=KEYS[19],
+expiry=KEYS[20],
+parked=KEYS[21],
+}
+add_dead_letters(p,s,b,w,k)
+wake(l,m,'appended')
+remove_entries(K,r,w)
+if x then
+forget_lease(K.leases,K.work,j)
+end
+if r.look or r.moved~=0 then
+compact(K,r,#w)
+end
+if may_rest(r)then
+rest_when_empty(K,r)
+end
+remember_answer(a,i,h,r.now_ms,exact(#w))
+save_feed(a,r)
+end
+return{'moved',#w}` }
 const disbandLua: LuaText = { file: 'lua/feed/disband', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
 if redis.call('HGET',a,'agreed_us')~=b then
 return{'kept'}
@@ -572,7 +572,7 @@ local i=tonumber(ARGV[8]or 4194304)
 local j,k=open_feed(a,'',b,c)if j then return j end
 local l=where_to_start(k,d)
 if not l then
-return redis.error_reply('INVALID after: not a marker')
+return redis.error_reply('INVALID after: not a cursor')
 end
 k.now_us=clock_us()
 k.now_ms=math.floor(k.now_us/1000)
@@ -585,7 +585,7 @@ messages={},
 claims={},
 }
 local n,o,p,q=read_log(K,k,m,l.position)
-local r=format_marker(k.epoch,n)
+local r=format_cursor(k.epoch,n)
 if h and not p then
 local s
 m.limit,m.left=e-o,q
@@ -739,7 +739,7 @@ return{'unagreed'}
 end
 local l=where_to_start(k,h)
 if not l then
-return redis.error_reply('INVALID from: not a marker')
+return redis.error_reply('INVALID from: not a cursor')
 end
 k.now_us=clock_us()
 k.now_ms=math.floor(k.now_us/1000)
@@ -757,7 +757,7 @@ if must_move(k)then
 move_all(K,k)
 end
 save_feed(a,k)
-return{'subscribed',format_marker(k.epoch,n),m and 0 or 1}` }
+return{'subscribed',format_cursor(k.epoch,n),m and 0 or 1}` }
 const claimsModule: LuaText = { file: 'lua/shared/feed/claims', taken: [8, 4, 194, 15, -38, 1, -180, 3, 177, 3, -174, 3, 34, 8, 131, 2, -21, 11, 10, 13, -142, 4, 15, 3, -15, 11, 5, 21, 2, 16, 23, 18, -39, 12, 1, 5, -91, 1, -34, 20, 2, 6], text: `local function is_live(a,b,c)
 local d=redis.call('ZSCORE',a,c)
 return d and tonumber(d)>b.now_ms or false
@@ -1056,7 +1056,7 @@ b[d].expires_at_ms=f.expires_at_ms
 end
 end
 end
-local function bury_entries(a,b,c,d,e)
+local function add_dead_letters(a,b,c,d,e)
 begin_feed(a.meta,b)
 local function store_dead(a,b,c,d,e)
 b.last=math.max(b.last,b.now_us-1)
@@ -1364,7 +1364,7 @@ return f
 local function log_length(a,b)
 local c=redis.call('XLEN',a.log)
 return b.moved==0 and c or c+redis.call('XLEN',a.early)` }
-const readingModule: LuaText = { file: 'lua/shared/feed/reading', taken: [53, 22, -67, 14, -19, 3, 152, 18, -36, 8, 1, 7, -132, 12, 1, 11, 48, 5, -21, 11, 10, 1, 1, 25, 1, 9], text: `local function look_up(a,b,c)
+const readingModule: LuaText = { file: 'lua/shared/feed/reading', taken: [53, 22, 83, 18, -36, 8, 1, 7, -148, 14, -19, 3, 18, 12, 1, 11, 48, 5, -21, 11, 10, 1, 1, 25, 1, 9], text: `local function look_up(a,b,c)
 local d,e,f,g={},{},{},{}
 for h=c,#b,1 do
 if not g[b[h]]then
@@ -1385,23 +1385,6 @@ f[h]={id=d[h],at=e[h],place=j or d[h]}
 end
 end
 return f
-end
-local function parse_marker(a)
-local b,c,d=string.match(a,'^(%d+)%-(%d+)(.*)$')
-local e,f=string.match(d or'','^%-(%d+)%-(%d+)$')
-if not b or(d~=''and not f)or#a>70 then
-return nil
-end
-return{
-epoch=tonumber(b),
-position=tonumber(c),
-visible_at_us=tonumber(e),
-id=tonumber(f),
-suffix=d,
-}
-end
-local function format_marker(a,b)
-return string.format('%.0f-%.0f',a,b)
 end
 local function move_all(a,b)
 local c={
@@ -1436,13 +1419,30 @@ tell_message(c,e,b)
 end
 return c
 end
+local function parse_cursor(a)
+local b,c,d=string.match(a,'^(%d+)%-(%d+)(.*)$')
+local e,f=string.match(d or'','^%-(%d+)%-(%d+)$')
+if not b or(d~=''and not f)or#a>70 then
+return nil
+end
+return{
+epoch=tonumber(b),
+position=tonumber(c),
+visible_at_us=tonumber(e),
+id=tonumber(f),
+suffix=d,
+}
+end
+local function format_cursor(a,b)
+return string.format('%.0f-%.0f',a,b)
+end
 local function where_to_start(a,b)
 if b==''then
 return{position=0,suffix=''}
 elseif b=='end'then
 return{position=a.last,suffix=''}
 end
-local c=parse_marker(b)
+local c=parse_cursor(b)
 if not c then
 return nil
 end
@@ -1968,23 +1968,23 @@ end
 end
 end` }
 
-const PARTS: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'guards', 'delayed', 'once', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked', 'dead-delayed', 'dead-once', 'dead-subscribers', 'dead-guards']
+const PARTS: readonly string[] = ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'delayed', 'once', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked', 'dead-delayed', 'dead-once', 'dead-subscribers', 'dead-guards']
 const ackParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-const advanceParts = /* @__PURE__ */ pick(PARTS, [0, 10, 11])
 const agreeParts = /* @__PURE__ */ pick(PARTS, [0])
 const appendAlikeParts = /* @__PURE__ */ pick(PARTS, [0, 1])
-const appendParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 13, 10, 11])
-const buryParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23])
-const claimParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23])
+const appendParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 9, 12, 10, 13])
+const claimParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 9, 10, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23])
 const claimedParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 7])
-const clearParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 13, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 23, 25, 26, 27])
-const extendParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 10, 11])
-const forgetParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 5, 7, 10, 11])
+const clearParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 9, 12, 10, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 23, 25, 26, 27])
+const commitParts = /* @__PURE__ */ pick(PARTS, [0, 10, 13])
+const deadLetterParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23])
+const extendParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 9, 10, 13])
+const forgetParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 5, 7, 10, 13])
 const getParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 7, 9])
-const inspectParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 7, 12, 10, 11, 14, 15, 16, 19])
-const readParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 7, 12, 9])
+const inspectParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 7, 11, 10, 13, 14, 15, 16, 19])
+const readParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 7, 11, 9])
 const releaseParts = /* @__PURE__ */ pick(PARTS, [0, 4, 5, 6, 7, 9])
-const removeParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 10])
+const removeParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 9, 10])
 
 function readIdInteger_ReasonTextList(part: Reply | undefined): ({ readonly id: number; readonly reason: string })[] {
   const flat = asList(part)
@@ -2100,50 +2100,6 @@ export const ack: Operation<AckArguments, AckAnswer> = {
   },
 }
 
-export interface AdvanceArguments {
-  /** the subscriber */
-  readonly name: string
-  /** the marker */
-  readonly to: string
-  /** whether it may move back */
-  readonly rewind: boolean
-}
-
-export type AdvanceAnswer =
-  | { readonly status: 'advanced'; readonly marker: string }
-  | { readonly status: 'absent' }
-
-/**
- * Moves a subscriber forward to a marker; back only when told to rewind. One that was read before the feed began is its beginning. A marker of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
- *
- * Cost: O(log subscribers).
- */
-export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('feed/advance', '7989bc2b2ab2ab3efcc13cfc599c4057300e4e9c', {}, advanceParts, [{ locals: [1, 2, 3] }, advanceLua, 0, 3, stateModule, 0, 53, advanceLua, 3, 1, readingModule, 22, 14, advanceLua, 4, 12, sharedNumbers, 0, 7, advanceLua, 16, 4, readingModule, 36, 3, advanceLua, 20, 1]),
-  parts: advanceParts,
-  encode(args) {
-    return withoutDefaults([
-      args.name,
-      args.to,
-      args.rewind ? 1 : 0,
-    ], [0])
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'advanced':
-        return {
-          status: 'advanced',
-          marker: asText(parts[1]),
-        }
-      case 'absent':
-        return { status: 'absent' }
-      default:
-        return unexpected('advanced or absent', parts[0])
-    }
-  },
-}
-
 export interface AgreeArguments {
   /** over how many the feed is spread */
   readonly partitions: number
@@ -2205,7 +2161,7 @@ export interface AppendAlikeArguments {
   /** whether that is a sharded channel */
   readonly sharded: boolean
   /** how long the messages live; 0: they stay */
-  readonly expireMs: number
+  readonly ttlMs: number
   /** who appends, without spaces or '#'; may be empty */
   readonly origin: string
   /** the messages */
@@ -2232,7 +2188,7 @@ export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
     encoded[3] = args.call
     encoded[4] = args.channel
     encoded[5] = args.sharded ? 1 : 0
-    encoded[6] = args.expireMs
+    encoded[6] = args.ttlMs
     encoded[7] = args.origin
     let at = 8
     for (const item of args.bodies) {
@@ -2273,15 +2229,15 @@ export interface AppendArguments {
   /** whether that is a sharded channel */
   readonly sharded: boolean
   /** messages to keep; 0: all */
-  readonly keepCount: number
+  readonly retentionCount: number
   /** age up to which they are kept; 0: any */
-  readonly keepMs: number
+  readonly retentionMs: number
   /** bytes of bodies to keep; 0: all */
-  readonly keepBytes: number
+  readonly retentionBytes: number
   /** how long idempotency keys are known */
-  readonly rememberMs: number
+  readonly idempotencyTtlMs: number
   /** 0: it stays, is visible at once; '': no key, no origin (without spaces or '#') */
-  readonly messages: readonly { readonly body: string | Uint8Array; readonly expireMs: number; readonly delayMs: number; readonly key: string; readonly origin: string }[]
+  readonly messages: readonly { readonly body: string | Uint8Array; readonly ttlMs: number; readonly delayMs: number; readonly key: string; readonly origin: string }[]
 }
 
 export type AppendAnswer =
@@ -2294,7 +2250,7 @@ export type AppendAnswer =
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append', '3d5616d09b46c8cd95ee7d4a60cbb574b756bdc8', {}, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 10, entriesModule, 0, 1, stateModule, 0, 53, appendLua, 10, 1, sharedAgreement, 12, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 0, 15, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 166, 11, appendLua, 33, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, stateModule, 98, 22, 97, 1, 120, 6, reapModule, 0, 1, entriesModule, 67, 3, reapModule, 1, 2, stateModule, 177, 3, reapModule, 3, 1, retentionModule, 66, 2, 4, 5, 68, 8, reapModule, 4, 2, delayedModule, 0, 33, entriesModule, 70, 25, delayedModule, 33, 18, reapModule, 6, 5, retentionModule, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 34, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 90, 5, appendLua, 69, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, deadModule, 0, 9, 20, 16, retentionModule, 113, 35, appendLua, 72, 3, compactModule, 0, 30, sharedBudget, 0, 3, compactModule, 30, 17, stateModule, 59, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 180, 12, appendLua, 84, 1, readingModule, 39, 16, stateModule, 192, 1, 59, 5, 193, 8, readingModule, 55, 2, appendLua, 85, 4, stateModule, 59, 5, appendLua, 89, 4, stateModule, 158, 4, sharedCalls, 17, 3, stateModule, 162, 2, sharedCalls, 21, 11, stateModule, 164, 2, appendLua, 93, 1, sharedMessages, 39, 10, appendLua, 94, 2]),
+  script: /* @__PURE__ */ linked('feed/append', '3d5616d09b46c8cd95ee7d4a60cbb574b756bdc8', {}, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 10, entriesModule, 0, 1, stateModule, 0, 53, appendLua, 10, 1, sharedAgreement, 12, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 0, 15, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 166, 11, appendLua, 33, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, stateModule, 98, 22, 97, 1, 120, 6, reapModule, 0, 1, entriesModule, 67, 3, reapModule, 1, 2, stateModule, 177, 3, reapModule, 3, 1, retentionModule, 66, 2, 4, 5, 68, 8, reapModule, 4, 2, delayedModule, 0, 33, entriesModule, 70, 25, delayedModule, 33, 18, reapModule, 6, 5, retentionModule, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 34, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 90, 5, appendLua, 69, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, deadModule, 0, 9, 20, 16, retentionModule, 113, 35, appendLua, 72, 3, compactModule, 0, 30, sharedBudget, 0, 3, compactModule, 30, 17, stateModule, 59, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 180, 12, appendLua, 84, 1, readingModule, 22, 16, stateModule, 192, 1, 59, 5, 193, 8, readingModule, 38, 2, appendLua, 85, 4, stateModule, 59, 5, appendLua, 89, 4, stateModule, 158, 4, sharedCalls, 17, 3, stateModule, 162, 2, sharedCalls, 21, 11, stateModule, 164, 2, appendLua, 93, 1, sharedMessages, 39, 10, appendLua, 94, 2]),
   parts: appendParts,
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2305,14 +2261,14 @@ export const append: Operation<AppendArguments, AppendAnswer> = {
     encoded[4] = args.call
     encoded[5] = args.channel
     encoded[6] = args.sharded ? 1 : 0
-    encoded[7] = args.keepCount
-    encoded[8] = args.keepMs
-    encoded[9] = args.keepBytes
-    encoded[10] = args.rememberMs
+    encoded[7] = args.retentionCount
+    encoded[8] = args.retentionMs
+    encoded[9] = args.retentionBytes
+    encoded[10] = args.idempotencyTtlMs
     let at = 11
     for (const item of args.messages) {
       encoded[at++] = item.body
-      encoded[at++] = item.expireMs
+      encoded[at++] = item.ttlMs
       encoded[at++] = item.delayMs
       encoded[at++] = item.key
       encoded[at++] = item.origin
@@ -2334,68 +2290,6 @@ export const append: Operation<AppendArguments, AppendAnswer> = {
         return { status: 'unagreed' }
       default:
         return unexpected('appended or unagreed', parts[0])
-    }
-  },
-}
-
-export interface BuryArguments {
-  /** name of the codec that was to read the bodies */
-  readonly codec: string
-  /** process and slot; empty: the call is not remembered */
-  readonly caller: string
-  /** number of the call in that slot */
-  readonly call: string
-  /** token of the claim */
-  readonly token: string
-  /** how long a dead letter lives; 0: as long as it would have */
-  readonly deadMs: number
-  /** where those wait who read dead letters */
-  readonly deadChannel: string
-  /** whether that is a sharded channel */
-  readonly sharded: boolean
-  /** messages of the claim */
-  readonly ids: readonly (number)[]
-}
-
-export type BuryAnswer =
-  | { readonly status: 'buried'; readonly count: number }
-  | { readonly status: 'lost' }
-
-/**
- * Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids. Ids that the claim does not hold are passed over.
- *
- * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
- */
-export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('feed/bury', '4cc01804718f13eb796ecdfa1695160786f89248', {}, buryParts, [{ locals: [1, 4, 5, 8, 10, 12] }, buryLua, 0, 7, entriesModule, 0, 1, stateModule, 1, 39, 41, 10, 0, 1, 40, 1, 51, 2, buryLua, 7, 3, sharedCalls, 0, 15, buryLua, 10, 4, sharedClock, 0, 4, buryLua, 14, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, buryLua, 16, 3, readingModule, 0, 22, entriesModule, 1, 39, 126, 4, 44, 1, 130, 1, 46, 1, 131, 1, 48, 1, buryLua, 19, 7, deadModule, 20, 8, 0, 9, 28, 8, buryLua, 26, 4, stateModule, 177, 3, buryLua, 30, 1, retentionModule, 148, 4, 8, 1, 152, 3, 70, 1, buryLua, 31, 1, sharedNumbers, 0, 7, stateModule, 53, 6, retentionModule, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, stateModule, 98, 22, 97, 1, 120, 6, deadModule, 36, 1, stateModule, 166, 11, deadModule, 37, 3, entriesModule, 132, 3, 59, 3, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, deadModule, 40, 9, entriesModule, 67, 3, deadModule, 49, 1, reapModule, 8, 3, sharedBudget, 7, 3, 0, 3, entriesModule, 140, 3, 98, 1, 143, 4, 103, 2, 147, 1, 106, 1, 148, 4, 111, 1, 152, 1, 113, 1, sharedBudget, 3, 4, entriesModule, 56, 3, reapModule, 11, 4, 63, 1, 16, 11, sharedBudget, 10, 3, reapModule, 27, 6, 64, 1, 34, 12, 65, 7, 53, 1, 72, 1, 55, 1, 73, 1, 57, 2, deadModule, 50, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, stateModule, 59, 5, compactModule, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadModule, 53, 2, stateModule, 180, 12, deadModule, 55, 13, stateModule, 192, 1, 59, 5, 193, 8, deadModule, 68, 4, buryLua, 32, 13, sharedMessages, 39, 10, buryLua, 45, 3, claimsModule, 19, 7, buryLua, 48, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, stateModule, 59, 5, compactModule, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, buryLua, 51, 2, stateModule, 64, 3, buryLua, 53, 1, stateModule, 67, 24, 59, 5, 91, 6, buryLua, 54, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, buryLua, 56, 4]),
-  parts: buryParts,
-  encode(args) {
-    const encoded = new Array<Argument>(7 + args.ids.length)
-    encoded[0] = args.codec
-    encoded[1] = args.caller
-    encoded[2] = args.call
-    encoded[3] = args.token
-    encoded[4] = args.deadMs
-    encoded[5] = args.deadChannel
-    encoded[6] = args.sharded ? 1 : 0
-    let at = 7
-    for (const item of args.ids) {
-      encoded[at++] = item
-    }
-    return encoded
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'buried':
-        return {
-          status: 'buried',
-          count: asInteger(parts[1]),
-        }
-      case 'lost':
-        return { status: 'lost' }
-      default:
-        return unexpected('buried or lost', parts[0])
     }
   },
 }
@@ -2435,7 +2329,7 @@ export type ClaimAnswer =
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claim', 'be6829add708c3d0ff2b645faa6c820f956bea98', { bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 10, entriesModule, 0, 1, stateModule, 1, 39, 41, 10, 0, 1, 40, 1, 51, 2, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 0, 15, claimLua, 15, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 26, 3, entriesModule, 1, 39, 126, 4, 44, 1, 130, 1, 46, 1, 131, 1, 48, 1, deadModule, 0, 9, 20, 16, claimLua, 16, 2, entriesModule, 132, 3, readingModule, 57, 15, claimsModule, 29, 8, claimLua, 18, 6, claimsModule, 20, 3, 37, 13, 19, 1, 23, 3, 50, 13, claimLua, 24, 2, entriesModule, 67, 3, sharedBudget, 10, 3, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, stateModule, 98, 22, 97, 1, 120, 6, 59, 5, claimLua, 26, 1, delayedModule, 0, 33, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, delayedModule, 33, 18, claimLua, 27, 3, claimsModule, 63, 4, claimLua, 30, 1, claimsModule, 67, 3, sharedBudget, 0, 3, claimsModule, 70, 32, claimLua, 31, 1, entriesModule, 140, 3, 98, 1, 143, 4, 103, 2, 147, 1, 106, 1, 148, 4, 111, 1, 152, 1, 113, 1, claimsModule, 102, 16, claimLua, 32, 2, stateModule, 177, 3, claimLua, 34, 3, stateModule, 180, 12, claimLua, 37, 14, retentionModule, 148, 4, 8, 1, 152, 3, 70, 1, claimLua, 51, 1, deadModule, 36, 1, stateModule, 166, 11, deadModule, 37, 1, stateModule, 53, 6, deadModule, 38, 2, entriesModule, 132, 3, 59, 3, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, deadModule, 40, 10, reapModule, 8, 3, retentionModule, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, reapModule, 11, 4, 63, 1, 16, 17, 64, 1, 34, 12, 65, 7, 53, 1, 72, 1, 55, 1, 73, 1, 57, 2, deadModule, 50, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadModule, 53, 15, stateModule, 192, 9, deadModule, 68, 4, claimLua, 52, 1, sharedMessages, 39, 10, claimLua, 53, 3, retentionModule, 148, 4, 8, 1, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, claimLua, 56, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, claimLua, 59, 2, stateModule, 64, 3, claimLua, 61, 1, stateModule, 67, 30, claimLua, 62, 6, claimsModule, 118, 18, claimLua, 68, 1, claimsModule, 136, 3, deadModule, 72, 3, claimsModule, 139, 14, claimLua, 69, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 70, 9, readingModule, 39, 16, stateModule, 192, 9, readingModule, 55, 2, claimLua, 79, 4, entriesModule, 132, 3, readingModule, 57, 15, claimLua, 83, 6, delayedModule, 71, 9, claimLua, 89, 1]),
+  script: /* @__PURE__ */ linked('feed/claim', '67897c0824eb529f0fa45503255b5e6707e9d3af', { bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 10, entriesModule, 0, 1, stateModule, 1, 39, 41, 10, 0, 1, 40, 1, 51, 2, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 0, 15, claimLua, 15, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 26, 3, entriesModule, 1, 39, 126, 4, 44, 1, 130, 1, 46, 1, 131, 1, 48, 1, deadModule, 0, 9, 20, 16, claimLua, 16, 2, entriesModule, 132, 3, readingModule, 40, 15, claimsModule, 29, 8, claimLua, 18, 6, claimsModule, 20, 3, 37, 13, 19, 1, 23, 3, 50, 13, claimLua, 24, 2, entriesModule, 67, 3, sharedBudget, 10, 3, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, stateModule, 98, 22, 97, 1, 120, 6, 59, 5, claimLua, 26, 1, delayedModule, 0, 33, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, delayedModule, 33, 18, claimLua, 27, 3, claimsModule, 63, 4, claimLua, 30, 1, claimsModule, 67, 3, sharedBudget, 0, 3, claimsModule, 70, 32, claimLua, 31, 1, entriesModule, 140, 3, 98, 1, 143, 4, 103, 2, 147, 1, 106, 1, 148, 4, 111, 1, 152, 1, 113, 1, claimsModule, 102, 16, claimLua, 32, 2, stateModule, 177, 3, claimLua, 34, 3, stateModule, 180, 12, claimLua, 37, 14, retentionModule, 148, 4, 8, 1, 152, 3, 70, 1, claimLua, 51, 1, deadModule, 36, 1, stateModule, 166, 11, deadModule, 37, 1, stateModule, 53, 6, deadModule, 38, 2, entriesModule, 132, 3, 59, 3, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, deadModule, 40, 10, reapModule, 8, 3, retentionModule, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, reapModule, 11, 4, 63, 1, 16, 17, 64, 1, 34, 12, 65, 7, 53, 1, 72, 1, 55, 1, 73, 1, 57, 2, deadModule, 50, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadModule, 53, 15, stateModule, 192, 9, deadModule, 68, 4, claimLua, 52, 1, sharedMessages, 39, 10, claimLua, 53, 3, retentionModule, 148, 4, 8, 1, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, claimLua, 56, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, claimLua, 59, 2, stateModule, 64, 3, claimLua, 61, 1, stateModule, 67, 30, claimLua, 62, 6, claimsModule, 118, 18, claimLua, 68, 1, claimsModule, 136, 3, deadModule, 72, 3, claimsModule, 139, 14, claimLua, 69, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 70, 9, readingModule, 22, 16, stateModule, 192, 9, readingModule, 38, 2, claimLua, 79, 4, entriesModule, 132, 3, readingModule, 40, 15, claimLua, 83, 6, delayedModule, 71, 9, claimLua, 89, 1]),
   parts: claimParts,
   encode(args) {
     return withoutDefaults([
@@ -2494,7 +2388,7 @@ export type ClaimedAnswer =
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claimed', '74f75d957996471e9e376bf11ecbce5a0cbcc0e8', { reads: true, bytes: true }, claimedParts, [{ locals: [1, 4, 6, 7] }, claimedLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, { table: [2, 3, 5, 6, 7] }, claimsModule, 0, 4, claimedLua, 4, 3, claimsModule, 20, 3, claimedLua, 7, 2, readingModule, 65, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 57, 8, 67, 5, claimsModule, 29, 2, 26, 3, entriesModule, 1, 48, claimsModule, 31, 1, 153, 1, 33, 1, deadModule, 20, 8, 0, 9, 28, 8, claimsModule, 34, 3, claimedLua, 9, 8]),
+  script: /* @__PURE__ */ linked('feed/claimed', '74f75d957996471e9e376bf11ecbce5a0cbcc0e8', { reads: true, bytes: true }, claimedParts, [{ locals: [1, 4, 6, 7] }, claimedLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, { table: [2, 3, 5, 6, 7] }, claimsModule, 0, 4, claimedLua, 4, 3, claimsModule, 20, 3, claimedLua, 7, 2, readingModule, 48, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 40, 8, 50, 5, claimsModule, 29, 2, 26, 3, entriesModule, 1, 48, claimsModule, 31, 1, 153, 1, 33, 1, deadModule, 20, 8, 0, 9, 28, 8, claimsModule, 34, 3, claimedLua, 9, 8]),
   parts: claimedParts,
   encode(args) {
     return [
@@ -2560,6 +2454,112 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
   },
 }
 
+export interface CommitArguments {
+  /** the subscriber */
+  readonly name: string
+  /** the cursor */
+  readonly to: string
+  /** whether it may move back */
+  readonly rewind: boolean
+}
+
+export type CommitAnswer =
+  | { readonly status: 'committed'; readonly cursor: string }
+  | { readonly status: 'absent' }
+
+/**
+ * Moves a subscriber forward to a cursor; back only when told to rewind. One that was read before the feed began is its beginning. A cursor of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
+ *
+ * Cost: O(log subscribers).
+ */
+export const commit: Operation<CommitArguments, CommitAnswer> = {
+  script: /* @__PURE__ */ linked('feed/commit', '0ea6d9a850c6ae78ed5695c74b547e74dbb335b5', {}, commitParts, [{ locals: [1, 2, 3] }, commitLua, 0, 3, stateModule, 0, 53, commitLua, 3, 1, readingModule, 55, 14, commitLua, 4, 12, sharedNumbers, 0, 7, commitLua, 16, 4, readingModule, 69, 3, commitLua, 20, 1]),
+  parts: commitParts,
+  encode(args) {
+    return withoutDefaults([
+      args.name,
+      args.to,
+      args.rewind ? 1 : 0,
+    ], [0])
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'committed':
+        return {
+          status: 'committed',
+          cursor: asText(parts[1]),
+        }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('committed or absent', parts[0])
+    }
+  },
+}
+
+export interface DeadLetterArguments {
+  /** name of the codec that was to read the bodies */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** token of the claim */
+  readonly token: string
+  /** how long a dead letter lives; 0: as long as it would have */
+  readonly deadMs: number
+  /** where those wait who read dead letters */
+  readonly deadChannel: string
+  /** whether that is a sharded channel */
+  readonly sharded: boolean
+  /** messages of the claim */
+  readonly ids: readonly (number)[]
+}
+
+export type DeadLetterAnswer =
+  | { readonly status: 'moved'; readonly count: number }
+  | { readonly status: 'lost' }
+
+/**
+ * Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids. Ids that the claim does not hold are passed over.
+ *
+ * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
+ */
+export const deadLetter: Operation<DeadLetterArguments, DeadLetterAnswer> = {
+  script: /* @__PURE__ */ linked('feed/dead-letter', '0ef0c24faf37a28649a7fb128814d72d52671db6', {}, deadLetterParts, [{ locals: [1, 4, 5, 8, 10, 12] }, deadLetterLua, 0, 7, entriesModule, 0, 1, stateModule, 1, 39, 41, 10, 0, 1, 40, 1, 51, 2, deadLetterLua, 7, 3, sharedCalls, 0, 15, deadLetterLua, 10, 4, sharedClock, 0, 4, deadLetterLua, 14, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, deadLetterLua, 16, 3, readingModule, 0, 22, entriesModule, 1, 39, 126, 4, 44, 1, 130, 1, 46, 1, 131, 1, 48, 1, deadLetterLua, 19, 7, deadModule, 20, 8, 0, 9, 28, 8, deadLetterLua, 26, 4, stateModule, 177, 3, deadLetterLua, 30, 1, retentionModule, 148, 4, 8, 1, 152, 3, 70, 1, deadLetterLua, 31, 1, sharedNumbers, 0, 7, stateModule, 53, 6, retentionModule, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, stateModule, 98, 22, 97, 1, 120, 6, deadModule, 36, 1, stateModule, 166, 11, deadModule, 37, 3, entriesModule, 132, 3, 59, 3, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, deadModule, 40, 9, entriesModule, 67, 3, deadModule, 49, 1, reapModule, 8, 3, sharedBudget, 7, 3, 0, 3, entriesModule, 140, 3, 98, 1, 143, 4, 103, 2, 147, 1, 106, 1, 148, 4, 111, 1, 152, 1, 113, 1, sharedBudget, 3, 4, entriesModule, 56, 3, reapModule, 11, 4, 63, 1, 16, 11, sharedBudget, 10, 3, reapModule, 27, 6, 64, 1, 34, 12, 65, 7, 53, 1, 72, 1, 55, 1, 73, 1, 57, 2, deadModule, 50, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, stateModule, 59, 5, compactModule, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadModule, 53, 2, stateModule, 180, 12, deadModule, 55, 13, stateModule, 192, 1, 59, 5, 193, 8, deadModule, 68, 4, deadLetterLua, 32, 13, sharedMessages, 39, 10, deadLetterLua, 45, 3, claimsModule, 19, 7, deadLetterLua, 48, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, stateModule, 59, 5, compactModule, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadLetterLua, 51, 2, stateModule, 64, 3, deadLetterLua, 53, 1, stateModule, 67, 24, 59, 5, 91, 6, deadLetterLua, 54, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, deadLetterLua, 56, 4]),
+  parts: deadLetterParts,
+  encode(args) {
+    const encoded = new Array<Argument>(7 + args.ids.length)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    encoded[3] = args.token
+    encoded[4] = args.deadMs
+    encoded[5] = args.deadChannel
+    encoded[6] = args.sharded ? 1 : 0
+    let at = 7
+    for (const item of args.ids) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'moved':
+        return {
+          status: 'moved',
+          count: asInteger(parts[1]),
+        }
+      case 'lost':
+        return { status: 'lost' }
+      default:
+        return unexpected('moved or lost', parts[0])
+    }
+  },
+}
+
 export interface DisbandArguments {
   /** what agree answered before the partitions were cleared */
   readonly agreedUs: string
@@ -2614,7 +2614,7 @@ export type ExtendAnswer =
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/extend', 'df3d8ccfe8665b041b96fc31aa06cb3f6d4f8624', {}, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 0, 53, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 6, claimsModule, 20, 3, extendLua, 11, 1, claimsModule, 118, 18, deadModule, 9, 4, 0, 9, 13, 7, extendLua, 12, 1, deadModule, 72, 3, extendLua, 13, 5, stateModule, 59, 5, extendLua, 18, 4, stateModule, 180, 12, extendLua, 22, 1, readingModule, 39, 16, stateModule, 192, 9, readingModule, 55, 2, extendLua, 23, 2, stateModule, 97, 29, extendLua, 25, 2]),
+  script: /* @__PURE__ */ linked('feed/extend', 'df3d8ccfe8665b041b96fc31aa06cb3f6d4f8624', {}, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 0, 53, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 6, claimsModule, 20, 3, extendLua, 11, 1, claimsModule, 118, 18, deadModule, 9, 4, 0, 9, 13, 7, extendLua, 12, 1, deadModule, 72, 3, extendLua, 13, 5, stateModule, 59, 5, extendLua, 18, 4, stateModule, 180, 12, extendLua, 22, 1, readingModule, 22, 16, stateModule, 192, 9, readingModule, 38, 2, extendLua, 23, 2, stateModule, 97, 29, extendLua, 25, 2]),
   parts: extendParts,
   encode(args) {
     return [
@@ -2690,7 +2690,7 @@ export type GetAnswer =
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/get', '07f1cb6f677a22239134a644ca915f4502c236dd', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, getLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 10, 3, getLua, 5, 1, readingModule, 0, 22, sharedBudget, 7, 3, delayedModule, 12, 14, entriesModule, 1, 48, sharedBudget, 3, 4, getLua, 6, 13, deadModule, 20, 8, 0, 9, 28, 8, getLua, 19, 1, claimsModule, 154, 10, 0, 4, 164, 10, getLua, 20, 1, retentionModule, 55, 3, claimsModule, 174, 6, getLua, 21, 6, readingModule, 65, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 57, 8, 67, 5, getLua, 27, 1]),
+  script: /* @__PURE__ */ linked('feed/get', '07f1cb6f677a22239134a644ca915f4502c236dd', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, getLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 10, 3, getLua, 5, 1, readingModule, 0, 22, sharedBudget, 7, 3, delayedModule, 12, 14, entriesModule, 1, 48, sharedBudget, 3, 4, getLua, 6, 13, deadModule, 20, 8, 0, 9, 28, 8, getLua, 19, 1, claimsModule, 154, 10, 0, 4, 164, 10, getLua, 20, 1, retentionModule, 55, 3, claimsModule, 174, 6, getLua, 21, 6, readingModule, 48, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 40, 8, 50, 5, getLua, 27, 1]),
   parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -2810,7 +2810,7 @@ export interface ReadArguments {
   readonly codec: string
   /** over how many the feed is spread; 0: it is not */
   readonly partitions: number
-  /** marker; empty: the oldest message; 'end': only what comes */
+  /** cursor; empty: the oldest message; 'end': only what comes */
   readonly after: string
   /** messages to return at most */
   readonly limit: number
@@ -2828,12 +2828,12 @@ export type ReadAnswer =
   | { readonly status: 'page'; readonly epoch: number; readonly next: string; readonly more: boolean; readonly gap: boolean; readonly reset: boolean; readonly due: boolean; readonly recheckMs: number; readonly nowMs: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[]; readonly held: { readonly position: number; readonly token: number }[] }
 
 /**
- * Reads the messages after a marker, oldest first, and tells a reader what it can no longer get. Messages that have expired, and those that the arguments hide, are passed over, and `next` with them. `gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page has no more messages behind those that reach `most_bytes`: there is `more` then.
+ * Reads the messages after a cursor, oldest first, and tells a reader what it can no longer get. Messages that have expired, and those that the arguments hide, are passed over, and `next` with them. `gap`: retention removed messages after the cursor before this reader came. `reset`: the cursor is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page has no more messages behind those that reach `most_bytes`: there is `more` then.
  *
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('feed/read', 'c9a9dc1b8d38b77ba58638b6d28bab3caee219b8', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, entriesModule, 0, 1, stateModule, 0, 53, readLua, 8, 1, readingModule, 72, 6, 22, 14, 78, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 95, 5, entriesModule, 95, 12, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, 154, 20, readingModule, 100, 11, entriesModule, 1, 26, claimsModule, 174, 6, readingModule, 111, 35, readLua, 23, 1, readingModule, 36, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 7, 3, delayedModule, 12, 14, retentionModule, 55, 3, sharedBudget, 3, 4, entriesModule, 56, 3, 132, 3, readingModule, 57, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 67, 3, readLua, 33, 18]),
+  script: /* @__PURE__ */ linked('feed/read', '96716571897fe03aba406462cbdbfc736fc2b0ab', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, entriesModule, 0, 1, stateModule, 0, 53, readLua, 8, 1, readingModule, 72, 6, 55, 14, 78, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 95, 5, entriesModule, 95, 12, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, 154, 20, readingModule, 100, 11, entriesModule, 1, 26, claimsModule, 174, 6, readingModule, 111, 35, readLua, 23, 1, readingModule, 69, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 7, 3, delayedModule, 12, 14, retentionModule, 55, 3, sharedBudget, 3, 4, entriesModule, 56, 3, 132, 3, readingModule, 40, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 67, 3, readLua, 33, 18]),
   parts: readParts,
   encode(args) {
     return withoutDefaults([
@@ -3024,14 +3024,14 @@ export interface SubscribeArguments {
   readonly proof: string
   /** the subscriber */
   readonly name: string
-  /** marker where a new one begins; empty: the oldest message; 'end': only what comes */
+  /** cursor where a new one begins; empty: the oldest message; 'end': only what comes */
   readonly from: string
   /** whether retention waits for it */
   readonly protected: boolean
 }
 
 export type SubscribeAnswer =
-  | { readonly status: 'subscribed'; readonly marker: string; readonly created: boolean }
+  | { readonly status: 'subscribed'; readonly cursor: string; readonly created: boolean }
   | { readonly status: 'unagreed' }
 
 /**
@@ -3040,7 +3040,7 @@ export type SubscribeAnswer =
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/subscribe', '412d83c61cce0042457e6a2faa7d8b250996e626', {}, extendParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 5, stateModule, 0, 53, subscribeLua, 5, 1, sharedAgreement, 12, 13, subscribeLua, 6, 3, readingModule, 72, 6, 22, 14, 78, 17, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 166, 11, subscribeLua, 23, 2, stateModule, 180, 12, subscribeLua, 25, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 39, 16, stateModule, 192, 1, 59, 5, 193, 8, readingModule, 55, 2, subscribeLua, 26, 2, stateModule, 97, 29, subscribeLua, 28, 1, readingModule, 36, 3, subscribeLua, 29, 1]),
+  script: /* @__PURE__ */ linked('feed/subscribe', 'a1e2282fa241615432b60ffa614e88204d14e013', {}, extendParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 5, stateModule, 0, 53, subscribeLua, 5, 1, sharedAgreement, 12, 13, subscribeLua, 6, 3, readingModule, 72, 6, 55, 14, 78, 17, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 166, 11, subscribeLua, 23, 2, stateModule, 180, 12, subscribeLua, 25, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 22, 16, stateModule, 192, 1, 59, 5, 193, 8, readingModule, 38, 2, subscribeLua, 26, 2, stateModule, 97, 29, subscribeLua, 28, 1, readingModule, 69, 3, subscribeLua, 29, 1]),
   parts: extendParts,
   encode(args) {
     return withoutDefaults([
@@ -3058,7 +3058,7 @@ export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
       case 'subscribed':
         return {
           status: 'subscribed',
-          marker: asText(parts[1]),
+          cursor: asText(parts[1]),
           created: asFlag(parts[2]),
         }
       case 'unagreed':

@@ -158,7 +158,7 @@ exact(l)
 end
 end
 return{'extended',e,h,g}` }
-const findLua: LuaText = { file: 'lua/once/find', taken: [8, 1, 1, 9], text: `local b=ARGV[1]
+const getLua: LuaText = { file: 'lua/once/get', taken: [8, 1, 1, 9], text: `local b=ARGV[1]
 local c,d=open_once(a)if c then return c end
 local e=math.floor(clock_us()/1000)
 if not d.result or not d.kept or not counts(d,e)then
@@ -327,7 +327,7 @@ export interface BeginArguments {
   /** how long the attempt may take */
   readonly leaseMs: number
   /** how long the request is remembered beyond the lease */
-  readonly keepResultMs: number
+  readonly resultTtlMs: number
 }
 
 export type BeginAnswer =
@@ -352,7 +352,7 @@ export const begin: Operation<BeginArguments, BeginAnswer> = {
       args.id,
       args.fingerprint,
       args.leaseMs,
-      args.keepResultMs,
+      args.resultTtlMs,
     ]
   },
   decode(reply) {
@@ -438,7 +438,7 @@ export interface CompleteArguments {
   /** token of the attempt */
   readonly token: number
   /** how long the result is kept */
-  readonly keepResultMs: number
+  readonly resultTtlMs: number
   /** where those wait who want the result; empty: nobody waits */
   readonly channel: string
   /** whether that is a sharded channel */
@@ -465,7 +465,7 @@ export const complete: Operation<CompleteArguments, CompleteAnswer> = {
     return withoutDefaults([
       args.codec,
       args.token,
-      args.keepResultMs,
+      args.resultTtlMs,
       args.channel,
       args.sharded ? 1 : 0,
       args.result,
@@ -529,12 +529,12 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   },
 }
 
-export interface FindArguments {
+export interface GetArguments {
   /** name of the codec that makes the results */
   readonly codec: string
 }
 
-export type FindAnswer =
+export type GetAnswer =
   | { readonly status: 'found'; readonly token: number; readonly keptUntilMs: number; readonly result: Buffer }
   | { readonly status: 'absent' }
 
@@ -543,8 +543,8 @@ export type FindAnswer =
  *
  * Cost: O(1).
  */
-export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('once/find', '8846b86cf4c68fd9d823acf33724e7efa1359677', { reads: true, bytes: true }, abandonParts, [{ locals: [1] }, findLua, 0, 1, stateModule, 0, 33, findLua, 1, 1, sharedClock, 0, 4, findLua, 2, 1, stateModule, 43, 3, findLua, 3, 7]),
+export const get: Operation<GetArguments, GetAnswer> = {
+  script: /* @__PURE__ */ linked('once/get', '8846b86cf4c68fd9d823acf33724e7efa1359677', { reads: true, bytes: true }, abandonParts, [{ locals: [1] }, getLua, 0, 1, stateModule, 0, 33, getLua, 1, 1, sharedClock, 0, 4, getLua, 2, 1, stateModule, 43, 3, getLua, 3, 7]),
   parts: abandonParts,
   encode(args) {
     return [

@@ -144,7 +144,7 @@ bring_due(K,q,s,j)
 end
 local w=0
 if q.settling then
-w=settle_children(K,q,100)
+w=settle_dependents(K,q,100)
 q.due_ms=math.min(q.due_ms,next_due_ms(K,q,s)or 9007199254740991)
 end
 local x=leave_idle(e,q,l)
@@ -193,14 +193,14 @@ tell_others(K,q)
 save_queue_and_call(a,q,i,h,format_claimed(C,B,D,v))
 E=E and 1 or 0
 return{'claimed',q.now_ms,D,E,F,t,q.chores,v,z,A}` }
-const advanceLua: LuaText = { file: 'lua/queue/advance', taken: [10, 4, 1, 41], text: `local c=ARGV[1]
+const ackAndEnqueueLua: LuaText = { file: 'lua/queue/ack-and-enqueue', taken: [10, 4, 1, 41], text: `local c=ARGV[1]
 local d,e=ARGV[2],ARGV[3]
 local f={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
 local g,h=ARGV,7
 local i,j,k=open_call(a,f,e,d,c)if i then return i end
 if k then
 local l,m=string.match(k,'^(.*)|(.*)$')
-return{'advanced',first_of(m),0,parse_refused(l),duplicates_of(m)}
+return{'acked',first_of(m),0,parse_refused(l),duplicates_of(m)}
 end
 local l=parse_settings(j.settings)
 try_rights(K,j)
@@ -228,7 +228,7 @@ j.enqueued=j.enqueued-1
 end
 end
 if j.settling then
-n.ready=n.ready+settle_children(K,j,100)
+n.ready=n.ready+settle_dependents(K,j,100)
 end
 if frees_others(j)then
 n.ready=math.max(n.ready,1)
@@ -237,7 +237,7 @@ see_to_new(K,j,n)
 tell_others(K,j)
 local p=format_places(o,{})..'|'..format_enqueued(m,n.duplicates)
 save_queue_and_call(a,j,e,d,p)
-return{'advanced',m,j.chores,o,n.duplicates}` }
+return{'acked',m,j.chores,o,n.duplicates}` }
 const agreeLua: LuaText = { file: 'lua/queue/agree', taken: [10, 2, 1, 11], text: `local b=tonumber(ARGV[1])
 local c=ARGV[2]=='1'
 local d,e=known_number(a)
@@ -310,47 +310,6 @@ flag_job(b,m,o,p,q,4)
 end
 local u=read_job(p).id
 return{'waits',n,tonumber(o),u==''and o or u}` }
-const buryLua: LuaText = { file: 'lua/queue/bury', taken: [9, 2, 1, 1, -2, 1, 2, 37], text: `local e=ARGV[1]
-local f,g=ARGV[2],ARGV[3]
-local i,j=ARGV,7
-local h={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
-local k,l,m=open_call(a,h,g,f,e)if k then return k end
-if m then
-return{'buried',0,parse_refused(m)}
-end
-try_rights(K,l)
-local n,o={},{}
-for p=j,#i,4 do
-local q=i[p]
-local r,s,t=judge_job(b,q,tonumber(i[p+1]))
-if t then
-n[#n+1]=(p-j)/4
-n[#n+1]=t
-if t=='cancelled'then
-stop_job(K,l,q)
-end
-else
-local u=read_job(r,l.usual)
-redis.call('ZREM',c,q)
-end_claim(K.groups,K.held,K.turns,l,u,s)
-local v={kind=i[p+2],message=i[p+3]}
-bury_claimed(K,l,q,u,s,v)
-o[#o+1]=s.at_ms
-o[#o+1]=s.name
-end
-end
-note_spans(l,'b',o,l.now_ms,1)
-local p=frees_others(l)and 1 or 0
-if l.settling then
-p=math.max(p,settle_children(K,l,100))
-see_to_rest(d,l)
-end
-if l.idle>0 and p>0 then
-call_idle(d,l,math.min(p,8))
-end
-tell_others(K,l)
-save_queue_and_call(a,l,g,f,format_places(n,{}))
-return{'buried',l.chores,n}` }
 const cancelLua: LuaText = { file: 'lua/queue/cancel', taken: [13, 1, -2, 1, 2, 51], text: `local e,f=ARGV,4
 local d={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
 local g,h=open_to_change(a,d)if g then return g end
@@ -392,7 +351,7 @@ i[#i+1]='cancelled'
 end
 end
 if h.settling then
-local k=settle_children(K,h,100)
+local k=settle_dependents(K,h,100)
 see_to_rest(c,h)
 if h.idle>0 then
 call_idle(c,h,math.min(k,8))
@@ -404,7 +363,7 @@ end
 tell_others(K,h)
 save_queue(a,h)
 return{'cancelled',h.chores,i}` }
-const changeParentsLua: LuaText = { file: 'lua/queue/change-parents', taken: [12, 2, -3, 1, 3, 1, 1, 33], text: `local d=ARGV[4]
+const changeDependenciesLua: LuaText = { file: 'lua/queue/change-dependencies', taken: [12, 2, -3, 1, 3, 1, 1, 40], text: `local d=ARGV[4]
 local e,f=ARGV,5
 local c={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
 local g,h=open_to_change(a,c)if g then return g end
@@ -424,15 +383,22 @@ end
 try_rights(K,h)
 local m=read_wants(K.jobs,i)
 for n=f,#e,2 do
-change_parent(K,h,i,m,e[n]=='1',e[n+1])
+change_dependency(
+K,
+h,
+i,
+m,
+e[n]=='1',
+e[n+1]
+)
 end
 local n=0
 local o=save_wants(K.children,K.jobs,i,m)
-if o==0 and unblock_child(K,h,i,read_job(j,h.usual),k,m.delay_ms)then
+if o==0 and unblock_dependent(K,h,i,read_job(j,h.usual),k,m.delay_ms)then
 n=1
 end
 if h.settling then
-n=n+settle_children(K,h,100)
+n=n+settle_dependents(K,h,100)
 see_to_rest(b,h)
 end
 if h.idle>0 then
@@ -564,8 +530,8 @@ set_limits(m,g)
 if g.rate_limit>=0 then
 m.rate_burst=g.rate_limit>0 and j or 0
 end
-m.keep_count=pick(h,m.keep_count)
-m.keep_ms=pick(i,m.keep_ms)
+m.retention_count=pick(h,m.retention_count)
+m.retention_ms=pick(i,m.retention_ms)
 local p=format_settings(m)
 if l.began_us>0 or p~=format_settings(parse_settings())then
 begin_queue(a,l)
@@ -587,10 +553,22 @@ m.paused and 1 or 0,
 m.concurrency,
 m.rate_limit,
 m.rate_window_ms,
-m.keep_count,
-m.keep_ms,
+m.retention_count,
+m.retention_ms,
 m.rate_burst,
 }` }
+const countDeadLua: LuaText = { file: 'lua/queue/count-dead', taken: [9, 12], text: `local c=open_queue(a)if c then return c end
+local d=redis.call('HSCAN',b,'0','COUNT','1000')[2]
+local e={}
+for f=1,#d,2 do
+local g,h,i,j,k,l=
+string.match(d[f+1],'^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
+local m={d[f],tonumber(h),tonumber(i),tonumber(j),tonumber(k),l}
+for n,o in ipairs(m)do
+e[#e+1]=o
+end
+end
+return{'dead',e}` }
 const deliveredLua: LuaText = { file: 'lua/queue/delivered', taken: [9, 4, 1, 1, 1, 1, 1, 23], text: `local d=ARGV[1]
 local e=tonumber(ARGV[2])
 local f=tonumber(ARGV[3])
@@ -620,6 +598,27 @@ if m then
 return{'behind'}
 end
 return{'delivered'}` }
+const dependenciesLua: LuaText = { file: 'lua/queue/dependencies', taken: [9, 3, 1, 1, 1, 9, 1, 8], text: `local f=ARGV[1]
+local g=ARGV[2]
+local h=tonumber(ARGV[3]or 0)
+local i=open_queue(a,f)if i then return i end
+local j=find_job(c,b,g)
+local k=j and redis.call('HGET',b,'d'..j)
+local l,m,n={},0,budget_of(math.huge)
+if k then
+for o in each_ref(k)do
+m=m+1
+if not is_left(n)then
+break
+end
+local p=redis.call('ZSCORE',d,o..'\\0'..j)
+and tonumber(redis.call('ZSCORE',e,o)or 1)>0
+if m>h then
+spend(n,1,tell_dependency(l,b,o,p))
+end
+end
+end
+return{'dependencies',l}` }
 const disbandLua: LuaText = { file: 'lua/queue/disband', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
 if redis.call('HGET',a,'agreed_us')~=b then
 return{'kept'}
@@ -737,7 +736,7 @@ local r=(q-i)/22
 enqueue_spec(K,k,p,q,r,string.format(n,m-o+r))
 end
 if k.settling then
-p.ready=p.ready+settle_children(K,k,100)
+p.ready=p.ready+settle_dependents(K,k,100)
 end
 see_to_new(K,k,p)
 tell_others(K,k)
@@ -767,19 +766,48 @@ save_queue(a,i)
 redis.call('ZADD',c,unpack(m))
 end
 return{'extended',j,j+e,l}` }
-const failuresLua: LuaText = { file: 'lua/queue/failures', taken: [9, 12], text: `local c=open_queue(a)if c then return c end
-local d=redis.call('HSCAN',b,'0','COUNT','1000')[2]
-local e={}
-for f=1,#d,2 do
-local g,h,i,j,k,l=
-string.match(d[f+1],'^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
-local m={d[f],tonumber(h),tonumber(i),tonumber(j),tonumber(k),l}
-for n,o in ipairs(m)do
-e[#e+1]=o
+const failLua: LuaText = { file: 'lua/queue/fail', taken: [9, 2, 1, 1, -2, 1, 2, 37], text: `local e=ARGV[1]
+local f,g=ARGV[2],ARGV[3]
+local i,j=ARGV,7
+local h={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
+local k,l,m=open_call(a,h,g,f,e)if k then return k end
+if m then
+return{'failed',0,parse_refused(m)}
+end
+try_rights(K,l)
+local n,o={},{}
+for p=j,#i,4 do
+local q=i[p]
+local r,s,t=judge_job(b,q,tonumber(i[p+1]))
+if t then
+n[#n+1]=(p-j)/4
+n[#n+1]=t
+if t=='cancelled'then
+stop_job(K,l,q)
+end
+else
+local u=read_job(r,l.usual)
+redis.call('ZREM',c,q)
+end_claim(K.groups,K.held,K.turns,l,u,s)
+local v={kind=i[p+2],message=i[p+3]}
+fail_claimed(K,l,q,u,s,v)
+o[#o+1]=s.at_ms
+o[#o+1]=s.name
 end
 end
-return{'failures',e}` }
-const findLua: LuaText = { file: 'lua/queue/find', taken: [9, 2, 1, 15], text: `local d=ARGV[1]
+note_spans(l,'b',o,l.now_ms,1)
+local p=frees_others(l)and 1 or 0
+if l.settling then
+p=math.max(p,settle_dependents(K,l,100))
+see_to_rest(d,l)
+end
+if l.idle>0 and p>0 then
+call_idle(d,l,math.min(p,8))
+end
+tell_others(K,l)
+save_queue_and_call(a,l,g,f,format_places(n,{}))
+return{'failed',l.chores,n}` }
+const getLua: LuaText = { file: 'lua/queue/get', taken: [9, 2, 1, 15], text: `local d=ARGV[1]
 local e,f=ARGV,2
 local g,h=open_queue(a,d)if g then return g end
 local i,j,k={},{},0
@@ -822,8 +850,8 @@ o.paused and 1 or 0,
 o.concurrency,
 o.rate_limit,
 o.rate_window_ms,
-o.keep_count,
-o.keep_ms,
+o.retention_count,
+o.retention_ms,
 r+redis.call('ZCARD',c)+redis.call('ZCARD',f),
 redis.call('ZCARD',d),
 redis.call('ZCOUNT',e,'-inf','(+inf'),
@@ -835,7 +863,7 @@ n.idle,
 n.enqueued,
 n.acked,
 n.retried,
-n.buried,
+n.failed,
 n.reclaimed,
 n.cancelled,
 n.ready,
@@ -849,7 +877,7 @@ n.blocked,
 redis.call('ZCARD',k),
 read_burst(a,'burst',o),
 }` }
-const listFailedLua: LuaText = { file: 'lua/queue/list-failed', taken: [8, 4, 1, 8], text: `local e=ARGV[1]
+const listDeadLua: LuaText = { file: 'lua/queue/list-dead', taken: [8, 4, 1, 8], text: `local e=ARGV[1]
 local f=ARGV[2]
 local g=tonumber(ARGV[3])
 local h=tonumber(ARGV[4])
@@ -997,27 +1025,6 @@ g[#g+1]=string.sub(l,n)
 end
 end
 return{'outbox',g}` }
-const parentsLua: LuaText = { file: 'lua/queue/parents', taken: [9, 3, 1, 1, 1, 9, 1, 8], text: `local f=ARGV[1]
-local g=ARGV[2]
-local h=tonumber(ARGV[3]or 0)
-local i=open_queue(a,f)if i then return i end
-local j=find_job(c,b,g)
-local k=j and redis.call('HGET',b,'d'..j)
-local l,m,n={},0,budget_of(math.huge)
-if k then
-for o in each_ref(k)do
-m=m+1
-if not is_left(n)then
-break
-end
-local p=redis.call('ZSCORE',d,o..'\\0'..j)
-and tonumber(redis.call('ZSCORE',e,o)or 1)>0
-if m>h then
-spend(n,1,tell_parent(l,b,o,p))
-end
-end
-end
-return{'parents',l}` }
 const proposeLua: LuaText = { file: 'lua/queue/propose', taken: [9, 1, 1, 5], text: `local b=tonumber(ARGV[1])
 local c,d=open_queue(a,nil,b)if c then return c end
 if d.partitions>0 then
@@ -1171,7 +1178,7 @@ end
 end
 end
 if k.settling then
-o=o+settle_children(K,k,100)
+o=o+settle_dependents(K,k,100)
 see_to_rest(c,k)
 end
 call_for_returned(c,k,o,n)
@@ -1236,7 +1243,7 @@ publish(f,k.events,k.now_ms)
 end
 save_queue(a,k)
 return{'changed',m}` }
-const requeueFailedLua: LuaText = { file: 'lua/queue/requeue-failed', taken: [12, 4, -5, 1, 5, 39], text: `local h=ARGV[4]
+const requeueDeadLua: LuaText = { file: 'lua/queue/requeue-dead', taken: [12, 4, -5, 1, 5, 39], text: `local h=ARGV[4]
 local i=tonumber(ARGV[5])
 local j=ARGV[6]=='1'
 local k=tonumber(ARGV[7]or 0)
@@ -1264,7 +1271,7 @@ end
 end
 local q=j and 0 or p
 if m.settling then
-q=q+settle_children(K,m,100)
+q=q+settle_dependents(K,m,100)
 see_to_rest(e,m)
 end
 if m.idle>0 then
@@ -1340,7 +1347,7 @@ local A={kind=i[s+3],message=i[s+4]}
 redis.call('ZREM',c,u)
 end_claim(K.groups,K.held,K.turns,l,y,w)
 if w.attempts>=y.max_attempts then
-bury_claimed(K,l,u,y,w,A)
+fail_claimed(K,l,u,y,w,A)
 o[#o+1]=t
 note_spans(l,'b',{w.at_ms,w.name},l.now_ms,1)
 else
@@ -1360,7 +1367,7 @@ end
 end
 note_spans(l,'t',r,l.now_ms,1)
 if l.settling then
-q=q+settle_children(K,l,100)
+q=q+settle_dependents(K,l,100)
 see_to_rest(d,l)
 end
 if l.idle>0 then
@@ -1566,7 +1573,7 @@ end
 end
 i.settling=i.settling or redis.call('ZRANGE',d,'0','0','WITHSCORES')[2]=='0'
 if i.settling then
-local l=settle_children(K,i,100)
+local l=settle_dependents(K,i,100)
 if i.idle>0 then
 call_idle(b,i,math.min(l,8))
 see_to_rest(b,i)
@@ -1620,7 +1627,7 @@ return d,e,f
 end
 local g,h,i=judge_acks(a.jobs,d,e)
 local function change_others(a,b,c)
-if b.keep_count+b.keep_ms>0 or a.done>0 then
+if b.retention_count+b.retention_ms>0 or a.done>0 then
 return true
 end
 for d=2,#c,3 do
@@ -1731,9 +1738,9 @@ beginning_of(d.message)
 redis.call('HSET',a,e,j)
 return tonumber(g)
 end
-local function bury_job(a,b,c,d,e,f)
+local function end_dead(a,b,c,d,e,f)
 if has_flag(e.flags,2)then
-end_parent(a.jobs,a.parents,b,c,d.id,'d',f.kind..'\\0'..f.message)
+end_dependency(a.jobs,a.parents,b,c,d.id,'d',f.kind..'\\0'..f.message)
 e.flags=e.flags-2
 end
 local g=count_dead(a.kinds,b,c,f)
@@ -1748,15 +1755,15 @@ pack_run(e,'d',b.now_ms),
 pack_failure(b.now_ms,f)
 )
 free_unique(a.ids,d,c,true)
-b.dead,b.buried=b.dead+e.size,b.buried+1
+b.dead,b.failed=b.dead+e.size,b.failed+1
 end
-local function bury_claimed(a,b,c,d,e,f)
+local function fail_claimed(a,b,c,d,e,f)
 local g=f.kind
 note_history(a.jobs,c,e,{what='b',at_ms=b.now_ms,claimed_ms=e.at_ms,kind=g})
-happened(b,'buried',c,d,e,g)
+happened(b,'dead',c,d,e,g)
 local h={state='d',kind=g,message=f.message,result=''}
 note_end(a.jobs,b,c,d,e,h)
-bury_job(a,b,c,d,e,f)
+end_dead(a,b,c,d,e,f)
 end
 local function leave_dead(a,b,c,d)
 redis.call('ZREM',a.dead,c)
@@ -1803,7 +1810,7 @@ end` }
 const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies', taken: [14, 3, 7, 6, 1, 3, 7, 10, 2, 2, 1, 5, 2, 17, 12, 13, 210, 2, -298, 3, 13, 4, 236, 9, 70, 5, -73, 26, 5, 35, -165, 10, -88, 15, 11, 11, -20, 7, 15, 13, 3, 21, 16, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11, -150, 8], text: `local function pack_end(a,b,c)
 return struct.pack('>c1Hc0',a,#b,b)..c
 end
-local function end_parent(a,b,c,d,e,f,g)
+local function end_dependency(a,b,c,d,e,f,g)
 redis.call('HSET',a,'z'..d,pack_end(f,e==''and d or e,g))
 redis.call('ZADD',b,'0',d)
 c.settling=true
@@ -1812,7 +1819,7 @@ end
 local function each_ref(a)
 return string.gmatch(string.match(a,'%z(.*)$')or'','[^%z]+')
 end
-local function leave_parents(a,b,c,d)
+local function leave_dependencies(a,b,c,d)
 local e={}
 for f in each_ref(d)do
 e[#e+1]=f..'\\0'..c
@@ -1822,14 +1829,14 @@ redis.call('ZREM',a,unpack(e))
 end
 b.work=(b.work or 0)+#e
 end
-local function forget_parent(a,b,c)
+local function forget_dependency(a,b,c)
 redis.call('HDEL',a,'y'..c)
 if redis.call('ZSCORE',b,c)~='0'then
 redis.call('HDEL',a,'z'..c)
 redis.call('ZREM',b,c)
 end
 end
-local function unname_parents(a,b,c)
+local function unname_dependencies(a,b,c)
 local d,e={},{}
 for f,g in ipairs(c)do
 d[f]='y'..g
@@ -1839,27 +1846,27 @@ if g and tonumber(g)>1 then
 e[#e+1]=d[f]
 e[#e+1]=string.format('%d',g-1)
 else
-forget_parent(a,b,c[f])
+forget_dependency(a,b,c[f])
 end
 end
 if#e>0 then
 redis.call('HSET',a,unpack(e))
 end
 end
-local function drop_parents(a,b,c,d,e)
+local function drop_dependencies(a,b,c,d,e)
 local f=redis.call('HGET',b,'d'..e)
 if not f then
 return
 end
-leave_parents(a,d,e,f)
+leave_dependencies(a,d,e,f)
 local g={}
 for h in each_ref(f)do
 g[#g+1]=h
 end
-unname_parents(b,c,g)
+unname_dependencies(b,c,g)
 redis.call('HDEL',b,'d'..e)
 end
-local function settle_children(a,b,c)
+local function settle_dependents(a,b,c)
 local d=0
 local function unpack_end(a)
 return struct.unpack('>c1Hc0',a)
@@ -1868,21 +1875,21 @@ local function unblock(a,b,c,d)
 redis.call('ZREM',a,c)
 b.blocked=b.blocked-d.size
 end
-local function bury_child(a,b,c,d,e,f)
-local g={what='b',at_ms=b.now_ms,claimed_ms=0,kind='parent-failed'}
+local function fail_dependent(a,b,c,d,e,f)
+local g={what='b',at_ms=b.now_ms,claimed_ms=0,kind='dependency-failed'}
 note_history(a.jobs,c,e,g)
-happened(b,'buried',c,d,e,'parent-failed')
+happened(b,'dead',c,d,e,'dependency-failed')
 count_job(b,'d',e.name)
-local h={state='d',kind='parent-failed',message=f,result=''}
+local h={state='d',kind='dependency-failed',message=f,result=''}
 note_end(a.jobs,b,c,d,e,h)
-bury_job(a,b,c,d,e,h)
+end_dead(a,b,c,d,e,h)
 end
-local function unblock_child(a,b,c,d,e,f)
+local function unblock_dependent(a,b,c,d,e,f)
 unblock(a.blocked,b,c,e)
 wait_again(a,b,c,d,e,b.now_ms+f)
 return f==0
 end
-local function settle_child(a,b,c,d,e)
+local function settle_dependent(a,b,c,d,e)
 local f=redis.call('HMGET',a.jobs,c,'r'..c,'d'..c)
 local g=f[1]and f[2]and unpack_run(f[2])
 if not g or g.state~='w'then
@@ -1891,11 +1898,11 @@ end
 local h=read_job(f[1],b.usual)
 local i,j,k=string.match(f[3],'^(%a)(%d+)(.*)$')
 if(d=='d'or d=='x')and i~='r'then
-local l="parent '"..e.."' "..(d=='d'and'is dead'or'was cancelled')
+local l="dependency '"..e.."' "..(d=='d'and'is dead'or'was cancelled')
 unblock(a.blocked,b,c,g)
-leave_parents(a.children,b,c,f[3])
+leave_dependencies(a.children,b,c,f[3])
 if i=='b'then
-bury_child(a,b,c,h,g,l)
+fail_dependent(a,b,c,h,g,l)
 else
 cancel_job(a,b,c,h,g)
 end
@@ -1906,7 +1913,7 @@ if tonumber(j)>1 then
 return false
 end
 local l=tonumber(string.match(k,'^ (%d+)'))
-return unblock_child(a,b,c,h,g,l)
+return unblock_dependent(a,b,c,h,g,l)
 end
 while c>0 do
 local e=redis.call('ZRANGEBYSCORE',a.parents,'0','0','LIMIT','0','1')[1]
@@ -1928,7 +1935,7 @@ put_out_end(a.jobs,a.outbox,b,p,e,j,string.sub(i,l))
 if b.moved>=4194304 then
 break
 end
-elseif settle_child(a,b,p,j,k)then
+elseif settle_dependent(a,b,p,j,k)then
 d=d+1
 end
 end
@@ -1951,7 +1958,7 @@ c.copied=h+#i
 else
 flag_job(a,c,d,e,f,128)
 end
-end_parent(a,b,c,d,g,'f',i)
+end_dependency(a,b,c,d,g,'f',i)
 end
 local function link_here(a,b,c,d,e)
 local f,g,h=find_job(a,b,e)
@@ -1962,7 +1969,7 @@ if h and h.state=='f'then
 link_done(b,c,d,f,g,h)
 elseif h and h.state=='d'then
 local i,j,k=unpack_failure(redis.call('HGET',b,'e'..f))
-end_parent(b,c,d,f,read_job(g).id,'d',j..'\\0'..k)
+end_dependency(b,c,d,f,read_job(g).id,'d',j..'\\0'..k)
 else
 flag_job(b,d,f,g,h,2)
 end
@@ -1999,7 +2006,7 @@ g[h*2-1],g[h*2]=f[h],string.format('%d',(i or 0)+1)
 end
 redis.call('HSET',b,unpack(g))
 end
-local function link_parents(a,b,c,d,e,f)
+local function link_dependencies(a,b,c,d,e,f)
 local g,h={},{}
 for i in string.gmatch(d,'[^%z]+')do
 local j=i
@@ -2036,7 +2043,7 @@ f[#f+1]=g
 end
 return{policy=d,delay_ms=tonumber(e),refs=f}
 end
-local function add_parent(a,b,c,d,e)
+local function add_dependency(a,b,c,d,e)
 local f=link_here(a.ids,a.jobs,a.parents,b,string.sub(e,2))
 for g,h in ipairs(d.refs)do
 if h==f then
@@ -2049,7 +2056,7 @@ redis.call('HSET',a.jobs,'y'..f,string.format('%d',g+1))
 d.refs[#d.refs+1]=f
 end
 end
-local function remove_parent(a,b,c,d)
+local function remove_dependency(a,b,c,d)
 local e=d
 if string.sub(d,1,1)=='l'then
 e=find_job(a.ids,a.jobs,string.sub(d,2))or''
@@ -2058,16 +2065,16 @@ for f,g in ipairs(c.refs)do
 if g==e then
 table.remove(c.refs,f)
 redis.call('ZREM',a.children,e..'\\0'..b)
-unname_parents(a.jobs,a.parents,{e})
+unname_dependencies(a.jobs,a.parents,{e})
 return
 end
 end
 end
-local function change_parent(a,b,c,d,e,f)
+local function change_dependency(a,b,c,d,e,f)
 if e then
-add_parent(a,b,c,d,f)
+add_dependency(a,b,c,d,f)
 else
-remove_parent(a,c,d,f)
+remove_dependency(a,c,d,f)
 end
 end
 local function save_wants(a,b,c,d)
@@ -2081,7 +2088,7 @@ local f=string.format('%s%d %.0f',d.policy,e,d.delay_ms)
 redis.call('HSET',b,'d'..c,f..'\\0'..table.concat(d.refs,'\\0'))
 return e
 end
-local function hear_of_parent(a,b,c,d,e,f)
+local function hear_of_dependency(a,b,c,d,e,f)
 local g='q'..d..'\\1'..e
 if redis.call('HEXISTS',a,'y'..g)==1 then
 redis.call('HSET',a,'z'..g,f)
@@ -2212,7 +2219,7 @@ end
 catch_up(a,b,c)
 end
 if is_marked(b,4)then
-local function note_parents_due(a,b)
+local function note_dependencies_due(a,b)
 local c=redis.call('ZRANGE',a,'0','0','WITHSCORES')[2]
 if c=='0'then
 b.settling=true
@@ -2220,7 +2227,7 @@ elseif c and tonumber(c)<=b.now_ms then
 b.chores=with_flag(b.chores,4)
 end
 end
-note_parents_due(a.parents,b)
+note_dependencies_due(a.parents,b)
 end
 if is_marked(b,8)and not c.paused then
 spawn_due(a,b,100)
@@ -2319,10 +2326,10 @@ end
 end
 local function note_end(a,b,c,d,e,f)
 local g=e and has_flag(e.flags,4)
-if not g and d.keep_result_ms==0 then
+if not g and d.result_ttl_ms==0 then
 return
 end
-local h,i='',d.keep_result_ms
+local h,i='',d.result_ttl_ms
 if g then
 h=redis.call('HGET',a,'w'..c)or''
 redis.call('HDEL',a,'w'..c)
@@ -2377,10 +2384,10 @@ if d.tags~=''or f then
 leave_tags(a.tagged,c,d.tags,f)
 end
 if e and has_flag(e.flags,2)then
-end_parent(a.jobs,a.parents,b,c,d.id,'x','')
+end_dependency(a.jobs,a.parents,b,c,d.id,'x','')
 end
 if e and has_flag(e.flags,32)then
-drop_parents(a.children,a.jobs,a.parents,b,c)
+drop_dependencies(a.children,a.jobs,a.parents,b,c)
 end
 end
 local function cancel_job(a,b,c,d,e)
@@ -2398,7 +2405,7 @@ end_claim(a.groups,a.held,a.turns,b,e,f)
 cancel_job(a,b,c,e,f)
 end
 local function finish_jobs(a,b,c,d)
-local e=c.keep_count+c.keep_ms>0
+local e=c.retention_count+c.retention_ms>0
 local f,g,h,i={},{},{},{}
 local j={}
 for k=1,#d,3 do
@@ -2412,7 +2419,7 @@ j[#j+1]=m.at_ms
 j[#j+1]=m.name
 local o=m.flags~=1 and read_job(redis.call('HGET',a.jobs,l),b.usual)or nil
 if has_flag(m.flags,2)then
-end_parent(a.jobs,a.parents,b,l,o.id,'f',n)
+end_dependency(a.jobs,a.parents,b,l,o.id,'f',n)
 m.flags=m.flags-2
 end
 if o and o.group~=''then
@@ -2459,14 +2466,14 @@ store_ends(a.done,a.jobs,g,h,i)
 if b.done>0 then
 local function drop_done(a,b,c,d)
 local e={}
-if c.keep_ms>0 then
+if c.retention_ms>0 then
 e=
-redis.call('ZRANGEBYSCORE',a.done,'-inf',b.now_ms-c.keep_ms,'LIMIT','0',d)
+redis.call('ZRANGEBYSCORE',a.done,'-inf',b.now_ms-c.retention_ms,'LIMIT','0',d)
 end
-local f=c.keep_ms==0 and d or 0
-if c.keep_count>0 then
+local f=c.retention_ms==0 and d or 0
+if c.retention_count>0 then
 local g=redis.pcall('ZCARD',a.done)
-f=type(g)=='number'and g-c.keep_count or 0
+f=type(g)=='number'and g-c.retention_count or 0
 end
 if f>#e then
 e=redis.pcall('ZRANGE',a.done,'0',math.min(f,d)-1)
@@ -2620,7 +2627,7 @@ end
 d[#d+1]=c
 redis.call('HSET',a,'w'..b,table.concat(d,' '))
 end` }
-const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue', taken: [265, 3, 1, 7, -192, 3, -61, 19, 65, 16, 152, 11, 3, 53, -257, 7, 1, 11, 126, 11, -35, 22, -103, 26, 1, 15, 19, 8, -25, 15, 70, 7, -14, 3, -206, 8, 2, 15, 2, 7, 117, 7], text: `local function first_of(a)
+const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue', taken: [266, 3, 1, 7, -193, 3, -61, 19, 65, 16, 153, 11, 3, 53, -258, 7, 1, 11, 127, 11, -35, 22, -104, 26, 1, 16, 19, 8, -25, 15, 70, 7, -14, 3, -207, 8, 2, 15, 2, 7, 118, 7], text: `local function first_of(a)
 return tonumber(string.match(a,'^%d+'))
 end
 local function duplicates_of(a)
@@ -2649,12 +2656,12 @@ group=a[b+11],
 unique=c==''and''or a[b+13]..c,
 trace=a[b+16],
 tags=a[b+17],
-keep_result_ms=tonumber(a[b+21]),
+result_ttl_ms=tonumber(a[b+21]),
 }
 end
 local function holder_of_id(a,b,c)
 local d=redis.call('HGET',a.ids,'i'..c)
-local e=d and b.done>0 and parse_settings(b.settings).keep_ms or 0
+local e=d and b.done>0 and parse_settings(b.settings).retention_ms or 0
 if e==0 then
 return d or nil
 end
@@ -2816,7 +2823,8 @@ count_job(b,'e',h.name)
 local o=g[d+18]
 if
 o~=''
-and link_parents(a,b,f,o,g[d+19],j)>0
+and link_dependencies(a,b,f,o,g[d+19],j)
+>0
 then
 add_blocked(a.blocked,a.jobs,a.tagged,b,f,h,i)
 else
@@ -3466,7 +3474,7 @@ id='',
 unique='',
 trace='',
 tags='',
-keep_result_ms=0,
+result_ttl_ms=0,
 }
 end
 local c,d,e,f,g,h=struct.unpack('>BHc0i4HI4',a)
@@ -3489,7 +3497,7 @@ id=o,
 unique=p,
 trace=q,
 tags=r,
-keep_result_ms=s,
+result_ttl_ms=s,
 }
 end
 local function has_flag(a,b)
@@ -3556,7 +3564,7 @@ a.unique,
 a.trace,
 #a.tags,
 a.tags,
-a.keep_result_ms
+a.result_ttl_ms
 )
 end
 local function add_run(a,b,c)
@@ -3737,7 +3745,7 @@ end_claim(a.groups,a.held,a.turns,b,h,i)
 if i.state=='x'then
 cancel_job(a,b,f,h,i)
 elseif i.attempts>=h.max_attempts then
-bury_claimed(a,b,f,h,i,LOST)
+fail_claimed(a,b,f,h,i,LOST)
 count_job(b,'d',i.name)
 else
 happened(b,'reclaimed',f,h,i,LOST.kind)
@@ -4020,7 +4028,7 @@ local e=redis.call('HGET',a,b)
 local f=e and read_job(e).id or''
 return'',f==''and b or f
 end
-local function tell_parent(a,b,c,d)
+local function tell_dependency(a,b,c,d)
 local e,f=split_ref(b,c)
 local g,h,i,j='pending','','',''
 local k=not d and redis.call('HGET',b,'z'..c)
@@ -4081,7 +4089,7 @@ if j and redis.call('HEXISTS',b,'z'..h)==1 then
 redis.call('ZADD',c,'0',h)
 d.settling=true
 else
-hear_of_parent(b,c,d,e,f,pack_end('a',f,''))
+hear_of_dependency(b,c,d,e,f,pack_end('a',f,''))
 end
 end
 local function work_of(a)
@@ -4112,7 +4120,7 @@ elseif j>d.newest then
 d.newest=j
 if l=='e'then
 local n,o=unpack_end(m)
-hear_of_parent(a.jobs,a.parents,b,d.source,o,m)
+hear_of_dependency(a.jobs,a.parents,b,d.source,o,m)
 else
 g=g+take_job(a,b,c,m)
 end
@@ -4132,7 +4140,7 @@ or{}
 local j,k=unpack_end(redis.call('HGET',a.jobs,'z'..g))
 for l,m in ipairs(i)do
 redis.call('ZREM',a.children,m)
-if settle_child(a,b,string.sub(m,#g+2),j,k)then
+if settle_dependent(a,b,string.sub(m,#g+2),j,k)then
 d=d+1
 end
 end
@@ -4141,7 +4149,7 @@ end
 return d,c
 end
 local d,e=settle_asked(a,b,c)
-return d+settle_children(a,b,e)
+return d+settle_dependents(a,b,e)
 end` }
 const plainModule: LuaText = { file: 'lua/shared/queue/plain', taken: [39, 10, -28, 3, 25, 6, 18, 38, -55, 10, 46, 15, 48, 22, -67, 4, -106, 1, 1, 4, 100, 12, 55, 4, -197, 7, 190, 11, 1, 18, -77, 2, 1, 12, 62, 4, 14, 6, -15, 7, -103, 8, 103, 2, 1, 8, -267, 3], text: `local function is_quiet(a,b)
 if
@@ -4517,7 +4525,7 @@ redis.call('ZREM',a.scheduled,c)
 b.scheduled=b.scheduled-f
 elseif g=='w'then
 unblock(a.blocked,b,c,e)
-leave_parents(a.children,b,c,redis.call('HGET',a.jobs,'d'..c)or'')
+leave_dependencies(a.children,b,c,redis.call('HGET',a.jobs,'d'..c)or'')
 elseif g=='d'then
 leave_dead(a,b,c,e)
 elseif g=='f'then
@@ -4733,7 +4741,7 @@ local b,c=a.cron,a.time_zone
 return struct.pack('>ddHc0Hc0',a.every_ms,a.offset_ms,#b,b,#c,c)
 end
 local function pack_template(a)
-a.id,a.keep_result_ms='',0
+a.id,a.result_ttl_ms='',0
 if a.unique~=''then
 a.unique=a.till..a.unique
 end
@@ -4833,7 +4841,7 @@ return nil
 elseif a.state=='x'then
 return'cancelled'
 elseif a.state=='d'then
-return'buried'
+return'dead'
 elseif a.state=='f'then
 return'acked'
 end
@@ -4919,7 +4927,7 @@ local HAPPENED={
 t='retried',
 l='reclaimed',
 g='released',
-b='buried',
+b='dead',
 q='requeued',
 x='stopping',
 f='acked',
@@ -5027,7 +5035,7 @@ minute=z,
 enqueued=B,
 acked=C,
 retried=D,
-buried=E,
+failed=E,
 reclaimed=F,
 cancelled=G,
 ready=I,
@@ -5077,7 +5085,7 @@ a.minute,
 a.enqueued,
 a.acked,
 a.retried,
-a.buried,
+a.failed,
 a.reclaimed,
 a.cancelled,
 a.ready,
@@ -5143,8 +5151,8 @@ concurrency=tonumber(c),
 rate_limit=tonumber(d),
 rate_window_ms=tonumber(e),
 rate_burst=0,
-keep_count=tonumber(f),
-keep_ms=tonumber(g),
+retention_count=tonumber(f),
+retention_ms=tonumber(g),
 }
 end
 local function read_burst(a,b,c)
@@ -5229,8 +5237,8 @@ a.paused and 1 or 0,
 a.concurrency,
 a.rate_limit,
 a.rate_window_ms,
-a.keep_count,
-a.keep_ms
+a.retention_count,
+a.retention_ms
 )
 end
 local function moves_of(a,b)
@@ -5720,26 +5728,26 @@ end` }
 const PARTS: readonly string[] = ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'tagged', 'inbox']
 const ackAndClaimPlainParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7])
 const ackAndClaimParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 22, 23, 24, 25, 26, 5, 27, 6, 7])
-const advanceParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 22, 26, 5, 27, 6, 7])
+const ackAndEnqueueParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 22, 26, 5, 27, 6, 7])
 const agreeParts = /* @__PURE__ */ pick(PARTS, [0])
 const askParts = /* @__PURE__ */ pick(PARTS, [0, 21])
 const awaitEndParts = /* @__PURE__ */ pick(PARTS, [0, 1, 14, 26])
-const buryParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 11, 12, 13, 14, 15, 16, 17, 4, 19, 20, 21, 22, 26, 5, 27, 6, 7])
 const cancelParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 22, 26, 5, 27, 6, 7])
-const changeParentsParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 4, 19, 20, 21, 22, 26, 5, 27, 6, 7])
+const changeDependenciesParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 4, 19, 20, 21, 22, 26, 5, 27, 6, 7])
 const clearParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 22, 28, 23, 24, 25, 26, 5, 27, 6, 7])
 const configureGroupParts = /* @__PURE__ */ pick(PARTS, [0, 11, 12, 13, 4])
 const configureParts = /* @__PURE__ */ pick(PARTS, [0, 4])
+const countDeadParts = /* @__PURE__ */ pick(PARTS, [0, 17])
 const deliveredParts = /* @__PURE__ */ pick(PARTS, [0, 1, 22])
+const dependenciesParts = /* @__PURE__ */ pick(PARTS, [0, 1, 14, 20, 21])
 const extendParts = /* @__PURE__ */ pick(PARTS, [0, 1, 3])
-const failuresParts = /* @__PURE__ */ pick(PARTS, [0, 17])
-const findParts = /* @__PURE__ */ pick(PARTS, [0, 1, 14])
+const failParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 11, 12, 13, 14, 15, 16, 17, 4, 19, 20, 21, 22, 26, 5, 27, 6, 7])
+const getParts = /* @__PURE__ */ pick(PARTS, [0, 1, 14])
 const inspectParts = /* @__PURE__ */ pick(PARTS, [0, 2, 8, 9, 3, 10, 11, 15, 18, 19, 22])
-const listFailedParts = /* @__PURE__ */ pick(PARTS, [0, 1, 16, 17])
+const listDeadParts = /* @__PURE__ */ pick(PARTS, [0, 1, 16, 17])
 const listParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 3, 10, 15, 18, 19])
 const listenParts = /* @__PURE__ */ pick(PARTS, [0, 5])
 const noteParts = /* @__PURE__ */ pick(PARTS, [0, 1, 14, 5])
-const parentsParts = /* @__PURE__ */ pick(PARTS, [0, 1, 14, 20, 21])
 const receiveParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 4, 19, 20, 21, 22, 28, 26, 5, 27, 6, 7])
 const recurParts = /* @__PURE__ */ pick(PARTS, [0, 4, 23, 24, 25])
 const recurrencesParts = /* @__PURE__ */ pick(PARTS, [0, 23, 24, 25])
@@ -5823,6 +5831,15 @@ function readKindText_CountInteger_FirstMsInteger_LastMsInteger_NumberInteger_Me
   return found
 }
 
+function readQueueText_IdText_StateText_ResultBytes_KindText_MessageTextList(part: Reply | undefined): ({ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }>(Math.ceil(flat.length / 6))
+  for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
+    found[to] = { queue: asText(flat[from]), id: asText(flat[from + 1]), state: asText(flat[from + 2]), result: asBytes(flat[from + 3]), kind: asText(flat[from + 4]), message: asText(flat[from + 5]) }
+  }
+  return found
+}
+
 function readNumberInteger_IdText_NameText_StateText_AttemptsInteger_TokenInteger_AtMsInteger_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_GroupText_UniqueText_TraceText_TagsText_BytesInteger_PayloadBytes_FailedAtMsInteger_FailureText_MessageText_ProgressBytes_ResultBytesOrNull_TrackedFlagList(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
   const flat = asList(part)
   const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
@@ -5859,15 +5876,6 @@ function readNumberInteger_TargetText_AheadInteger_WhatBytesList(part: Reply | u
   return found
 }
 
-function readQueueText_IdText_StateText_ResultBytes_KindText_MessageTextList(part: Reply | undefined): ({ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string })[] {
-  const flat = asList(part)
-  const found = new Array<{ readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }>(Math.ceil(flat.length / 6))
-  for (let from = 0, to = 0; from < flat.length; from += 6, to++) {
-    found[to] = { queue: asText(flat[from]), id: asText(flat[from + 1]), state: asText(flat[from + 2]), result: asBytes(flat[from + 3]), kind: asText(flat[from + 4]), message: asText(flat[from + 5]) }
-  }
-  return found
-}
-
 function readIdText_NextMsInteger_LastMsInteger_LastJobInteger_RunsInteger_KnownMsInteger_ShortFlag_EveryMsInteger_OffsetMsInteger_CronText_TimeZoneText_MissedInteger_LimitInteger_UntilMsInteger_NameText_PayloadBytes_PriorityInteger_MaxAttemptsInteger_MaxRunMsInteger_BackoffInteger_BackoffMsInteger_BackoffMaxMsInteger_JitterInteger_GroupText_UniqueText_TillText_WindowMsInteger_TraceText_TagsTextList(part: Reply | undefined): ({ readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string })[] {
   const flat = asList(part)
   const found = new Array<{ readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string }>(Math.ceil(flat.length / 29))
@@ -5886,11 +5894,11 @@ function readIntegerList(part: Reply | undefined): (number)[] {
   return found
 }
 
-function readAtMsInteger_EnqueuedInteger_AckedInteger_RetriedInteger_BuriedInteger_ReclaimedInteger_CancelledInteger_WaitSumUsInteger_WaitMaxUsInteger_WaitsBytes_RunSumUsInteger_RunMaxUsInteger_RunsBytesList(part: Reply | undefined): ({ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer })[] {
+function readAtMsInteger_EnqueuedInteger_AckedInteger_RetriedInteger_FailedInteger_ReclaimedInteger_CancelledInteger_WaitSumUsInteger_WaitMaxUsInteger_WaitsBytes_RunSumUsInteger_RunMaxUsInteger_RunsBytesList(part: Reply | undefined): ({ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly failed: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }>(Math.ceil(flat.length / 13))
+  const found = new Array<{ readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly failed: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }>(Math.ceil(flat.length / 13))
   for (let from = 0, to = 0; from < flat.length; from += 13, to++) {
-    found[to] = { atMs: asInteger(flat[from]), enqueued: asInteger(flat[from + 1]), acked: asInteger(flat[from + 2]), retried: asInteger(flat[from + 3]), buried: asInteger(flat[from + 4]), reclaimed: asInteger(flat[from + 5]), cancelled: asInteger(flat[from + 6]), waitSumUs: asInteger(flat[from + 7]), waitMaxUs: asInteger(flat[from + 8]), waits: asBytes(flat[from + 9]), runSumUs: asInteger(flat[from + 10]), runMaxUs: asInteger(flat[from + 11]), runs: asBytes(flat[from + 12]) }
+    found[to] = { atMs: asInteger(flat[from]), enqueued: asInteger(flat[from + 1]), acked: asInteger(flat[from + 2]), retried: asInteger(flat[from + 3]), failed: asInteger(flat[from + 4]), reclaimed: asInteger(flat[from + 5]), cancelled: asInteger(flat[from + 6]), waitSumUs: asInteger(flat[from + 7]), waitMaxUs: asInteger(flat[from + 8]), waits: asBytes(flat[from + 9]), runSumUs: asInteger(flat[from + 10]), runMaxUs: asInteger(flat[from + 11]), runs: asBytes(flat[from + 12]) }
   }
   return found
 }
@@ -5941,7 +5949,7 @@ export type AckAndClaimPlainAnswer =
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', '77c25c51252cdd69519b9cb1c2c975adb08da53c', { bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, ackAndClaimPlainLua, 0, 7, stateModule, 0, 55, ackAndClaimPlainLua, 7, 1, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, ackAndClaimPlainLua, 8, 2, plainModule, 0, 19, ackAndClaimPlainLua, 10, 3, plainModule, 19, 63, ackAndClaimPlainLua, 13, 1, plainModule, 82, 22, ackAndClaimPlainLua, 14, 13, plainModule, 104, 3, statisticsModule, 0, 8, plainModule, 107, 16, statisticsModule, 8, 26, plainModule, 123, 2, ackAndClaimPlainLua, 27, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 32, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 33, 2, plainModule, 125, 26, stateModule, 62, 7, plainModule, 151, 3, leaseModule, 0, 1, runModule, 0, 3, leaseModule, 1, 7, plainModule, 154, 10, dueModule, 0, 5, plainModule, 164, 4, statisticsModule, 0, 8, plainModule, 168, 1, 108, 5, 169, 8, statisticsModule, 8, 26, plainModule, 177, 6, ackAndClaimPlainLua, 35, 12, idleModule, 0, 18, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 16, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, ackAndClaimPlainLua, 48, 1, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, dueModule, 11, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 0, 3, ackAndClaimPlainLua, 56, 2, idleModule, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 34, 226, ackAndClaimPlainLua, 62, 4, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, ackAndClaimPlainLua, 66, 10, plainModule, 183, 6, eventsModule, 0, 7, plainModule, 189, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 0, 7, plainModule, 189, 7, ackAndClaimPlainLua, 79, 2, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, ackAndClaimPlainLua, 81, 14]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', 'a0a4e67f3703e4c7bcf1834a2ca5e5d4ace7e72c', { bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, ackAndClaimPlainLua, 0, 7, stateModule, 0, 55, ackAndClaimPlainLua, 7, 1, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, ackAndClaimPlainLua, 8, 2, plainModule, 0, 19, ackAndClaimPlainLua, 10, 3, plainModule, 19, 63, ackAndClaimPlainLua, 13, 1, plainModule, 82, 22, ackAndClaimPlainLua, 14, 13, plainModule, 104, 3, statisticsModule, 0, 8, plainModule, 107, 16, statisticsModule, 8, 26, plainModule, 123, 2, ackAndClaimPlainLua, 27, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 32, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 33, 2, plainModule, 125, 26, stateModule, 62, 7, plainModule, 151, 3, leaseModule, 0, 1, runModule, 0, 3, leaseModule, 1, 7, plainModule, 154, 10, dueModule, 0, 5, plainModule, 164, 4, statisticsModule, 0, 8, plainModule, 168, 1, 108, 5, 169, 8, statisticsModule, 8, 26, plainModule, 177, 6, ackAndClaimPlainLua, 35, 12, idleModule, 0, 18, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 16, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, ackAndClaimPlainLua, 48, 1, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, dueModule, 11, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 0, 3, ackAndClaimPlainLua, 56, 2, idleModule, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 34, 226, ackAndClaimPlainLua, 62, 4, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, ackAndClaimPlainLua, 66, 10, plainModule, 183, 6, eventsModule, 0, 7, plainModule, 189, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 0, 7, plainModule, 189, 7, ackAndClaimPlainLua, 79, 2, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, ackAndClaimPlainLua, 81, 14]),
   parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -6020,7 +6028,7 @@ export type AckAndClaimAnswer =
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim', '7d45ecdf53e4dfa43f281b9d06f5e76f05113a78', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, ackAndClaimLua, 8, 1, stateModule, 150, 13, ackAndClaimLua, 9, 1, stateModule, 163, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 129, 7, jobModule, 0, 48, ackAndClaimLua, 14, 2, leaseModule, 8, 2, jobModule, 48, 8, leaseModule, 10, 15, ackAndClaimLua, 16, 1, leaseModule, 25, 3, jobModule, 56, 16, leaseModule, 28, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 169, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 177, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 48, 8, endsModule, 174, 21, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 10, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 72, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 75, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 190, 6, jobModule, 78, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 37, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 41, 1, dueModule, 136, 30, ackAndClaimLua, 42, 2, idleModule, 0, 18, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, statisticsModule, 87, 10, 143, 5, endsModule, 197, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 34, 12, 54, 9, 52, 2, 63, 5, 69, 7, 97, 12, 76, 11, 109, 26, 136, 7, 148, 13, 177, 60, 51, 1, 68, 1, 135, 1, 161, 16, 237, 6, 46, 5, 243, 17, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 70, 40, endsModule, 0, 11, stateModule, 110, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 69, 1, 117, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 48, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 50, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 48, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 116, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 56, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 62, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, leaseModule, 177, 15, ackAndClaimLua, 62, 11, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 73, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 79, 11]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim', '06613e1b0d1b1c7956048dc2ff30faec302047f8', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, ackAndClaimLua, 8, 1, stateModule, 150, 13, ackAndClaimLua, 9, 1, stateModule, 163, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 129, 7, jobModule, 0, 48, ackAndClaimLua, 14, 2, leaseModule, 8, 2, jobModule, 48, 8, leaseModule, 10, 15, ackAndClaimLua, 16, 1, leaseModule, 25, 3, jobModule, 56, 16, leaseModule, 28, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 169, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 177, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 48, 8, endsModule, 174, 21, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 10, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 72, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 75, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 190, 6, jobModule, 78, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 37, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 41, 1, dueModule, 136, 30, ackAndClaimLua, 42, 2, idleModule, 0, 18, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, statisticsModule, 87, 10, 143, 5, endsModule, 197, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 34, 12, 54, 9, 52, 2, 63, 5, 69, 7, 97, 12, 76, 11, 109, 26, 136, 7, 148, 13, 177, 60, 51, 1, 68, 1, 135, 1, 161, 16, 237, 6, 46, 5, 243, 17, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 70, 40, endsModule, 0, 11, stateModule, 110, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 69, 1, 117, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 48, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 50, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 48, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 116, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 56, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 62, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, leaseModule, 177, 15, ackAndClaimLua, 62, 11, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 73, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 79, 11]),
   parts: ackAndClaimParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -6064,7 +6072,7 @@ export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   },
 }
 
-export interface AdvanceArguments {
+export interface AckAndEnqueueArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
   /** process and slot; empty: the call is not remembered */
@@ -6078,20 +6086,20 @@ export interface AdvanceArguments {
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
   /** jobs that are done, and what follows; target: name of the other queue, empty: this one */
-  readonly steps: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array; readonly target: string; readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string; readonly idempotencyKey: string; readonly keepResultMs: number }[]
+  readonly steps: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array; readonly target: string; readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly dependsOn: string; readonly onDependencyFailure: string; readonly idempotencyKey: string; readonly resultTtlMs: number }[]
 }
 
-export type AdvanceAnswer =
-  | { readonly status: 'advanced'; readonly first: number; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly duplicates: { readonly at: number; readonly number: number }[] }
+export type AckAndEnqueueAnswer =
+  | { readonly status: 'acked'; readonly first: number; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly duplicates: { readonly at: number; readonly number: number }[] }
 
 /**
  * Acks jobs, and puts for each another one into this queue, or on its way to another one, in the same step. Each is judged by itself: for those named in `refused` (places counted from 0) nothing is done, and why. The new jobs of this queue have the numbers `first`, `first + 1` and so on, by place, but for `duplicates`. A repeated call is answered the same and does nothing more.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
-export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
-  script: /* @__PURE__ */ linked('queue/advance', '9198be14d5010f6c56fd06ff4538508ef05923ad', {}, advanceParts, [{ locals: [1, 2] }, advanceLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, advanceLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, advanceLua, 7, 2, stateModule, 150, 13, advanceLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 177, 13, advanceLua, 10, 1, stateModule, 190, 6, advanceLua, 11, 1, enqueueModule, 10, 3, advanceLua, 12, 1, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, runModule, 31, 3, endsModule, 146, 9, jobModule, 48, 8, endsModule, 157, 35, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 97, 49, 155, 2, 192, 5, enqueueModule, 13, 19, namesModule, 44, 4, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, 72, 3, namesModule, 31, 10, runModule, 34, 3, groupsModule, 124, 3, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 74, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 204, 8, advanceLua, 13, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 49, 11, dependenciesModule, 77, 66, advanceLua, 35, 2, readyModule, 68, 6, advanceLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, advanceLua, 40, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, advanceLua, 41, 1, acksModule, 76, 3, enqueueModule, 227, 7, advanceLua, 42, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, advanceLua, 43, 2]),
-  parts: advanceParts,
+export const ackAndEnqueue: Operation<AckAndEnqueueArguments, AckAndEnqueueAnswer> = {
+  script: /* @__PURE__ */ linked('queue/ack-and-enqueue', '69820bc817a366587596915f42749706a46bd016', {}, ackAndEnqueueParts, [{ locals: [1, 2] }, ackAndEnqueueLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, ackAndEnqueueLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, ackAndEnqueueLua, 7, 2, stateModule, 150, 13, ackAndEnqueueLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 177, 13, ackAndEnqueueLua, 10, 1, stateModule, 190, 6, ackAndEnqueueLua, 11, 1, enqueueModule, 10, 3, ackAndEnqueueLua, 12, 1, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, runModule, 31, 3, endsModule, 146, 9, jobModule, 48, 8, endsModule, 157, 35, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 97, 49, 155, 2, 192, 5, enqueueModule, 13, 19, namesModule, 44, 4, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, 72, 3, namesModule, 31, 10, runModule, 34, 3, groupsModule, 124, 3, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 205, 8, ackAndEnqueueLua, 13, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 49, 11, dependenciesModule, 77, 66, ackAndEnqueueLua, 35, 2, readyModule, 68, 6, ackAndEnqueueLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 6, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, ackAndEnqueueLua, 40, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, ackAndEnqueueLua, 41, 1, acksModule, 76, 3, enqueueModule, 228, 7, ackAndEnqueueLua, 42, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, ackAndEnqueueLua, 43, 2]),
+  parts: ackAndEnqueueParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
     encoded[0] = args.codec
@@ -6124,26 +6132,26 @@ export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
       encoded[at++] = item.replace ? 1 : 0
       encoded[at++] = item.trace
       encoded[at++] = item.tags
-      encoded[at++] = item.parents
-      encoded[at++] = item.ifParentFails
+      encoded[at++] = item.dependsOn
+      encoded[at++] = item.onDependencyFailure
       encoded[at++] = item.idempotencyKey
-      encoded[at++] = item.keepResultMs
+      encoded[at++] = item.resultTtlMs
     }
     return encoded
   },
   decode(reply) {
     const parts = asList(reply)
     switch (asText(parts[0])) {
-      case 'advanced':
+      case 'acked':
         return {
-          status: 'advanced',
+          status: 'acked',
           first: asInteger(parts[1]),
           chores: asInteger(parts[2]),
           refused: readAtInteger_WhyTextList(parts[3]),
           duplicates: readAtInteger_NumberIntegerList(parts[4]),
         }
       default:
-        return unexpected('advanced', parts[0])
+        return unexpected('acked', parts[0])
     }
   },
 }
@@ -6207,15 +6215,15 @@ export interface AskArguments {
 }
 
 export type AskAnswer =
-  | { readonly status: 'asked'; readonly parents: { readonly queue: string; readonly id: string }[]; readonly newest: number }
+  | { readonly status: 'asked'; readonly dependencies: { readonly queue: string; readonly id: string }[]; readonly newest: number }
 
 /**
- * Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. `newest` is the newest job: of jobs that come later nothing is asked.
+ * Takes dependencies in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. `newest` is the newest job: of jobs that come later nothing is asked.
  *
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ask', 'fca8aa5290f4c4005282bf0b247a5b51357803e6', {}, askParts, [{ locals: [1, 2] }, askLua, 0, 3, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, askLua, 3, 18, jobModule, 45, 3, askLua, 21, 4, dueModule, 0, 5, askLua, 25, 2, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, askLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/ask', '130cdac6e34843578aba42124747973a07b02a58', {}, askParts, [{ locals: [1, 2] }, askLua, 0, 3, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, askLua, 3, 18, jobModule, 45, 3, askLua, 21, 4, dueModule, 0, 5, askLua, 25, 2, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, askLua, 27, 2]),
   parts: askParts,
   encode(args) {
     return [
@@ -6231,7 +6239,7 @@ export const ask: Operation<AskArguments, AskAnswer> = {
       case 'asked':
         return {
           status: 'asked',
-          parents: readQueueText_IdTextList(parts[1]),
+          dependencies: readQueueText_IdTextList(parts[1]),
           newest: asInteger(parts[2]),
         }
       default:
@@ -6269,7 +6277,7 @@ export type AwaitEndAnswer =
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: /* @__PURE__ */ linked('queue/await-end', 'bde206cdcc115ae23c6e18f9829a200bbb6b7579', { bytes: true }, awaitEndParts, [{ locals: [1, 2, 3, 4] }, awaitEndLua, 0, 7, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 78, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 74, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 13, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, awaitEndLua, 25, 1, jobModule, 130, 1, 45, 3, 131, 7, 75, 1, 72, 3, 76, 2, 138, 1, runModule, 34, 1, 31, 3, 35, 2, jobModule, 139, 3, awaitEndLua, 26, 4]),
+  script: /* @__PURE__ */ linked('queue/await-end', '126172d36dafceeaa6cbea8a13212a9fc64b794a', { bytes: true }, awaitEndParts, [{ locals: [1, 2, 3, 4] }, awaitEndLua, 0, 7, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 78, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 74, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 13, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, awaitEndLua, 25, 1, jobModule, 130, 1, 45, 3, 131, 7, 75, 1, 72, 3, 76, 2, 138, 1, runModule, 34, 1, 31, 3, 35, 2, jobModule, 139, 3, awaitEndLua, 26, 4]),
   parts: awaitEndParts,
   encode(args) {
     return withoutDefaults([
@@ -6312,66 +6320,6 @@ export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   },
 }
 
-export interface BuryArguments {
-  /** name of the codec that made the payloads */
-  readonly codec: string
-  /** process and slot; empty: the call is not remembered */
-  readonly caller: string
-  /** number of the call in that slot */
-  readonly call: string
-  /** beginning of the channels of processes */
-  readonly channel: string
-  /** whether those are sharded channels */
-  readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
-  readonly counted: boolean
-  /** jobs, and why they failed */
-  readonly failures: readonly { readonly number: string; readonly token: number; readonly kind: string; readonly message: string }[]
-}
-
-export type BuryAnswer =
-  | { readonly status: 'buried'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[] }
-
-/**
- * Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
- *
- * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
- */
-export const bury: Operation<BuryArguments, BuryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/bury', '31e2a7feb902b276080c47f756d8836c38cc578b', {}, buryParts, [{ locals: [1, 2, 6, 15] }, buryLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, buryLua, 4, 2, acksModule, 0, 8, buryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, buryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, buryLua, 10, 19, statisticsModule, 11, 2, 0, 8, 13, 17, plainModule, 108, 5, statisticsModule, 30, 4, buryLua, 29, 1, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, buryLua, 30, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, dependenciesModule, 77, 66, buryLua, 32, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, buryLua, 33, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, buryLua, 36, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, buryLua, 38, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, buryLua, 39, 2]),
-  parts: buryParts,
-  encode(args) {
-    const encoded = new Array<Argument>(6 + args.failures.length * 4)
-    encoded[0] = args.codec
-    encoded[1] = args.caller
-    encoded[2] = args.call
-    encoded[3] = args.channel
-    encoded[4] = args.sharded ? 1 : 0
-    encoded[5] = args.counted ? 1 : 0
-    let at = 6
-    for (const item of args.failures) {
-      encoded[at++] = item.number
-      encoded[at++] = item.token
-      encoded[at++] = item.kind
-      encoded[at++] = item.message
-    }
-    return encoded
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'buried':
-        return {
-          status: 'buried',
-          chores: asInteger(parts[1]),
-          refused: readAtInteger_WhyTextList(parts[2]),
-        }
-      default:
-        return unexpected('buried', parts[0])
-    }
-  },
-}
-
 export interface CancelArguments {
   /** beginning of the channels of processes */
   readonly channel: string
@@ -6389,10 +6337,10 @@ export type CancelAnswer =
 /**
  * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the next call. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
+ * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and dependencies, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: /* @__PURE__ */ linked('queue/cancel', 'd9493abcf74abb742137f308c92dfe4e9c7fb0fe', {}, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, stateModule, 209, 3, 177, 13, eventsModule, 18, 10, plainModule, 129, 7, jobModule, 0, 48, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, 31, 6, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, cancelLua, 4, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 83, 7, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, cancelLua, 41, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, cancelLua, 42, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, cancelLua, 44, 4, readyModule, 74, 69, cancelLua, 48, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, cancelLua, 50, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, cancelLua, 51, 2]),
+  script: /* @__PURE__ */ linked('queue/cancel', '4d19a46e4a9339d63142155792f7c5aba117de02', {}, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, stateModule, 209, 3, 177, 13, eventsModule, 18, 10, plainModule, 129, 7, jobModule, 0, 48, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, 31, 6, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, cancelLua, 4, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 83, 7, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, cancelLua, 41, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, cancelLua, 42, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, cancelLua, 44, 4, readyModule, 74, 69, cancelLua, 48, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, cancelLua, 50, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, cancelLua, 51, 2]),
   parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -6420,7 +6368,7 @@ export const cancel: Operation<CancelArguments, CancelAnswer> = {
   },
 }
 
-export interface ChangeParentsArguments {
+export interface ChangeDependenciesArguments {
   /** beginning of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
@@ -6430,21 +6378,21 @@ export interface ChangeParentsArguments {
   /** the job */
   readonly id: string
   /** what to add and to remove, 'l<id>' or 'q<queue>\1<id>' */
-  readonly changes: readonly { readonly adds: boolean; readonly parent: string }[]
+  readonly changes: readonly { readonly adds: boolean; readonly dependency: string }[]
 }
 
-export type ChangeParentsAnswer =
+export type ChangeDependenciesAnswer =
   | { readonly status: 'changed'; readonly left: number; readonly chores: number }
   | { readonly status: 'refused'; readonly state: string }
 
 /**
- * Lets a blocked job wait for more parents, or for fewer; one that waits for none any more becomes ready, or is scheduled. A parent that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a parent is no older job. In both cases nothing is changed. Safe to repeat.
+ * Lets a blocked job wait for more dependencies, or for fewer; one that waits for none any more becomes ready, or is scheduled. A dependency that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a dependency is no older job. In both cases nothing is changed. Safe to repeat.
  *
- * Cost: O(parents x log n), and at times 16 kB of notes for the statistics.
+ * Cost: O(dependencies x log n), and at times 16 kB of notes for the statistics.
  */
-export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/change-parents', '5b6a7ea24f2595bc96c3afee4e00d4056f94d65e', {}, changeParentsParts, [{ locals: [1, 14] }, changeParentsLua, 0, 3, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, changeParentsLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 3, 12, jobModule, 119, 11, changeParentsLua, 4, 1, jobModule, 142, 13, changeParentsLua, 5, 4, dependenciesModule, 220, 7, changeParentsLua, 9, 6, stateModule, 209, 3, changeParentsLua, 15, 2, stateModule, 177, 13, changeParentsLua, 17, 1, dependenciesModule, 9, 3, 227, 9, changeParentsLua, 18, 1, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeParentsLua, 19, 4, dependenciesModule, 270, 11, changeParentsLua, 23, 1, dependenciesModule, 64, 4, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 5, changeParentsLua, 24, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 50, 40, dependenciesModule, 82, 61, changeParentsLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, changeParentsLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, changeParentsLua, 32, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, changeParentsLua, 34, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, changeParentsLua, 35, 2]),
-  parts: changeParentsParts,
+export const changeDependencies: Operation<ChangeDependenciesArguments, ChangeDependenciesAnswer> = {
+  script: /* @__PURE__ */ linked('queue/change-dependencies', 'd0f5edd8482409681dc468f8e57f81ffc9e81bb5', {}, changeDependenciesParts, [{ locals: [1, 14] }, changeDependenciesLua, 0, 3, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, changeDependenciesLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 3, 12, jobModule, 119, 11, changeDependenciesLua, 4, 1, jobModule, 142, 13, changeDependenciesLua, 5, 4, dependenciesModule, 220, 7, changeDependenciesLua, 9, 6, stateModule, 209, 3, changeDependenciesLua, 15, 2, stateModule, 177, 13, changeDependenciesLua, 17, 1, dependenciesModule, 9, 3, 227, 9, changeDependenciesLua, 18, 1, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeDependenciesLua, 19, 11, dependenciesModule, 270, 11, changeDependenciesLua, 30, 1, dependenciesModule, 64, 4, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 5, changeDependenciesLua, 31, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 50, 40, dependenciesModule, 82, 61, changeDependenciesLua, 35, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, changeDependenciesLua, 36, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, changeDependenciesLua, 39, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, changeDependenciesLua, 41, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, changeDependenciesLua, 42, 2]),
+  parts: changeDependenciesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
     encoded[0] = args.channel
@@ -6454,7 +6402,7 @@ export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswe
     let at = 4
     for (const item of args.changes) {
       encoded[at++] = item.adds ? 1 : 0
-      encoded[at++] = item.parent
+      encoded[at++] = item.dependency
     }
     return encoded
   },
@@ -6496,7 +6444,7 @@ export type ClearAnswer =
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('queue/clear', 'dbf90a765a32c82fdc2ba9c3d7471659e1857914', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, sharedAgreement, 25, 7, clearLua, 1, 3, idleModule, 6, 5, 74, 13, 18, 3, sharedMessages, 0, 39, idleModule, 34, 3, 203, 3, 40, 1, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, clearLua, 51, 1, stateModule, 0, 55, clearLua, 52, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, clearLua, 54, 6]),
+  script: /* @__PURE__ */ linked('queue/clear', '9fc28d5a2e0086e2869a185cfdb8af65ba90d3cf', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, sharedAgreement, 25, 7, clearLua, 1, 3, idleModule, 6, 5, 74, 13, 18, 3, sharedMessages, 0, 39, idleModule, 34, 3, 203, 3, 40, 1, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, clearLua, 51, 1, stateModule, 0, 55, clearLua, 52, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, clearLua, 54, 6]),
   parts: clearParts,
   encode(args) {
     return [
@@ -6556,7 +6504,7 @@ export type ConfigureGroupAnswer =
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure-group', 'df91947973b3b45caac03963a591c7a612da665a', {}, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureGroupLua, 5, 1, sharedAgreement, 12, 13, configureGroupLua, 6, 3, groupsModule, 116, 1, 3, 20, stateModule, 163, 6, groupsModule, 23, 4, 117, 3, 102, 14, 120, 4, configureGroupLua, 9, 1, groupsModule, 168, 7, configureGroupLua, 10, 2, stateModule, 212, 11, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 223, 8, configureGroupLua, 15, 3, stateModule, 231, 7, configureGroupLua, 18, 5, groupsModule, 48, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 75, 2, 27, 21, 77, 4, 65, 4, 56, 4, 69, 1, 60, 5, 70, 2, 81, 4, 72, 3, 85, 5, 72, 3, 90, 5, configureGroupLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureGroupLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureGroupLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure-group', '15326fe068088636480c9d92aacda2f985db6ae1', {}, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureGroupLua, 5, 1, sharedAgreement, 12, 13, configureGroupLua, 6, 3, groupsModule, 116, 1, 3, 20, stateModule, 163, 6, groupsModule, 23, 4, 117, 3, 102, 14, 120, 4, configureGroupLua, 9, 1, groupsModule, 168, 7, configureGroupLua, 10, 2, stateModule, 212, 11, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 223, 8, configureGroupLua, 15, 3, stateModule, 231, 7, configureGroupLua, 18, 5, groupsModule, 48, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 75, 2, 27, 21, 77, 4, 65, 4, 56, 4, 69, 1, 60, 5, 70, 2, 81, 4, 72, 3, 85, 5, 72, 3, 90, 5, configureGroupLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureGroupLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureGroupLua, 33, 12]),
   parts: configureGroupParts,
   encode(args) {
     return withoutDefaults([
@@ -6617,16 +6565,16 @@ export interface ConfigureArguments {
   readonly rateLimit: number
   /** the window */
   readonly rateWindowMs: number
-  /** done jobs to keep; 0: see keep_ms */
-  readonly keepCount: number
-  /** age up to which done jobs are kept; 0: see keep_count; none are where both are 0 */
-  readonly keepMs: number
+  /** done jobs to keep; 0: see retention_ms */
+  readonly retentionCount: number
+  /** age up to which done jobs are kept; 0: see retention_count; none are where both are 0 */
+  readonly retentionMs: number
   /** jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window */
   readonly rateBurst: number
 }
 
 export type ConfigureAnswer =
-  | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly rateBurst: number }
+  | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly retentionCount: number; readonly retentionMs: number; readonly rateBurst: number }
   | { readonly status: 'unagreed' }
 
 /**
@@ -6635,7 +6583,7 @@ export type ConfigureAnswer =
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure', '521adb8ee9d6b1b59e9b3295585dda8585067e01', {}, configureParts, [{ locals: [1, 2] }, configureLua, 0, 6, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureLua, 6, 1, sharedAgreement, 12, 13, configureLua, 7, 3, stateModule, 150, 13, configureLua, 10, 1, stateModule, 163, 6, configureLua, 11, 2, groupsModule, 168, 7, configureLua, 13, 1, stateModule, 216, 3, 212, 4, 219, 4, configureLua, 14, 6, stateModule, 238, 11, configureLua, 20, 2, stateModule, 223, 8, configureLua, 22, 2, dueModule, 0, 5, configureLua, 24, 3, stateModule, 231, 7, configureLua, 27, 2, groupsModule, 187, 5, 48, 8, 192, 5, configureLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure', '51d9652af4d27463f4f028ee3a38079521efab95', {}, configureParts, [{ locals: [1, 2] }, configureLua, 0, 6, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureLua, 6, 1, sharedAgreement, 12, 13, configureLua, 7, 3, stateModule, 150, 13, configureLua, 10, 1, stateModule, 163, 6, configureLua, 11, 2, groupsModule, 168, 7, configureLua, 13, 1, stateModule, 216, 3, 212, 4, 219, 4, configureLua, 14, 6, stateModule, 238, 11, configureLua, 20, 2, stateModule, 223, 8, configureLua, 22, 2, dueModule, 0, 5, configureLua, 24, 3, stateModule, 231, 7, configureLua, 27, 2, groupsModule, 187, 5, 48, 8, 192, 5, configureLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureLua, 33, 12]),
   parts: configureParts,
   encode(args) {
     return withoutDefaults([
@@ -6649,8 +6597,8 @@ export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
       args.concurrency,
       args.rateLimit,
       args.rateWindowMs,
-      args.keepCount,
-      args.keepMs,
+      args.retentionCount,
+      args.retentionMs,
       args.rateBurst,
     ], [0])
   },
@@ -6664,14 +6612,44 @@ export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
           concurrency: asInteger(parts[2]),
           rateLimit: asInteger(parts[3]),
           rateWindowMs: asInteger(parts[4]),
-          keepCount: asInteger(parts[5]),
-          keepMs: asInteger(parts[6]),
+          retentionCount: asInteger(parts[5]),
+          retentionMs: asInteger(parts[6]),
           rateBurst: asInteger(parts[7]),
         }
       case 'unagreed':
         return { status: 'unagreed' }
       default:
         return unexpected('configured or unagreed', parts[0])
+    }
+  },
+}
+
+export type CountDeadArguments = Readonly<Record<string, never>>
+
+export type CountDeadAnswer =
+  | { readonly status: 'dead'; readonly kinds: { readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string }[] }
+
+/**
+ * The kinds of failures that jobs are dead of, with how many jobs each, when the first and the newest of them died, and the number and the message of the newest. A thousand kinds at most.
+ *
+ * Cost: O(kinds).
+ */
+export const countDead: Operation<CountDeadArguments, CountDeadAnswer> = {
+  script: /* @__PURE__ */ linked('queue/count-dead', '8f03346e46a501f00dd464be1811f08a9702cfa9', { reads: true }, countDeadParts, [{ locals: [1, 2] }, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, countDeadLua, 0, 12]),
+  parts: countDeadParts,
+  encode() {
+    return []
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'dead':
+        return {
+          status: 'dead',
+          kinds: readKindText_CountInteger_FirstMsInteger_LastMsInteger_NumberInteger_MessageTextList(parts[1]),
+        }
+      default:
+        return unexpected('dead', parts[0])
     }
   },
 }
@@ -6697,7 +6675,7 @@ export type DeliveredAnswer =
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: /* @__PURE__ */ linked('queue/delivered', 'fb7e4f12a7db9b54c09ab5c4400dc780d357188c', {}, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, deliveredLua, 4, 2, enqueueModule, 234, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 45, 3, deliveredLua, 21, 3, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, deliveredLua, 24, 5]),
+  script: /* @__PURE__ */ linked('queue/delivered', 'b6049594a9468484905a7a56c139cbcd41ed6b7e', {}, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, deliveredLua, 4, 2, enqueueModule, 235, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 45, 3, deliveredLua, 21, 3, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, deliveredLua, 24, 5]),
   parts: deliveredParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
@@ -6719,6 +6697,47 @@ export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
         return { status: 'behind' }
       default:
         return unexpected('delivered or behind', parts[0])
+    }
+  },
+}
+
+export interface DependenciesArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** the job */
+  readonly id: string
+  /** how many of its dependencies to pass over */
+  readonly after: number
+}
+
+export type DependenciesAnswer =
+  | { readonly status: 'dependencies'; readonly dependencies: { readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }[] }
+
+/**
+ * The dependencies of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or `absent`, which is taken for done. Empty where it has none, or is not known. Of large results it tells no more behind those that reach 4 MiB: only an empty answer tells that there are no more.
+ *
+ * Cost: O(dependencies), and 4 MiB of results.
+ */
+export const dependencies: Operation<DependenciesArguments, DependenciesAnswer> = {
+  script: /* @__PURE__ */ linked('queue/dependencies', '678daaec5f4a15bd99f4802aadf561b92204570f', { reads: true, bytes: true }, dependenciesParts, [{ locals: [1, 2, 3, 4, 5] }, dependenciesLua, 0, 3, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, dependenciesLua, 3, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, dependenciesLua, 4, 2, sharedBudget, 10, 3, dependenciesLua, 6, 2, dependenciesModule, 9, 3, sharedBudget, 7, 3, 3, 4, plainModule, 129, 7, jobModule, 0, 45, outboxModule, 14, 9, 13, 1, 23, 18, dependenciesLua, 8, 13]),
+  parts: dependenciesParts,
+  encode(args) {
+    return withoutDefaults([
+      args.codec,
+      args.id,
+      args.after,
+    ], [0])
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'dependencies':
+        return {
+          status: 'dependencies',
+          dependencies: readQueueText_IdText_StateText_ResultBytes_KindText_MessageTextList(parts[1]),
+        }
+      default:
+        return unexpected('dependencies', parts[0])
     }
   },
 }
@@ -6791,7 +6810,7 @@ export type EnqueueAlikeAnswer =
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue-alike', '76759c43909062202231879bfef42457777d5713', {}, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, enqueueAlikeLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueAlikeLua, 5, 1, sharedAgreement, 12, 13, enqueueAlikeLua, 6, 10, stateModule, 190, 6, enqueueAlikeLua, 16, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 17, 5, plainModule, 214, 3, enqueueAlikeLua, 22, 7, idleModule, 206, 11, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 11, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 34, 32, 2, 71, 3, 113, 17, enqueueAlikeLua, 29, 1, stateModule, 223, 8, enqueueAlikeLua, 30, 1, idleModule, 217, 2, stateModule, 62, 7, idleModule, 219, 2, sharedTokens, 0, 3, idleModule, 221, 15, runModule, 0, 3, idleModule, 236, 7, runModule, 71, 3, idleModule, 243, 24, dueModule, 0, 5, idleModule, 267, 1, plainModule, 108, 5, idleModule, 268, 4, 133, 1, 130, 3, 134, 4, 272, 3, enqueueAlikeLua, 31, 9, stateModule, 62, 7, enqueueAlikeLua, 40, 12, stateModule, 223, 8, enqueueAlikeLua, 52, 4, leaseModule, 192, 10, enqueueAlikeLua, 56, 18, eventsModule, 0, 7, plainModule, 189, 7, enqueueAlikeLua, 74, 4, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, enqueueAlikeLua, 78, 2, statisticsModule, 34, 226, 280, 3, enqueueAlikeLua, 80, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, enqueueAlikeLua, 81, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue-alike', '71094feb54cb9988e4a37ad4bf47bf29e66fabba', {}, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, enqueueAlikeLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueAlikeLua, 5, 1, sharedAgreement, 12, 13, enqueueAlikeLua, 6, 10, stateModule, 190, 6, enqueueAlikeLua, 16, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 17, 5, plainModule, 214, 3, enqueueAlikeLua, 22, 7, idleModule, 206, 11, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 11, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 34, 32, 2, 71, 3, 113, 17, enqueueAlikeLua, 29, 1, stateModule, 223, 8, enqueueAlikeLua, 30, 1, idleModule, 217, 2, stateModule, 62, 7, idleModule, 219, 2, sharedTokens, 0, 3, idleModule, 221, 15, runModule, 0, 3, idleModule, 236, 7, runModule, 71, 3, idleModule, 243, 24, dueModule, 0, 5, idleModule, 267, 1, plainModule, 108, 5, idleModule, 268, 4, 133, 1, 130, 3, 134, 4, 272, 3, enqueueAlikeLua, 31, 9, stateModule, 62, 7, enqueueAlikeLua, 40, 12, stateModule, 223, 8, enqueueAlikeLua, 52, 4, leaseModule, 192, 10, enqueueAlikeLua, 56, 18, eventsModule, 0, 7, plainModule, 189, 7, enqueueAlikeLua, 74, 4, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, enqueueAlikeLua, 78, 2, statisticsModule, 34, 226, 280, 3, enqueueAlikeLua, 80, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, enqueueAlikeLua, 81, 2]),
   parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -6843,8 +6862,8 @@ export interface EnqueueArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
-  /** see shared/queue/job; `until`: s, d or w; parents: see shared/queue/dependencies */
-  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly parents: string; readonly ifParentFails: string; readonly idempotencyKey: string; readonly keepResultMs: number }[]
+  /** see shared/queue/job; `until`: s, d or w; dependencies: see shared/queue/dependencies */
+  readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly dependsOn: string; readonly onDependencyFailure: string; readonly idempotencyKey: string; readonly resultTtlMs: number }[]
 }
 
 export type EnqueueAnswer =
@@ -6857,7 +6876,7 @@ export type EnqueueAnswer =
  * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue', 'dfda71336e4074719c02b03e357b3fc46c935e2e', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueLua, 5, 1, sharedAgreement, 12, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 237, 8, enqueueLua, 12, 1, stateModule, 209, 3, enqueueLua, 13, 1, stateModule, 177, 13, enqueueLua, 14, 2, enqueueModule, 245, 15, enqueueLua, 16, 2, stateModule, 190, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 10, 3, enqueueLua, 20, 1, stateModule, 223, 8, enqueueLua, 21, 1, enqueueModule, 260, 2, stateModule, 62, 7, enqueueModule, 262, 5, enqueueLua, 22, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 150, 13, runModule, 3, 12, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, eventsModule, 18, 10, jobModule, 78, 34, 72, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, statisticsModule, 8, 3, 260, 12, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 74, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 6, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, enqueueLua, 30, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 31, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, enqueueModule, 227, 7, enqueueLua, 32, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue', 'b65b467ef77d5c20bd6c2e59c2bb8b2a9b3d3e62', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueLua, 5, 1, sharedAgreement, 12, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 238, 8, enqueueLua, 12, 1, stateModule, 209, 3, enqueueLua, 13, 1, stateModule, 177, 13, enqueueLua, 14, 2, enqueueModule, 246, 15, enqueueLua, 16, 2, stateModule, 190, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 10, 3, enqueueLua, 20, 1, stateModule, 223, 8, enqueueLua, 21, 1, enqueueModule, 261, 2, stateModule, 62, 7, enqueueModule, 263, 5, enqueueLua, 22, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 150, 13, runModule, 3, 12, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, eventsModule, 18, 10, jobModule, 78, 34, 72, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, statisticsModule, 8, 3, 260, 12, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 6, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, enqueueLua, 30, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 31, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, enqueueModule, 228, 7, enqueueLua, 32, 2]),
   parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -6889,10 +6908,10 @@ export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
       encoded[at++] = item.replace ? 1 : 0
       encoded[at++] = item.trace
       encoded[at++] = item.tags
-      encoded[at++] = item.parents
-      encoded[at++] = item.ifParentFails
+      encoded[at++] = item.dependsOn
+      encoded[at++] = item.onDependencyFailure
       encoded[at++] = item.idempotencyKey
-      encoded[at++] = item.keepResultMs
+      encoded[at++] = item.resultTtlMs
     }
     return encoded
   },
@@ -6932,7 +6951,7 @@ export type ExtendAnswer =
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('queue/extend', 'df0ec9fcd1661b239cf47097f4e36df8bce9c7ad', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 15, 16, 3, 12, acksModule, 115, 4, extendLua, 7, 12, dueModule, 0, 5, extendLua, 19, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, extendLua, 20, 4]),
+  script: /* @__PURE__ */ linked('queue/extend', '3ca7f4ac2d41f708486d1cf1b262aa42cb299cfe', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 15, 16, 3, 12, acksModule, 115, 4, extendLua, 7, 12, dueModule, 0, 5, extendLua, 19, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, extendLua, 20, 4]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -6961,44 +6980,74 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   },
 }
 
-export type FailuresArguments = Readonly<Record<string, never>>
+export interface FailArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
+  /** jobs, and why they failed */
+  readonly failures: readonly { readonly number: string; readonly token: number; readonly kind: string; readonly message: string }[]
+}
 
-export type FailuresAnswer =
-  | { readonly status: 'failures'; readonly kinds: { readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string }[] }
+export type FailAnswer =
+  | { readonly status: 'failed'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * The kinds of failures that jobs are dead of, with how many jobs each, when the first and the newest of them died, and the number and the message of the newest. A thousand kinds at most.
+ * Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O(kinds).
+ * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
-export const failures: Operation<FailuresArguments, FailuresAnswer> = {
-  script: /* @__PURE__ */ linked('queue/failures', 'fb4be894e031807c6eed05137f8fcc171581acc1', { reads: true }, failuresParts, [{ locals: [1, 2] }, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, failuresLua, 0, 12]),
-  parts: failuresParts,
-  encode() {
-    return []
+export const fail: Operation<FailArguments, FailAnswer> = {
+  script: /* @__PURE__ */ linked('queue/fail', 'a4b20a0ebfce261d38e7b79afbefd86adf16e43f', {}, failParts, [{ locals: [1, 2, 6, 15] }, failLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, failLua, 4, 2, acksModule, 0, 8, failLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, failLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, failLua, 10, 19, statisticsModule, 11, 2, 0, 8, 13, 17, plainModule, 108, 5, statisticsModule, 30, 4, failLua, 29, 1, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, failLua, 30, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, dependenciesModule, 77, 66, failLua, 32, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, failLua, 33, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, failLua, 36, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, failLua, 38, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, failLua, 39, 2]),
+  parts: failParts,
+  encode(args) {
+    const encoded = new Array<Argument>(6 + args.failures.length * 4)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    encoded[3] = args.channel
+    encoded[4] = args.sharded ? 1 : 0
+    encoded[5] = args.counted ? 1 : 0
+    let at = 6
+    for (const item of args.failures) {
+      encoded[at++] = item.number
+      encoded[at++] = item.token
+      encoded[at++] = item.kind
+      encoded[at++] = item.message
+    }
+    return encoded
   },
   decode(reply) {
     const parts = asList(reply)
     switch (asText(parts[0])) {
-      case 'failures':
+      case 'failed':
         return {
-          status: 'failures',
-          kinds: readKindText_CountInteger_FirstMsInteger_LastMsInteger_NumberInteger_MessageTextList(parts[1]),
+          status: 'failed',
+          chores: asInteger(parts[1]),
+          refused: readAtInteger_WhyTextList(parts[2]),
         }
       default:
-        return unexpected('failures', parts[0])
+        return unexpected('failed', parts[0])
     }
   },
 }
 
-export interface FindArguments {
+export interface GetArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
   /** the jobs */
   readonly wanted: readonly (string)[]
 }
 
-export type FindAnswer =
+export type GetAnswer =
   | { readonly status: 'found'; readonly nowMs: number; readonly looked: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[]; readonly log: { readonly at: number; readonly atMs: number; readonly line: string }[] }
 
 /**
@@ -7006,9 +7055,9 @@ export type FindAnswer =
  *
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
-export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('queue/find', '8df7919b4691648c45d6ba98b8f014374fbf5b83', { reads: true, bytes: true }, findParts, [{ locals: [1, 2, 3] }, findLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, findLua, 2, 2, sharedBudget, 10, 3, findLua, 4, 1, sharedBudget, 7, 3, runModule, 3, 12, jobModule, 119, 11, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, eventsModule, 69, 12, runModule, 89, 10, findLua, 5, 11, sharedClock, 0, 4, findLua, 16, 1]),
-  parts: findParts,
+export const get: Operation<GetArguments, GetAnswer> = {
+  script: /* @__PURE__ */ linked('queue/get', '4916d019b427436621d617b8d036f90670da1979', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3] }, getLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, getLua, 2, 2, sharedBudget, 10, 3, getLua, 4, 1, sharedBudget, 7, 3, runModule, 3, 12, jobModule, 119, 11, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, eventsModule, 69, 12, runModule, 89, 10, getLua, 5, 11, sharedClock, 0, 4, getLua, 16, 1]),
+  parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
     encoded[0] = args.codec
@@ -7045,13 +7094,13 @@ export type HistoryAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease ended), released, buried, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that was not a claim: `omitted` are missing behind it.
+ * Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease ended), released, dead, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that was not a claim: `omitted` are missing behind it.
  *
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/history', '4e3dfe39402708f7f613abfad3e32c8bf4bd6939', { reads: true }, findParts, [{ locals: [1, 2, 3] }, historyLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, historyLua, 1, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, historyLua, 2, 4, runModule, 99, 7, eventsModule, 69, 12, runModule, 106, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
-  parts: findParts,
+  script: /* @__PURE__ */ linked('queue/history', '7695d86e1657523ba9d6948807aaa61432963c6a', { reads: true }, getParts, [{ locals: [1, 2, 3] }, historyLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, historyLua, 1, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, historyLua, 2, 4, runModule, 99, 7, eventsModule, 69, 12, runModule, 106, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  parts: getParts,
   encode(args) {
     return [
       args.id,
@@ -7082,7 +7131,7 @@ export interface InspectArguments {
 }
 
 export type InspectAnswer =
-  | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number; readonly rateBurst: number }
+  | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly retentionCount: number; readonly retentionMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly failed: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number; readonly rateBurst: number }
 
 /**
  * A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: `overdue` tells how many. `bytes` of the jobs in each state.
@@ -7090,7 +7139,7 @@ export type InspectAnswer =
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('queue/inspect', '1ede1327aba42724729c566c0738bf1a8324c370', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, inspectLua, 1, 1, stateModule, 150, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 163, 6, inspectLua, 9, 36]),
+  script: /* @__PURE__ */ linked('queue/inspect', 'a2118603dc0e457b97143623c50cc1670c4bbbec', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, inspectLua, 1, 1, stateModule, 150, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 163, 6, inspectLua, 9, 36]),
   parts: inspectParts,
   encode(args) {
     return [
@@ -7110,8 +7159,8 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           concurrency: asInteger(parts[5]),
           rateLimit: asInteger(parts[6]),
           rateWindowMs: asInteger(parts[7]),
-          keepCount: asInteger(parts[8]),
-          keepMs: asInteger(parts[9]),
+          retentionCount: asInteger(parts[8]),
+          retentionMs: asInteger(parts[9]),
           ready: asInteger(parts[10]),
           scheduled: asInteger(parts[11]),
           claimed: asInteger(parts[12]),
@@ -7123,7 +7172,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
           enqueued: asInteger(parts[18]),
           acked: asInteger(parts[19]),
           retried: asInteger(parts[20]),
-          buried: asInteger(parts[21]),
+          failed: asInteger(parts[21]),
           reclaimed: asInteger(parts[22]),
           cancelled: asInteger(parts[23]),
           readyBytes: asInteger(parts[24]),
@@ -7143,28 +7192,28 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
   },
 }
 
-export interface ListFailedArguments {
+export interface ListDeadArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
   /** of their failure */
   readonly kind: string
-  /** the marker; 0: from the start */
+  /** the cursor; 0: from the start */
   readonly after: number
   /** how many at most */
   readonly limit: number
 }
 
-export type ListFailedAnswer =
+export type ListDeadAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
 /**
- * Lists dead jobs whose failure was of a kind, the oldest first. `next` is the marker, or -1 at the end. A job that is dead of it all the time is on one page, whatever comes and goes meanwhile.
+ * Lists dead jobs whose failure was of a kind, the oldest first. `next` is the cursor, or -1 at the end. A job that is dead of it all the time is on one page, whatever comes and goes meanwhile.
  *
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
-export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list-failed', '8e9bd7eddbb5906d9b18b15b2cc1a12a76e6f83c', { reads: true, bytes: true }, listFailedParts, [{ locals: [1, 2, 3, 4] }, listFailedLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listFailedLua, 4, 1, deadModule, 68, 28, listFailedLua, 5, 1, jobModule, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, listFailedLua, 6, 5, sharedClock, 0, 4, listFailedLua, 11, 1]),
-  parts: listFailedParts,
+export const listDead: Operation<ListDeadArguments, ListDeadAnswer> = {
+  script: /* @__PURE__ */ linked('queue/list-dead', 'd40dac4d15d40fcea1f75af8efcbdb1201987277', { reads: true, bytes: true }, listDeadParts, [{ locals: [1, 2, 3, 4] }, listDeadLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listDeadLua, 4, 1, deadModule, 68, 28, listDeadLua, 5, 1, jobModule, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, listDeadLua, 6, 5, sharedClock, 0, 4, listDeadLua, 11, 1]),
+  parts: listDeadParts,
   encode(args) {
     return [
       args.codec,
@@ -7209,7 +7258,7 @@ export type ListAnswer =
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list', '8d7c95379e5502b044ee846842f2492296e78bbd', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listLua, 4, 5, readyModule, 168, 18, listLua, 9, 27, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
+  script: /* @__PURE__ */ linked('queue/list', '310501ef24f6361adae8580e8ec73181891e5cc2', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listLua, 4, 5, readyModule, 168, 18, listLua, 9, 27, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
   parts: listParts,
   encode(args) {
     return [
@@ -7258,7 +7307,7 @@ export type ListenAnswer =
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: /* @__PURE__ */ linked('queue/listen', 'b60cc038f89235e5a7c8575d2af05a7b9f347e36', {}, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, listenLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/listen', '7e095c86c192d71f7646dd82fa50b8307a7528dc', {}, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, listenLua, 27, 2]),
   parts: listenParts,
   encode(args) {
     return withoutDefaults([
@@ -7306,7 +7355,7 @@ export type NoteAnswer =
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('queue/note', '4c3e3c1621f32683b8b055f27c9216388a1a0f41', {}, noteParts, [{ locals: [1, 2, 3, 4] }, noteLua, 0, 3, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, noteLua, 3, 2, acksModule, 0, 8, noteLua, 5, 3, runModule, 3, 12, jobModule, 119, 11, runModule, 15, 16, jobModule, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 31, 6, jobModule, 130, 12, eventsModule, 18, 10, readyModule, 37, 15, jobModule, 209, 7, noteLua, 8, 23, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, noteLua, 31, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 34, 3]),
+  script: /* @__PURE__ */ linked('queue/note', '7ad8dd73148b82970f929407f1848d4a4beb0193', {}, noteParts, [{ locals: [1, 2, 3, 4] }, noteLua, 0, 3, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, noteLua, 3, 2, acksModule, 0, 8, noteLua, 5, 3, runModule, 3, 12, jobModule, 119, 11, runModule, 15, 16, jobModule, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 31, 6, jobModule, 130, 12, eventsModule, 18, 10, readyModule, 37, 15, jobModule, 209, 7, noteLua, 8, 23, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, noteLua, 31, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 34, 3]),
   parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -7352,7 +7401,7 @@ export type OutboxAnswer =
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
-  script: /* @__PURE__ */ linked('queue/outbox', 'b0e1ecbadce7bc1ea890a84078a8bc4b3e751b86', { reads: true, bytes: true }, deliveredParts, [{ locals: [1, 2, 3] }, outboxLua, 0, 4, sharedBudget, 10, 3, outboxLua, 4, 1, sharedBudget, 7, 3, 3, 4, enqueueModule, 234, 3, outboxLua, 5, 13]),
+  script: /* @__PURE__ */ linked('queue/outbox', 'b0e1ecbadce7bc1ea890a84078a8bc4b3e751b86', { reads: true, bytes: true }, deliveredParts, [{ locals: [1, 2, 3] }, outboxLua, 0, 4, sharedBudget, 10, 3, outboxLua, 4, 1, sharedBudget, 7, 3, 3, 4, enqueueModule, 235, 3, outboxLua, 5, 13]),
   parts: deliveredParts,
   encode(args) {
     return [
@@ -7374,47 +7423,6 @@ export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
   },
 }
 
-export interface ParentsArguments {
-  /** name of the codec that made the payloads */
-  readonly codec: string
-  /** the job */
-  readonly id: string
-  /** how many of its parents to pass over */
-  readonly after: number
-}
-
-export type ParentsAnswer =
-  | { readonly status: 'parents'; readonly parents: { readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }[] }
-
-/**
- * The parents of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or `absent`, which is taken for done. Empty where it has none, or is not known. Of large results it tells no more behind those that reach 4 MiB: only an empty answer tells that there are no more.
- *
- * Cost: O(parents), and 4 MiB of results.
- */
-export const parents: Operation<ParentsArguments, ParentsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/parents', 'ee0ad7a5457b3ea5ddd8e2deb4fc3678e9ee269e', { reads: true, bytes: true }, parentsParts, [{ locals: [1, 2, 3, 4, 5] }, parentsLua, 0, 3, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, parentsLua, 3, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, parentsLua, 4, 2, sharedBudget, 10, 3, parentsLua, 6, 2, dependenciesModule, 9, 3, sharedBudget, 7, 3, 3, 4, plainModule, 129, 7, jobModule, 0, 45, outboxModule, 14, 9, 13, 1, 23, 18, parentsLua, 8, 13]),
-  parts: parentsParts,
-  encode(args) {
-    return withoutDefaults([
-      args.codec,
-      args.id,
-      args.after,
-    ], [0])
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'parents':
-        return {
-          status: 'parents',
-          parents: readQueueText_IdText_StateText_ResultBytes_KindText_MessageTextList(parts[1]),
-        }
-      default:
-        return unexpected('parents', parts[0])
-    }
-  },
-}
-
 export interface ProposeArguments {
   /** over how many the queue is spread */
   readonly partitions: number
@@ -7430,7 +7438,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/propose', '3bbb72a0007f848ca443d540729e4d6a9de1f15b', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, proposeLua, 1, 4, sharedAgreement, 32, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  script: /* @__PURE__ */ linked('queue/propose', '7691d3bd31c2e951733b03e8e7a7bf35771de658', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, proposeLua, 1, 4, sharedAgreement, 32, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: agreeParts,
   encode(args) {
     return [
@@ -7468,7 +7476,7 @@ export interface ReceiveArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
-  /** see shared/queue/outbox; 'a<id>': that parent is not known */
+  /** see shared/queue/outbox; 'a<id>': that dependency is not known */
   readonly entries: readonly { readonly number: number; readonly what: string | Uint8Array }[]
 }
 
@@ -7477,12 +7485,12 @@ export type ReceiveAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came later, it is asked after again for these. Behind so much work no more is taken: `taken` says how many entries were.
+ * Takes what comes from the outbox of another queue, in its order: jobs, and news of dependencies. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came before. That a dependency is not known has instead the newest job that was asked for (0: any): where others wait for that dependency that came later, it is asked after again for these. Behind so much work no more is taken: `taken` says how many entries were.
  *
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: /* @__PURE__ */ linked('queue/receive', 'e3326c03cac451b84181608692ea4e27f16c90df', {}, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 4, stateModule, 0, 55, receiveLua, 4, 1, outboxModule, 41, 14, receiveLua, 5, 3, stateModule, 132, 10, receiveLua, 8, 1, sharedAgreement, 12, 13, receiveLua, 9, 4, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 209, 3, receiveLua, 14, 1, stateModule, 177, 13, receiveLua, 15, 1, enqueueModule, 10, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 45, 3, 72, 3, stateModule, 169, 8, dueModule, 0, 5, dependenciesModule, 0, 3, 61, 3, runModule, 3, 12, endsModule, 42, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, eventsModule, 18, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 27, statisticsModule, 8, 3, 260, 12, jobModule, 75, 3, outboxModule, 55, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 62, 25, stateModule, 223, 8, 62, 7, enqueueModule, 260, 14, 13, 19, namesModule, 44, 4, stateModule, 150, 13, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, namesModule, 31, 10, groupsModule, 159, 9, readyModule, 60, 8, enqueueModule, 48, 71, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 23, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 74, stateModule, 190, 6, outboxModule, 87, 36, receiveLua, 17, 6, outboxModule, 123, 1, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 31, outboxModule, 124, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 144, 2, receiveLua, 23, 2, enqueueModule, 212, 2, readyModule, 74, 69, enqueueModule, 214, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 217, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 220, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 223, 4, receiveLua, 25, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, receiveLua, 26, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, receiveLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/receive', '1d11ad453d39b144c7fcda1f27718ffaad13260f', {}, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 4, stateModule, 0, 55, receiveLua, 4, 1, outboxModule, 41, 14, receiveLua, 5, 3, stateModule, 132, 10, receiveLua, 8, 1, sharedAgreement, 12, 13, receiveLua, 9, 4, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 209, 3, receiveLua, 14, 1, stateModule, 177, 13, receiveLua, 15, 1, enqueueModule, 10, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 45, 3, 72, 3, stateModule, 169, 8, dueModule, 0, 5, dependenciesModule, 0, 3, 61, 3, runModule, 3, 12, endsModule, 42, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, eventsModule, 18, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 27, statisticsModule, 8, 3, 260, 12, jobModule, 75, 3, outboxModule, 55, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 62, 25, stateModule, 223, 8, 62, 7, enqueueModule, 261, 14, 13, 19, namesModule, 44, 4, stateModule, 150, 13, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, namesModule, 31, 10, groupsModule, 159, 9, readyModule, 60, 8, enqueueModule, 48, 71, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 23, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, stateModule, 190, 6, outboxModule, 87, 36, receiveLua, 17, 6, outboxModule, 123, 1, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 31, outboxModule, 124, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 144, 2, receiveLua, 23, 2, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, receiveLua, 25, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, receiveLua, 26, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, receiveLua, 27, 2]),
   parts: receiveParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -7591,7 +7599,7 @@ export type RecurAnswer =
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recur', 'e19e5b6c5eb79734f2a725dc2daad2c56f5f282f', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, recurLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, recurLua, 5, 1, sharedAgreement, 12, 13, recurLua, 6, 5, recurrenceModule, 177, 10, jobModule, 86, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 249, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 223, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 172, 1, 169, 3, 173, 4, recurrenceModule, 204, 6, groupsModule, 141, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 0, 3, recurLua, 18, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, recurLua, 19, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, recurLua, 20, 6]),
+  script: /* @__PURE__ */ linked('queue/recur', '412f1a53d527150b72b5fb0959482bfb4388b555', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, recurLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, recurLua, 5, 1, sharedAgreement, 12, 13, recurLua, 6, 5, recurrenceModule, 177, 10, jobModule, 86, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 249, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 223, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 172, 1, 169, 3, 173, 4, recurrenceModule, 204, 6, groupsModule, 141, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 0, 3, recurLua, 18, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, recurLua, 19, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, recurLua, 20, 6]),
   parts: recurParts,
   encode(args) {
     return withoutDefaults([
@@ -7668,7 +7676,7 @@ export type RecurrencesAnswer =
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recurrences', '665f16ab9b13de8f5719730fb9208184acbf31e7', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, recurrencesLua, 5, 12, sharedBudget, 10, 3, recurrencesLua, 17, 1, sharedBudget, 3, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 129, 7, jobModule, 0, 45, recurrenceModule, 25, 3, 48, 5, 215, 42, sharedBudget, 7, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
+  script: /* @__PURE__ */ linked('queue/recurrences', '49cde887c222a2d960fea6777c86a1cfd448a0c1', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, recurrencesLua, 5, 12, sharedBudget, 10, 3, recurrencesLua, 17, 1, sharedBudget, 3, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 129, 7, jobModule, 0, 45, recurrenceModule, 25, 3, 48, 5, 215, 42, sharedBudget, 7, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
   parts: recurrencesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -7730,7 +7738,7 @@ export type RefillAnswer =
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: /* @__PURE__ */ linked('queue/refill', '56bcc15637ed4e55fc687562543418e7c4d95088', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, refillLua, 0, 7, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, refillLua, 32, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, refillLua, 33, 3]),
+  script: /* @__PURE__ */ linked('queue/refill', '76570a03df41448a436f49c8d4798446f8768990', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, refillLua, 0, 7, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, refillLua, 32, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, refillLua, 33, 3]),
   parts: recurParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -7794,8 +7802,8 @@ export type ReleaseAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('queue/release', '5d571355fd74a6d22aa3ffefba79bc759a157efe', {}, buryParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, releaseLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 49, 11, leaseModule, 202, 13, releaseLua, 10, 19, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, releaseLua, 29, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 30, 1, idleModule, 198, 2, 130, 8, 200, 3, releaseLua, 31, 2, leaseModule, 215, 4, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, leaseModule, 219, 5, idleModule, 130, 8, leaseModule, 224, 3, releaseLua, 33, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 9, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, releaseLua, 34, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, releaseLua, 35, 2]),
-  parts: buryParts,
+  script: /* @__PURE__ */ linked('queue/release', '2b582a5fb64c352e2e31757b27d3070e68575716', {}, failParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, releaseLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 49, 11, leaseModule, 202, 13, releaseLua, 10, 19, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, releaseLua, 29, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 30, 1, idleModule, 198, 2, 130, 8, 200, 3, releaseLua, 31, 2, leaseModule, 215, 4, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, leaseModule, 219, 5, idleModule, 130, 8, leaseModule, 224, 3, releaseLua, 33, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 9, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, releaseLua, 34, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, releaseLua, 35, 2]),
+  parts: failParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
     encoded[0] = args.codec
@@ -7843,7 +7851,7 @@ export type ReprioritizeAnswer =
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/reprioritize', '53cf6d4421b56b1c630a38d29947af67387c5479', {}, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, reprioritizeLua, 2, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, 143, 10, 142, 1, 153, 2, plainModule, 129, 7, jobModule, 0, 45, readyModule, 146, 3, eventsModule, 18, 10, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, jobModule, 86, 26, runModule, 31, 6, jobModule, 216, 12, stateModule, 172, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, reprioritizeLua, 4, 47, readyModule, 74, 69, reprioritizeLua, 51, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, reprioritizeLua, 54, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, reprioritizeLua, 56, 2]),
+  script: /* @__PURE__ */ linked('queue/reprioritize', 'dec16bb36a056638b6bfabe47d315fdf3380c3ec', {}, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, reprioritizeLua, 2, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, 143, 10, 142, 1, 153, 2, plainModule, 129, 7, jobModule, 0, 45, readyModule, 146, 3, eventsModule, 18, 10, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, jobModule, 86, 26, runModule, 31, 6, jobModule, 216, 12, stateModule, 172, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, reprioritizeLua, 4, 47, readyModule, 74, 69, reprioritizeLua, 51, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, reprioritizeLua, 54, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, reprioritizeLua, 56, 2]),
   parts: reprioritizeParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7868,7 +7876,7 @@ export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> 
   },
 }
 
-export interface RequeueFailedArguments {
+export interface RequeueDeadArguments {
   /** beginning of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
@@ -7881,21 +7889,21 @@ export interface RequeueFailedArguments {
   readonly limit: number
   /** whether to remove them */
   readonly drops: boolean
-  /** the marker; 0: from the start */
+  /** the cursor; 0: from the start */
   readonly after: number
 }
 
-export type RequeueFailedAnswer =
+export type RequeueDeadAnswer =
   | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number; readonly next: number; readonly newest: number }
 
 /**
- * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `next` is the marker for the call that goes on behind them; -1 at the end. So no other is held up by one that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
+ * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `next` is the cursor for the call that goes on behind them; -1 at the end. So no other is held up by one that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
  *
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
-export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue-failed', '02993b9a828cd531b9ff090d6904585e4163cb00', {}, changeParentsParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueFailedLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueFailedLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 177, 13, requeueFailedLua, 6, 1, deadModule, 68, 28, requeueFailedLua, 7, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, 74, 4, deadModule, 54, 14, eventsModule, 18, 10, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueFailedLua, 9, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, requeueFailedLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, requeueFailedLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, requeueFailedLua, 32, 3, statisticsModule, 34, 226, 272, 8, requeueFailedLua, 35, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueFailedLua, 38, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueFailedLua, 40, 4]),
-  parts: changeParentsParts,
+export const requeueDead: Operation<RequeueDeadArguments, RequeueDeadAnswer> = {
+  script: /* @__PURE__ */ linked('queue/requeue-dead', '155e49ff0f557f5c43bf811ae1c29c936f98cfb1', {}, changeDependenciesParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueDeadLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueDeadLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 177, 13, requeueDeadLua, 6, 1, deadModule, 68, 28, requeueDeadLua, 7, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, 74, 4, deadModule, 54, 14, eventsModule, 18, 10, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueDeadLua, 9, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, requeueDeadLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, requeueDeadLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, requeueDeadLua, 32, 3, statisticsModule, 34, 226, 272, 8, requeueDeadLua, 35, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueDeadLua, 38, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueDeadLua, 40, 4]),
+  parts: changeDependenciesParts,
   encode(args) {
     return withoutDefaults([
       args.channel,
@@ -7942,10 +7950,10 @@ export type RequeueAnswer =
 /**
  * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again, and their unique keys are theirs again. `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are for the next call.
  *
- * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results.
+ * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, dependencies and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue', '4e9d3aaac9d8babe0986fe77ebe0ebc3862c898e', {}, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 177, 13, requeueLua, 3, 2, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, 143, 10, 142, 1, 153, 2, plainModule, 129, 7, jobModule, 0, 45, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, eventsModule, 18, 10, stateModule, 172, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueLua, 5, 22, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, requeueLua, 27, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueLua, 30, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueLua, 32, 2]),
+  script: /* @__PURE__ */ linked('queue/requeue', 'afe1711a4e88df584a245d1696e6d814511f6acb', {}, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 177, 13, requeueLua, 3, 2, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, 143, 10, 142, 1, 153, 2, plainModule, 129, 7, jobModule, 0, 45, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, eventsModule, 18, 10, stateModule, 172, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueLua, 5, 22, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, requeueLua, 27, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueLua, 30, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueLua, 32, 2]),
   parts: requeueParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -7990,16 +7998,16 @@ export interface RetryArguments {
 }
 
 export type RetryAnswer =
-  | { readonly status: 'retried'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly buried: number[] }
+  | { readonly status: 'retried'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly dead: number[] }
 
 /**
- * Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A job that has used up its attempts dies instead, and is named in `buried`. Each job is judged by itself: those named in `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
+ * Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A job that has used up its attempts dies instead, and is named in `dead`. Each job is judged by itself: those named in `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/retry', '2c4bdf78377c7ac8e0f2144bc97f0bb6bb277ad3', {}, buryParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, retryLua, 4, 2, acksModule, 0, 8, 119, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, retryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, runModule, 161, 15, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, 46, 3, retryLua, 10, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 46, 1, idleModule, 198, 2, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, retryLua, 47, 3, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, retryLua, 50, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, retryLua, 53, 2, idleModule, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, retryLua, 55, 3, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, retryLua, 58, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, retryLua, 59, 2]),
-  parts: buryParts,
+  script: /* @__PURE__ */ linked('queue/retry', '99c060206baf6d031486713489d2e8a53e1c9fb5', {}, failParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, retryLua, 4, 2, acksModule, 0, 8, 119, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, retryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, runModule, 161, 15, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, 46, 3, retryLua, 10, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 46, 1, idleModule, 198, 2, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, retryLua, 47, 3, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, retryLua, 50, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, retryLua, 53, 2, idleModule, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, retryLua, 55, 3, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, retryLua, 58, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, retryLua, 59, 2]),
+  parts: failParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
     encoded[0] = args.codec
@@ -8026,7 +8034,7 @@ export const retry: Operation<RetryArguments, RetryAnswer> = {
           status: 'retried',
           chores: asInteger(parts[1]),
           refused: readAtInteger_WhyTextList(parts[2]),
-          buried: readIntegerList(parts[3]),
+          dead: readIntegerList(parts[3]),
         }
       default:
         return unexpected('retried', parts[0])
@@ -8039,7 +8047,7 @@ export interface SearchTaggedArguments {
   readonly codec: string
   /** the tag */
   readonly tag: string
-  /** the marker; 0: from the start */
+  /** the cursor; 0: from the start */
   readonly after: string
   /** how many to look at */
   readonly limit: number
@@ -8053,12 +8061,12 @@ export type SearchTaggedAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
 /**
- * Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or state are left out (empty: any). `next` is the marker for the call that goes on, '0' at the end. A job that is there all the time is found once.
+ * Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or state are left out (empty: any). `next` is the cursor for the call that goes on, '0' at the end. A job that is there all the time is found once.
  *
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search-tagged', 'be25290863a5a0df2fec2e619adb674da84707a5', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchTaggedLua, 6, 6, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
+  script: /* @__PURE__ */ linked('queue/search-tagged', 'b7a7dac4fad2f1bf0b9efe8ffed62c5d8e86f785', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchTaggedLua, 6, 6, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
   parts: searchTaggedParts,
   encode(args) {
     return [
@@ -8089,7 +8097,7 @@ export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> 
 export interface SearchArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** the marker; 0: from the start */
+  /** the cursor; 0: from the start */
   readonly after: string
   /** how many entries to look at, about; fewer where they are large */
   readonly looked: number
@@ -8103,12 +8111,12 @@ export type SearchAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
 /**
- * Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
+ * Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the cursor for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
  *
  * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search', '3fc6e4f4ac051a9af14109f6d37bfdbed0a21f7b', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, sharedScan, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, jobModule, 143, 10, 142, 1, 153, 2, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
+  script: /* @__PURE__ */ linked('queue/search', '133cfa473886100083024442d8e9a120d68bac52', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, sharedScan, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, jobModule, 143, 10, 142, 1, 153, 2, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
   parts: searchParts,
   encode(args) {
     return [
@@ -8149,15 +8157,15 @@ export interface StatsArguments {
 }
 
 export type StatsAnswer =
-  | { readonly status: 'statistics'; readonly firstMs: number; readonly lastMs: number; readonly lengthMs: number; readonly names: string[]; readonly periods: { readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }[] }
+  | { readonly status: 'statistics'; readonly firstMs: number; readonly lastMs: number; readonly lengthMs: number; readonly names: string[]; readonly periods: { readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly failed: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }[] }
 
 /**
- * Statistics: what happened in each minute, hour or day, of all jobs or of those of a name; periods in which nothing happened are left out. `waits` counts claims, by how long the jobs had been ready, `runs` what was acked, retried or buried, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. What is kept: 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of others count among all.
+ * Statistics: what happened in each minute, hour or day, of all jobs or of those of a name; periods in which nothing happened are left out. `waits` counts claims, by how long the jobs had been ready, `runs` what was acked, retried or failed, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. What is kept: 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of others count among all.
  *
  * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/stats', '0c723496139a0ab862ad36b7b35fc0c418e5dc23', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, statsLua, 5, 1, statisticsModule, 143, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 54, 9, 148, 3, 51, 3, 63, 80, 151, 92, statsLua, 17, 10, statisticsModule, 283, 18, statsLua, 27, 4]),
+  script: /* @__PURE__ */ linked('queue/stats', '59da8ececc98b54861a809eebbbb8a0154a1c1f3', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, statsLua, 5, 1, statisticsModule, 143, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 54, 9, 148, 3, 51, 3, 63, 80, 151, 92, statsLua, 17, 10, statisticsModule, 283, 18, statsLua, 27, 4]),
   parts: statsParts,
   encode(args) {
     return [
@@ -8178,7 +8186,7 @@ export const stats: Operation<StatsArguments, StatsAnswer> = {
           lastMs: asInteger(parts[2]),
           lengthMs: asInteger(parts[3]),
           names: readTextList(parts[4]),
-          periods: readAtMsInteger_EnqueuedInteger_AckedInteger_RetriedInteger_BuriedInteger_ReclaimedInteger_CancelledInteger_WaitSumUsInteger_WaitMaxUsInteger_WaitsBytes_RunSumUsInteger_RunMaxUsInteger_RunsBytesList(parts[5]),
+          periods: readAtMsInteger_EnqueuedInteger_AckedInteger_RetriedInteger_FailedInteger_ReclaimedInteger_CancelledInteger_WaitSumUsInteger_WaitMaxUsInteger_WaitsBytes_RunSumUsInteger_RunMaxUsInteger_RunsBytesList(parts[5]),
         }
       default:
         return unexpected('statistics', parts[0])
@@ -8206,7 +8214,7 @@ export type TagAnswer =
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tag', 'a5b885d9e1cbeff197f2c4370f5ee1c90539d0ce', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, tagLua, 0, 3, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, tagLua, 3, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, tagLua, 4, 4, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 216, 1, 86, 26, 217, 1, 142, 13, 218, 7, runModule, 34, 1, 31, 3, 35, 2, jobModule, 225, 3, tagLua, 18, 1, namesModule, 15, 9, tagLua, 19, 1, namesModule, 31, 10, tagLua, 20, 1, eventsModule, 18, 10, tagLua, 21, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, tagLua, 24, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, tagLua, 26, 2]),
+  script: /* @__PURE__ */ linked('queue/tag', 'a92f7af7189386690f8bce53acbb81c2ac73d35a', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, tagLua, 0, 3, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, tagLua, 3, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, tagLua, 4, 4, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 216, 1, 86, 26, 217, 1, 142, 13, 218, 7, runModule, 34, 1, 31, 3, 35, 2, jobModule, 225, 3, tagLua, 18, 1, namesModule, 15, 9, tagLua, 19, 1, namesModule, 31, 10, tagLua, 20, 1, eventsModule, 18, 10, tagLua, 21, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, tagLua, 24, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, tagLua, 26, 2]),
   parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -8237,7 +8245,7 @@ export const tag: Operation<TagArguments, TagAnswer> = {
 }
 
 export interface TagsArguments {
-  /** the marker; empty: from the start */
+  /** the cursor; empty: from the start */
   readonly after: string
   /** how many at most */
   readonly limit: number
@@ -8252,7 +8260,7 @@ export type TagsAnswer =
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tags', '3774532ead9e81ad2f4f93ab0ee2588a37271580', { reads: true }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, tagsLua, 2, 12]),
+  script: /* @__PURE__ */ linked('queue/tags', 'd578e72c0ee1d74f337d5798c5b8a5187584ffce', { reads: true }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, tagsLua, 2, 12]),
   parts: tagsParts,
   encode(args) {
     return [
@@ -8291,7 +8299,7 @@ export type TrackAnswer =
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: /* @__PURE__ */ linked('queue/track', '3e679e058fc1e51238a3ed6b21be32e085647cc4', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, trackLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, trackLua, 2, 1, runModule, 3, 12, jobModule, 119, 11, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 31, 6, jobModule, 130, 12, eventsModule, 18, 10, jobModule, 228, 4, trackLua, 3, 21, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, trackLua, 24, 3]),
+  script: /* @__PURE__ */ linked('queue/track', '8b29c34d421b03bd7be363ed7f7dc0c60b5511e2', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, trackLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, trackLua, 2, 1, runModule, 3, 12, jobModule, 119, 11, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 31, 6, jobModule, 130, 12, eventsModule, 18, 10, jobModule, 228, 4, trackLua, 3, 21, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, trackLua, 24, 3]),
   parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8333,7 +8341,7 @@ export type UnrecurAnswer =
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/unrecur', '40a491fca256833dcd50d6e45292b3b488621ef7', {}, recurrencesParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, unrecurLua, 2, 1, stateModule, 249, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 45, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, unrecurLua, 12, 2]),
+  script: /* @__PURE__ */ linked('queue/unrecur', 'fded5fc546cf735bd5ca892a594b99ba76d60562', {}, recurrencesParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, unrecurLua, 2, 1, stateModule, 249, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 45, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, unrecurLua, 12, 2]),
   parts: recurrencesParts,
   encode(args) {
     return withoutDefaults([
@@ -8382,8 +8390,8 @@ export type WatchAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/watch', '5260dbfd419bee31e05ea9d466dddc0c026ca9d4', {}, changeParentsParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 2, stateModule, 0, 55, watchLua, 2, 4, stateModule, 132, 10, watchLua, 6, 2, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 209, 3, watchLua, 9, 1, stateModule, 177, 13, watchLua, 10, 3, runModule, 3, 12, jobModule, 119, 11, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, watchLua, 13, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 50, 40, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, watchLua, 23, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, watchLua, 25, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 4, 200, 3, watchLua, 26, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, watchLua, 28, 5, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, watchLua, 33, 2]),
-  parts: changeParentsParts,
+  script: /* @__PURE__ */ linked('queue/watch', '429e6227a0a6e5a59308339e83f32fc40d8484d7', {}, changeDependenciesParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 2, stateModule, 0, 55, watchLua, 2, 4, stateModule, 132, 10, watchLua, 6, 2, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 209, 3, watchLua, 9, 1, stateModule, 177, 13, watchLua, 10, 3, runModule, 3, 12, jobModule, 119, 11, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, watchLua, 13, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 50, 40, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, watchLua, 23, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, watchLua, 25, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 4, 200, 3, watchLua, 26, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, watchLua, 28, 5, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, watchLua, 33, 2]),
+  parts: changeDependenciesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
     encoded[0] = args.target

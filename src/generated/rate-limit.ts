@@ -47,6 +47,19 @@ end
 redis.call('PEXPIRE',a,d)
 redis.call('HSET',a,'time',e)
 return{'cleared',1}` }
+const getLua: LuaText = { file: 'lua/rate-limit/get', taken: [8, 2, 1, 11], text: `local b=tonumber(ARGV[1])
+local c,d=ARGV,2
+local e,f=open_subject(a,'',c,d)if e then return e end
+local g=clock_us()
+local h=read_meters(f,c,d,g)
+if is_too_much(h,b)then
+return redis.error_reply('INVALID cost: no wait is long enough for so much')
+end
+local i,j=longest_wait(h,b)
+if i>0 then
+return{'denied',j,i,g,tell_meters(h)}
+end
+return{'allowed',g,tell_meters(h)}` }
 const inspectLua: LuaText = { file: 'lua/rate-limit/inspect', taken: [8, 1, 1, 13], text: `local b,c=ARGV,1
 local d,e=open_subject(a,'',b,c)if d then return d end
 local f=clock_us()
@@ -61,19 +74,6 @@ h[#h+1]=l-e.offset_us
 end
 end
 return{'inspection',e.exists and 1 or 0,f,tell_meters(g),h}` }
-const peekLua: LuaText = { file: 'lua/rate-limit/peek', taken: [8, 2, 1, 11], text: `local b=tonumber(ARGV[1])
-local c,d=ARGV,2
-local e,f=open_subject(a,'',c,d)if e then return e end
-local g=clock_us()
-local h=read_meters(f,c,d,g)
-if is_too_much(h,b)then
-return redis.error_reply('INVALID cost: no wait is long enough for so much')
-end
-local i,j=longest_wait(h,b)
-if i>0 then
-return{'denied',j,i,g,tell_meters(h)}
-end
-return{'allowed',g,tell_meters(h)}` }
 const refundLua: LuaText = { file: 'lua/rate-limit/refund', taken: [10, 5, 1, 13, 1, 1, 2, 11], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
@@ -371,7 +371,7 @@ end
 local function count_gcra(a,b)
 gcra_set(a,gcra_ahead(a,b))
 end` }
-const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters', taken: [3, 13, 2, 5, 6, 25, 23, 8, 2, 8, -29, 2, -12, 8, 4, 8, 22, 16, 1, 5], text: `local function read_counts(a,b)
+const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters', taken: [3, 13, 2, 5, 6, 25, 33, 8, -29, 2, -12, 8, 4, 8, 1, 8, 13, 16, 1, 5], text: `local function read_counts(a,b)
 local c
 if b then
 a.kept_until_ms,a.token=pair_at(b,1)
@@ -414,14 +414,6 @@ end
 a.now_us=f
 return e
 end
-local function tell_meters(a)
-local b={}
-for c,d in ipairs(a)do
-b[#b+1]=d.free
-b[#b+1]=d.reset_us
-end
-return b
-end
 local function is_too_much(a,b)
 for c,d in ipairs(a)do
 if d.algorithm~='concurrency'and b>d.burst then
@@ -447,6 +439,14 @@ c,d=g,e
 end
 end
 return c,d
+end
+local function tell_meters(a)
+local b={}
+for c,d in ipairs(a)do
+b[#b+1]=d.free
+b[#b+1]=d.reset_us
+end
+return b
 end
 local function grant_fewer(a,b,c,d,e)
 local f,g,h=a.limit,a.window_us,a.burst
@@ -845,59 +845,14 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
   },
 }
 
-export interface InspectArguments {
-  /** the limits */
-  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
-}
-
-export type InspectAnswer =
-  | { readonly status: 'inspection'; readonly known: boolean; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[]; readonly held: { readonly limit: number; readonly token: number; readonly endsUs: number }[] }
-
-/**
- * A picture of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` names the limit by its place, counted from 1.
- *
- * Cost: O(limits x 65 + places of limits of takes at work).
- */
-export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/inspect', '5ee1750eeb4e1d5c52781fdca186e86fff9f7e7e', { reads: true }, abandonParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 43, 8, inspectLua, 13, 1]),
-  parts: abandonParts,
-  encode(args) {
-    const encoded = new Array<Argument>(args.limits.length * 5)
-    let at = 0
-    for (const item of args.limits) {
-      encoded[at++] = item.name
-      encoded[at++] = item.algorithm
-      encoded[at++] = item.limit
-      encoded[at++] = item.windowMs
-      encoded[at++] = item.burst
-    }
-    return encoded
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'inspection':
-        return {
-          status: 'inspection',
-          known: asFlag(parts[1]),
-          nowUs: asInteger(parts[2]),
-          limits: readFreeInteger_ResetUsIntegerList(parts[3]),
-          held: readLimitInteger_TokenInteger_EndsUsIntegerList(parts[4]),
-        }
-      default:
-        return unexpected('inspection', parts[0])
-    }
-  },
-}
-
-export interface PeekArguments {
+export interface GetArguments {
   /** units that would be taken */
   readonly cost: number
   /** the limits */
   readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
 }
 
-export type PeekAnswer =
+export type GetAnswer =
   | { readonly status: 'allowed'; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
   | { readonly status: 'denied'; readonly denier: number; readonly waitUs: number; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
 
@@ -906,8 +861,8 @@ export type PeekAnswer =
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
-export const peek: Operation<PeekArguments, PeekAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/peek', '7688a1c0e7bad04b52c3b8aeba5a2117cbf72690', { reads: true }, abandonParts, [{ locals: [1] }, peekLua, 0, 2, subjectModule, 0, 36, peekLua, 2, 1, sharedClock, 0, 4, peekLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, peekLua, 4, 1, metersModule, 51, 8, peekLua, 5, 3, metersModule, 59, 2, gcraModule, 55, 12, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, peekLua, 8, 1, metersModule, 43, 8, peekLua, 9, 4]),
+export const get: Operation<GetArguments, GetAnswer> = {
+  script: /* @__PURE__ */ linked('rate-limit/get', '7688a1c0e7bad04b52c3b8aeba5a2117cbf72690', { reads: true }, abandonParts, [{ locals: [1] }, getLua, 0, 2, subjectModule, 0, 36, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, getLua, 4, 1, metersModule, 43, 8, getLua, 5, 3, metersModule, 51, 2, gcraModule, 55, 12, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, getLua, 8, 1, metersModule, 69, 8, getLua, 9, 4]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -945,6 +900,51 @@ export const peek: Operation<PeekArguments, PeekAnswer> = {
   },
 }
 
+export interface InspectArguments {
+  /** the limits */
+  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
+}
+
+export type InspectAnswer =
+  | { readonly status: 'inspection'; readonly known: boolean; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[]; readonly held: { readonly limit: number; readonly token: number; readonly endsUs: number }[] }
+
+/**
+ * A picture of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` names the limit by its place, counted from 1.
+ *
+ * Cost: O(limits x 65 + places of limits of takes at work).
+ */
+export const inspect: Operation<InspectArguments, InspectAnswer> = {
+  script: /* @__PURE__ */ linked('rate-limit/inspect', '5ee1750eeb4e1d5c52781fdca186e86fff9f7e7e', { reads: true }, abandonParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 69, 8, inspectLua, 13, 1]),
+  parts: abandonParts,
+  encode(args) {
+    const encoded = new Array<Argument>(args.limits.length * 5)
+    let at = 0
+    for (const item of args.limits) {
+      encoded[at++] = item.name
+      encoded[at++] = item.algorithm
+      encoded[at++] = item.limit
+      encoded[at++] = item.windowMs
+      encoded[at++] = item.burst
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'inspection':
+        return {
+          status: 'inspection',
+          known: asFlag(parts[1]),
+          nowUs: asInteger(parts[2]),
+          limits: readFreeInteger_ResetUsIntegerList(parts[3]),
+          held: readLimitInteger_TokenInteger_EndsUsIntegerList(parts[4]),
+        }
+      default:
+        return unexpected('inspection', parts[0])
+    }
+  },
+}
+
 export interface RefundArguments {
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
@@ -969,7 +969,7 @@ export type RefundAnswer =
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/refund', '37ba18f87a28b0311daef627f4ec3127119234e5', {}, abandonParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 43, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
+  script: /* @__PURE__ */ linked('rate-limit/refund', '37ba18f87a28b0311daef627f4ec3127119234e5', {}, abandonParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 69, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1141,7 +1141,7 @@ export type TakeAnswer =
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take', 'fbf9f547bbc537a84d8f5cec64040c031cc9e56e', {}, abandonParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 43, 8, takeLua, 8, 3, metersModule, 51, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 59, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
+  script: /* @__PURE__ */ linked('rate-limit/take', 'fbf9f547bbc537a84d8f5cec64040c031cc9e56e', {}, abandonParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 69, 8, takeLua, 8, 3, metersModule, 43, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 51, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

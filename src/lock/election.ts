@@ -36,7 +36,7 @@ export interface Term {
   stepDown(): void
 }
 
-export type ElectionOptions = Omit<LockOptions, 'order'>
+export type ElectionOptions = Omit<LockOptions, 'fair'>
 
 export interface CampaignOptions {
   /** Ends the campaign: the term in office is given up. */

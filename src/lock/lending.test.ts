@@ -5,18 +5,18 @@ import { until } from '../../test/servers/ask.ts'
 
 test('a lock is lent by its token, or it is told how long it is held at most', async () => {
   const { lock, clock } = await setup({ lease: '10s' })
-  const lent = await lock.lend()
+  const lent = await lock.acquireDetached()
   await clock.advance(4000)
 
   expect(lent).toMatchObject({ status: 'granted', leaseMs: 10_000 })
-  expect(await lock.lend()).toEqual({ status: 'held', retryAfterMs: 6000 })
+  expect(await lock.acquireDetached()).toEqual({ status: 'held', retryAfterMs: 6000 })
   expect((await lock.inspect()).waiting).toBe(0)
 })
 
 test('whoever waits to borrow gets the lock for as long as it wants, not just until it has confirmed', async () => {
   const { lock } = await setup({ clock: 'real', lease: '1h' })
   const held = await lock.acquire()
-  const borrowing = lock.lend({ wait: '20s' })
+  const borrowing = lock.acquireDetached({ wait: '20s' })
   await until('somebody waits', async () => (await lock.inspect()).waiting === 1)
   await held.release()
 
@@ -31,7 +31,7 @@ test('whoever stops waiting to borrow leaves nothing in line', async () => {
   const { lock } = await setup({ clock: 'real' })
   await using _ = await lock.acquire()
   const leaving = new AbortController()
-  const borrowing = lock.lend({ wait: '20s', signal: leaving.signal })
+  const borrowing = lock.acquireDetached({ wait: '20s', signal: leaving.signal })
   await until('somebody waits', async () => (await lock.inspect()).waiting === 1)
 
   leaving.abort(new Error('gone'))
@@ -41,24 +41,24 @@ test('whoever stops waiting to borrow leaves nothing in line', async () => {
 
 test('what is lent is extended by nobody here', async () => {
   const { lock, calls } = await setup({ clock: 'real', lease: '60ms' })
-  await lock.lend()
+  await lock.acquireDetached()
   await until('the lease has ended', async () => (await lock.inspect()).mode === 'free')
   expect(calls).not.toContain('lock/extend')
 })
 
 test('a shared lease is extended and given back by its token, and none of a single holder is', async () => {
   const { lock, clock } = await setup({ lease: '10s' })
-  const [first, second] = [await lock.shared.lend(), await lock.shared.lend()]
+  const [first, second] = [await lock.shared.acquireDetached(), await lock.shared.acquireDetached()]
   if (first.status !== 'granted' || second.status !== 'granted') throw new Error('not lent')
 
-  expect(await lock.shared.extend(first.token, '1m')).toEqual({
+  expect(await lock.shared.byToken.extend(first.token, '1m')).toEqual({
     leaseMs: 60_000,
     expiresAtMs: first.expiresAtMs + 50_000,
   })
-  await expect(lock.release(first.token)).rejects.toThrow(LeaseLostError)
+  await expect(lock.byToken.release(first.token)).rejects.toThrow(LeaseLostError)
   await clock.advance(10_001)
-  await expect(lock.shared.release(second.token)).rejects.toThrow(LeaseLostError)
+  await expect(lock.shared.byToken.release(second.token)).rejects.toThrow(LeaseLostError)
   expect((await lock.inspect()).holders.map(({ token }) => token)).toEqual([first.token])
-  await lock.shared.release(first.token)
+  await lock.shared.byToken.release(first.token)
   expect((await lock.inspect()).mode).toBe('free')
 })

@@ -1,4 +1,4 @@
-import { checkOneOf } from '../runtime/values/arguments.ts'
+import { checkFlag } from '../runtime/values/arguments.ts'
 import type { Duration } from '../runtime/values/duration.ts'
 import { checkName, encodeName } from '../runtime/values/keys.ts'
 import { toHolder, toLeaseMs } from '../runtime/leases/lease-options.ts'
@@ -12,8 +12,11 @@ export interface LockOptions {
   lease?: Duration
   /** How long it is extended by itself at most, from its grant on; '0s': not at all. Default: no limit. */
   maxHold?: Duration
-  /** Who gets a lock that becomes free: the first in line, or whoever comes first. Default 'fair'. */
-  order?: 'fair' | 'barging'
+  /**
+   * True: the first in line gets a lock that becomes free. False: the first that asks gets it, also ahead of those in line.
+   * Default true.
+   */
+  fair?: boolean
   /**
    * Locks of one group lie in one slot, so that several of them can be acquired at once (`redis.locks`). A lock
    * is another lock in another group. Default: each lies where its name puts it.
@@ -29,10 +32,10 @@ export function placeOf(name: string, group: string | undefined): UnitIdentity {
   return { structure: 'lock', name: checkName('group', group), beside: `${encodeName(name)}-`, since: SINCE }
 }
 
-export function toTerms({ lease, order = 'fair', holder }: LockOptions): AcquireTerms {
+export function toTerms({ lease, fair = true, holder }: LockOptions): AcquireTerms {
   return {
     leaseMs: toLeaseMs(lease),
-    barging: checkOneOf('order', order, ['fair', 'barging']) === 'barging',
+    barging: !checkFlag('fair', fair),
     holder: toHolder(holder),
   }
 }

@@ -95,7 +95,7 @@ test('an attempt that reaches the server after it was aborted leaves nothing beh
 
 describe('a lock that may be barged', () => {
   test('goes to whoever comes first, and those who wait get it in the end', async () => {
-    const { lock } = await setup({ clock: 'real', order: 'barging' })
+    const { lock } = await setup({ clock: 'real', fair: false })
     let inside = 0
     let most = 0
     const work = async (): Promise<void> => {
@@ -182,11 +182,11 @@ describe('a token', () => {
     const other = await setup({ name })
     const { token, expiresAtMs } = await lock.acquire()
 
-    expect(await other.lock.extend(token, '1h')).toEqual({
+    expect(await other.lock.byToken.extend(token, '1h')).toEqual({
       leaseMs: 3_600_000,
       expiresAtMs: expiresAtMs - 30_000 + 3_600_000,
     })
-    await other.lock.release(token)
+    await other.lock.byToken.release(token)
 
     expect((await lock.inspect()).mode).toBe('free')
   })
@@ -196,8 +196,8 @@ describe('a token', () => {
     const { token } = await lock.acquire()
     await clock.advance(1000)
 
-    await expect(lock.extend(token, '1h')).rejects.toThrow(LeaseLostError)
-    await expect(lock.release(token)).rejects.toThrow(LeaseLostError)
+    await expect(lock.byToken.extend(token, '1h')).rejects.toThrow(LeaseLostError)
+    await expect(lock.byToken.release(token)).rejects.toThrow(LeaseLostError)
     expect((await lock.inspect()).mode).toBe('free')
   })
 })
@@ -291,9 +291,9 @@ test.each([
   ['a name with a line break', () => setup({ name: 'a\nb', clock: 'real' }), 'name'],
   ['a lease without a unit', () => setup({ lease: '30' as '30s' }), 'lease'],
   ['a lease that is too short', () => setup({ lease: '9ms' }), 'lease'],
-  ['an order that does not exist', () => setup({ order: 'lucky' as 'fair' }), 'order'],
-  ['a token of nobody', async () => (await setup()).lock.release(0), 'token'],
-  ['a token in pieces', async () => (await setup()).lock.extend(1.5, '1s'), 'token'],
+  ['a fairness that is no flag', () => setup({ fair: 'lucky' as never }), 'fair'],
+  ['a token of nobody', async () => (await setup()).lock.byToken.release(0), 'token'],
+  ['a token in pieces', async () => (await setup()).lock.byToken.extend(1.5, '1s'), 'token'],
 ] as const)('%s is refused by name', async (_what, act, argument) => {
   const error = await act().catch((reason: unknown) => reason)
 

@@ -1,14 +1,13 @@
 import { clear } from '../generated/lock.ts'
 import { checkFunction, checkOptions } from '../runtime/values/arguments.ts'
-import type { Duration } from '../runtime/values/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors/errors.ts'
 import type { Grant } from '../runtime/keeper/grant.ts'
 import { KeptLease, type LeaseTerms } from '../runtime/leases/kept-lease.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import type { Lease } from '../runtime/leases/lease.ts'
-import { type Extended, extendByToken, releaseByToken } from '../runtime/leases/lease-by-token.ts'
+import { LeasesByToken } from '../runtime/leases/lease-by-token.ts'
 import { toMaxHoldMs } from '../runtime/leases/lease-options.ts'
-import { type Lent, lend } from '../runtime/leases/lend.ts'
+import { type DetachedLease, lend } from '../runtime/leases/lend.ts'
 import { standInLine } from '../runtime/waiting/line.ts'
 import { NestedLease } from '../runtime/leases/nested-lease.ts'
 import { runUnder } from '../runtime/leases/run-under.ts'
@@ -30,7 +29,7 @@ export interface AcquireOptions extends Waiting {
   held?: Lease
 }
 
-const OPTIONS = ['lease', 'maxHold', 'order', 'group', 'holder'] as const
+const OPTIONS = ['lease', 'maxHold', 'fair', 'group', 'holder'] as const
 const ACQUIRE_OPTIONS = ['wait', 'signal', 'held'] as const
 
 /** Ways to get one lock: alone, or together with other readers. */
@@ -52,6 +51,11 @@ export class LockAccess {
       leaseMs,
       maxHoldMs,
     }
+  }
+
+  /** Leases on this lock, for callers that know only their tokens. */
+  get byToken(): LeasesByToken {
+    return new LeasesByToken(this.#leaseTerms)
   }
 
   /** One attempt, without standing in line. Resolves to null when somebody else has the lock. */
@@ -82,24 +86,11 @@ export class LockAccess {
    * As `acquire`, for somebody else, such as the client of a service: nothing here extends the lease. Resolves
    * to its token and end, or to `held` and for how long at most. Throws the signal's reason.
    */
-  async lend(options: Waiting = {}): Promise<Lent> {
+  async acquireDetached(options: Waiting = {}): Promise<DetachedLease> {
     checkOptions('options', options, ['wait', 'signal'])
     const { leaseMs } = this.#leaseTerms
     const terms = { ...lineTermsOf(this.#unit, options), leaseMs, refusal: 'held' } as const
     return lend(this.#side, terms)
-  }
-
-  /**
-   * As `lease.release`, for whoever knows only the token. Throws LeaseLostError, or AmbiguousError when the first answer was lost
-   * and the second does not tell.
-   */
-  async release(token: number): Promise<void> {
-    return releaseByToken(this.#leaseTerms, token)
-  }
-
-  /** As `lease.extend`, for whoever knows only the token. Throws LeaseLostError. */
-  async extend(token: number, lease: Duration): Promise<Extended> {
-    return extendByToken(this.#leaseTerms, token, lease)
   }
 
   async #acquire(options: AcquireOptions): Promise<KeptLease | NestedLease> {

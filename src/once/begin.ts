@@ -144,9 +144,9 @@ export class Wish<Result> {
   }
 
   async #askOnce(): Promise<Extract<BeginAnswer, { status: 'started' }> | NotStarted<Result>> {
-    const { codec, leaseMs, keepResultMs } = this.#source
+    const { codec, leaseMs, resultTtlMs } = this.#source
     const { key, id, fingerprint } = this.#terms
-    const args = { codec: codec.name, id, fingerprint, leaseMs, keepResultMs }
+    const args = { codec: codec.name, id, fingerprint, leaseMs, resultTtlMs }
     const answer = await this.#unit.run(begin, args, this.#trace)
     if (answer.status === 'lost') throw lost(this.#source, key, answer.token)
     if (answer.status === 'unkept') throw new ResultNotKeptError(resourceOf(this.#source, key))

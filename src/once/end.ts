@@ -23,8 +23,8 @@ export async function completeAttempt<Result>(
 ): Promise<Completed> {
   const unit = unitOf(source, key)
   const { channel, sharded } = unit
-  const { codec, keepResultMs } = source
-  const told = { codec: codec.name, token, keepResultMs, channel, sharded }
+  const { codec, resultTtlMs } = source
+  const told = { codec: codec.name, token, resultTtlMs, channel, sharded }
   const args = { ...told, result: result ?? '', kept: result !== null }
   const trace: Trace = { atClose: 'gives back' }
   const answer = await unit.run(complete, args, trace)

@@ -47,7 +47,7 @@ test('work that is done while the server is away is done once: its result is tol
   await expect(cut.run('a', work)).rejects.toMatchObject({ code: 'unreachable' })
   comeBack()
 
-  await until('the result is known', async () => (await other.find('a')) !== null)
+  await until('the result is known', async () => (await other.get('a')) !== null)
 
   expect(await other.run('a', work)).toBe('done')
   expect(done).toBe(1)
@@ -92,7 +92,7 @@ test('work whose result is refused for a while, for a right is missing, is done 
   await expect(cut.run('a', work)).rejects.toMatchObject({ code: 'forbidden' })
   comeBack()
 
-  await until('the result is known', async () => (await other.find('a')) !== null)
+  await until('the result is known', async () => (await other.get('a')) !== null)
 
   expect(await other.run('a', work)).toBe('done')
   expect(done).toBe(1)
@@ -109,5 +109,5 @@ test('what was told too late changes nothing for the one who has begun since', a
   comeBack()
 
   expect(await other.run('a', () => new Promise((resolve) => setTimeout(resolve, 1500, 'new')))).toBe('new')
-  expect(await other.find('a')).toMatchObject({ result: 'new' })
+  expect(await other.get('a')).toMatchObject({ result: 'new' })
 })

@@ -1,4 +1,4 @@
-import { clear, find, inspect } from '../generated/once.ts'
+import { clear, get, inspect } from '../generated/once.ts'
 import { decodeResult, type OnceSource, unitOf } from './source.ts'
 
 /** A result that is kept. */
@@ -31,7 +31,7 @@ export async function findResult<Result>(
   source: OnceSource<Result>,
   key: string,
 ): Promise<Found<Result> | null> {
-  const answer = await unitOf(source, key).run(find, { codec: source.codec.name })
+  const answer = await unitOf(source, key).run(get, { codec: source.codec.name })
   if (answer.status === 'absent') return null
   const { token, keptUntilMs } = answer
   return { result: decodeResult(source, key, answer.result), token, keptUntilMs }

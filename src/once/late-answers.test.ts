@@ -74,7 +74,7 @@ test('whose lease is over begin nothing: what another has done meanwhile is its 
 
 test('whose lease is over begin anew where nobody else has', async () => {
   const { slow, held, letCome } = await scene({ lease: LEASE })
-  const [begun, lent] = [slow.begin('a'), slow.lend('b')]
+  const [begun, lent] = [slow.begin('a'), slow.beginDetached('b')]
   await until('they have been begun', () => Promise.resolve(held() === 2))
   await pause(350)
   letCome()
@@ -90,25 +90,25 @@ test.each([{}, { wait: '10s' }] as const)(
   async (waiting) => {
     const { slow, other, held, letCome } = await scene()
     const leaving = new AbortController()
-    const left = slow.lend('a', { id: 'request', signal: leaving.signal, ...waiting })
+    const left = slow.beginDetached('a', { id: 'request', signal: leaving.signal, ...waiting })
     await until('it has been begun', () => Promise.resolve(held() === 1))
     leaving.abort(new Error('left'))
     await expect(left).rejects.toThrow('left')
-    const again = await other.lend('a', { id: 'request' })
+    const again = await other.beginDetached('a', { id: 'request' })
     if (again.status !== 'started') throw new Error(again.status)
 
     letCome()
     await pause(50)
 
-    expect(await other.lend('a')).toMatchObject({ status: 'running' })
-    await other.complete('a', again.token, 'done')
+    expect(await other.beginDetached('a')).toMatchObject({ status: 'running' })
+    await other.byToken.complete('a', again.token, 'done')
   },
 )
 
 test('to one who has left give back what no other can ask for', async () => {
   const { slow, other, held, letCome } = await scene()
   const leaving = new AbortController()
-  const left = slow.lend('a', { signal: leaving.signal, wait: '10s' })
+  const left = slow.beginDetached('a', { signal: leaving.signal, wait: '10s' })
   await until('it has been begun', () => Promise.resolve(held() === 1))
   leaving.abort(new Error('left'))
   await expect(left).rejects.toThrow('left')
@@ -119,7 +119,7 @@ test('to one who has left give back what no other can ask for', async () => {
 
 test('that came too late for anybody leave no key to nobody', async () => {
   const { slow, other, held, letCome } = await scene({ deadlineMs: 1000 })
-  const calls = [slow.run('a', () => 'never'), slow.begin('b'), slow.lend('c', { wait: '100ms' })]
+  const calls = [slow.run('a', () => 'never'), slow.begin('b'), slow.beginDetached('c', { wait: '100ms' })]
   await until('they have been begun', () => Promise.resolve(held() === 3))
   for (const call of calls) await expect(call).rejects.toMatchObject({ name: 'AmbiguousError' })
   letCome()

@@ -5,10 +5,10 @@ import { type Answered, type BeginOptions, type Begun, toBeginTerms, Wish } from
 import { type OnceSource, unitOf } from './source.ts'
 
 /** As `BeginOptions`; `wait`: for another attempt that is under way. */
-export interface LendOptions extends BeginOptions, Waiting {}
+export interface BeginDetachedOptions extends BeginOptions, Waiting {}
 
 /** What became of a `lend`: as of a `begin`, but for the attempt, which is known by its token. */
-export type LentAttempt<Result> =
+export type DetachedAttempt<Result> =
   | {
       readonly status: 'started'
       /** Greater than that of every earlier attempt at the key. */
@@ -23,11 +23,14 @@ export type LentAttempt<Result> =
 export async function lendAttempt<Result>(
   source: OnceSource<Result>,
   key: string,
-  { fingerprint, id, ...waiting }: LendOptions,
-): Promise<LentAttempt<Result>> {
+  { fingerprint, id, ...waiting }: BeginDetachedOptions,
+): Promise<DetachedAttempt<Result>> {
   const named = { ...(fingerprint === undefined ? {} : { fingerprint }), ...(id === undefined ? {} : { id }) }
   const wish = new Wish(source, toBeginTerms(key, named))
-  let running: Extract<LentAttempt<Result>, { status: 'running' }> = { status: 'running', retryAfterMs: 0 }
+  let running: Extract<DetachedAttempt<Result>, { status: 'running' }> = {
+    status: 'running',
+    retryAfterMs: 0,
+  }
   const settled = await wish.untilOver(() =>
     waitFor<Lending<Result>>(
       async () => {

@@ -20,7 +20,7 @@ test('the result of a key is replayed to everybody who begins later', async () =
     result: { paid: true },
     token,
   })
-  expect(await once.find('a')).toEqual({ result: { paid: true }, token, keptUntilMs })
+  expect(await once.get('a')).toEqual({ result: { paid: true }, token, keptUntilMs })
   expect(await once.begin('a', { fingerprint: 'g' })).toEqual({ status: 'conflict' })
 })
 
@@ -62,7 +62,7 @@ test('an attempt whose lease lapsed is taken over, and its late result refused',
   expect(second.token).toBeGreaterThan(first.token)
   await expect(first.complete('late')).rejects.toThrow(LeaseLostError)
   await second.complete('in time')
-  expect(await once.find('a')).toMatchObject({ result: 'in time', token: second.token })
+  expect(await once.get('a')).toMatchObject({ result: 'in time', token: second.token })
 })
 
 test('the result of a lapsed attempt counts while nobody else has begun', async () => {
@@ -72,7 +72,7 @@ test('the result of a lapsed attempt counts while nobody else has begun', async 
 
   await attempt.complete('late')
 
-  expect(await once.find('a')).toMatchObject({ result: 'late' })
+  expect(await once.get('a')).toMatchObject({ result: 'late' })
 })
 
 test('completing twice changes nothing', async () => {
@@ -83,8 +83,8 @@ test('completing twice changes nothing', async () => {
   const second = await attempt.complete('two')
 
   expect(second).toEqual(first)
-  expect(await once.complete('a', attempt.token, 'three')).toEqual(first)
-  expect(await once.find('a')).toMatchObject({ result: 'one' })
+  expect(await once.byToken.complete('a', attempt.token, 'three')).toEqual(first)
+  expect(await once.get('a')).toMatchObject({ result: 'one' })
 })
 
 test('leaving the block releases an attempt that was not completed', async () => {
@@ -130,15 +130,15 @@ test('whoever knows key and token can extend, complete and release', async () =>
   const { once } = await setup<string>({ lease: '10s' })
   const { token, expiresAtMs } = attemptOf(await once.begin('a'))
 
-  expect(await once.extend('a', token, '30s')).toEqual({
+  expect(await once.byToken.extend('a', token, '30s')).toEqual({
     leaseMs: 30_000,
     expiresAtMs: expiresAtMs + 20_000,
   })
-  await once.release('a', token)
-  await once.release('a', token)
-  await expect(once.extend('a', token, '30s')).rejects.toThrow(LeaseLostError)
-  await expect(once.complete('a', token, 'x')).rejects.toThrow(LeaseLostError)
-  await expect(once.release('a', token + 1)).rejects.toThrow(LeaseLostError)
+  await once.byToken.release('a', token)
+  await once.byToken.release('a', token)
+  await expect(once.byToken.extend('a', token, '30s')).rejects.toThrow(LeaseLostError)
+  await expect(once.byToken.complete('a', token, 'x')).rejects.toThrow(LeaseLostError)
+  await expect(once.byToken.release('a', token + 1)).rejects.toThrow(LeaseLostError)
 })
 
 test('inspect and clear tell what is known of a key', async () => {
@@ -153,19 +153,19 @@ test('inspect and clear tell what is known of a key', async () => {
     codec: null,
   })
   const { token } = attemptOf(await once.begin('a', { fingerprint: 'f' }))
-  await once.complete('a', token, 'paid')
+  await once.byToken.complete('a', token, 'paid')
 
   expect(await once.inspect('a')).toMatchObject({ state: 'finished', token, fingerprint: 'f', bytes: 6 })
   expect(await once.clear('a')).toBe(true)
   expect(await once.clear('a')).toBe(false)
-  expect(await once.find('a')).toBeNull()
+  expect(await once.get('a')).toBeNull()
 })
 
 test('a task without a result, and results that JSON cannot hold', async () => {
   const { once } = await setup()
 
   expect(await once.run('a', () => undefined)).toBeUndefined()
-  expect(await once.find('a')).toMatchObject({ result: undefined })
+  expect(await once.get('a')).toMatchObject({ result: undefined })
 
   await expect(once.run('b', () => () => 1)).rejects.toThrow('result must be a value that JSON can hold')
   expect((await once.inspect('b')).state).toBe('finished')
@@ -177,7 +177,7 @@ test('a result of four mebibytes is kept, and a larger one is refused', async ()
   const largest = 'x'.repeat(4 * 1024 * 1024 - 2)
 
   expect(await once.run('a', () => largest)).toBe(largest)
-  expect(await once.find('a')).toMatchObject({ result: largest })
+  expect(await once.get('a')).toMatchObject({ result: largest })
 
   await expect(once.run('b', () => `${largest}x`)).rejects.toThrow('result must be at most 4194304 bytes')
 })
@@ -188,9 +188,9 @@ test('wrong arguments are refused before anything is sent', async () => {
     [once.begin(''), 'key'],
     [once.begin('a', { fingerprint: 'x'.repeat(513) }), 'fingerprint'],
     [once.begin('a', { id: '' }), 'id'],
-    [once.complete('a', 0, 1), 'token'],
-    [once.complete('a', 1, 'x'.repeat(5_000_000)), 'result'],
-    [once.extend('a', 1, '0s'), 'lease'],
+    [once.byToken.complete('a', 0, 1), 'token'],
+    [once.byToken.complete('a', 1, 'x'.repeat(5_000_000)), 'result'],
+    [once.byToken.extend('a', 1, '0s'), 'lease'],
     [once.run('a', () => 1, { wait: '2h' }), 'wait'],
   ]
   for (const [promise, argument] of wrong) {
@@ -198,6 +198,6 @@ test('wrong arguments are refused before anything is sent', async () => {
     expect(error).toBeInstanceOf(InvalidArgumentError)
     expect(error).toMatchObject({ argument })
   }
-  expect(() => redis.once('x', { keepResult: '0ms' })).toThrow('keepResult')
+  expect(() => redis.once('x', { resultTtl: '0ms' })).toThrow('resultTtl')
   expect(() => redis.once('x', JSON.parse('{"ttl":"1s"}'))).toThrow('options.ttl is not known')
 })

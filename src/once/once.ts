@@ -1,21 +1,19 @@
-import { checkFunction, checkOptions, checkToken } from '../runtime/values/arguments.ts'
+import { checkFunction, checkOptions } from '../runtime/values/arguments.ts'
 import { type Codec, codecOr } from '../runtime/values/codec.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { checkName } from '../runtime/values/keys.ts'
-import { type Extended, extendByToken } from '../runtime/leases/lease-by-token.ts'
 import { toLeaseMs, toMaxHoldMs } from '../runtime/leases/lease-options.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
+import { AttemptsByToken } from './attempts-by-token.ts'
 import { type BeginOptions, type Begun, beginAttempt, toBeginTerms } from './begin.ts'
-import { type Completed, completeAttempt, releaseAttempt } from './end.ts'
 import { clearKey, type Found, findResult, inspectKey, type OnceInspection } from './inspection.ts'
-import { kindOf } from './lease-kind.ts'
-import { type LendOptions, type LentAttempt, lendAttempt } from './lend.ts'
+import { type BeginDetachedOptions, type DetachedAttempt, lendAttempt } from './lend.ts'
 import { type RunOptions, runOnce, type Task } from './run.ts'
-import { encodeResult, jsonOrNothing, resourceOf, type OnceSource, unitOf } from './source.ts'
+import { jsonOrNothing, type OnceSource } from './source.ts'
 
 export interface OnceOptions<Result> {
   /** How long results are kept, and requests are remembered beyond their lease; default 24 hours. */
-  keepResult?: Duration
+  resultTtl?: Duration
   /** How long an attempt is leased; it is extended while its process lives. Default 30 seconds. */
   lease?: Duration
   /** How long it is extended by itself at most, from its beginning on; '0s': not at all. Default one hour. */
@@ -33,7 +31,7 @@ export class Once<Result> {
   readonly #source: OnceSource<Result>
 
   constructor(runtime: Runtime, name: string, options: OnceOptions<Result> = {}) {
-    checkOptions('options', options, ['keepResult', 'lease', 'maxHold', 'codec'])
+    checkOptions('options', options, ['resultTtl', 'lease', 'maxHold', 'codec'])
     this.name = checkName('name', name)
     this.#source = {
       runtime,
@@ -41,7 +39,7 @@ export class Once<Result> {
       codec: codecOr(options.codec, jsonOrNothing<Result>),
       leaseMs: toLeaseMs(options.lease),
       maxHoldMs: toMaxHoldMs(options.maxHold ?? '1h'),
-      keepResultMs: toMs('keepResult', options.keepResult ?? '24h'),
+      resultTtlMs: toMs('resultTtl', options.resultTtl ?? '24h'),
     }
   }
 
@@ -69,33 +67,18 @@ export class Once<Result> {
    * As `begin`, for somebody else, such as the client of a service: nothing here extends the attempt, which is
    * known by its token. Waits up to `wait` while another one is under way. Throws the signal's reason.
    */
-  async lend(key: string, options: LendOptions = {}): Promise<LentAttempt<Result>> {
+  async beginDetached(key: string, options: BeginDetachedOptions = {}): Promise<DetachedAttempt<Result>> {
     checkOptions('options', options, ['fingerprint', 'id', 'wait', 'signal'])
     return lendAttempt(this.#source, key, options)
   }
 
-  /** As `attempt.complete`, for whoever knows only the token. Throws LeaseLostError, or AmbiguousError as `release`. */
-  async complete(key: string, token: number, result: Result): Promise<Completed> {
-    return completeAttempt(this.#source, key, checkToken(token), encodeResult(this.#source, result))
-  }
-
-  /** As `attempt.extend`, for whoever knows only the token. Throws LeaseLostError. */
-  async extend(key: string, token: number, lease: Duration): Promise<Extended> {
-    const kind = kindOf(this.#source.runtime)
-    const [unit, resource] = [unitOf(this.#source, key), resourceOf(this.#source, key)]
-    return extendByToken({ kind, unit, resource }, token, lease)
-  }
-
-  /**
-   * As `attempt.release`, for whoever knows only the token. Throws LeaseLostError, or AmbiguousError when the first answer was lost
-   * and the second does not tell.
-   */
-  async release(key: string, token: number): Promise<void> {
-    return releaseAttempt(this.#source, key, checkToken(token))
+  /** Attempts, for callers that know only their keys and tokens. */
+  get byToken(): AttemptsByToken<Result> {
+    return new AttemptsByToken(this.#source)
   }
 
   /** The result of a key; null while there is none. */
-  async find(key: string): Promise<Found<Result> | null> {
+  async get(key: string): Promise<Found<Result> | null> {
     return findResult(this.#source, key)
   }
 
@@ -111,9 +94,10 @@ export class Once<Result> {
 }
 
 export { Attempt } from './attempt.ts'
+export type { AttemptsByToken } from './attempts-by-token.ts'
 export type { BeginOptions, Begun } from './begin.ts'
 export type { Completed } from './end.ts'
 export { fingerprintOf } from './fingerprint.ts'
 export type { Found, OnceInspection } from './inspection.ts'
-export type { LendOptions, LentAttempt } from './lend.ts'
+export type { BeginDetachedOptions, DetachedAttempt } from './lend.ts'
 export type { RunOptions, Task, TaskContext } from './run.ts'

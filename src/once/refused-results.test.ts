@@ -40,7 +40,7 @@ describe.each(REFUSED)('a result that %s', (_, result) => {
       resource: expect.stringContaining('a'),
     })
     expect(done).toBe(1)
-    expect(await once.find('a')).toBeNull()
+    expect(await once.get('a')).toBeNull()
     expect(await once.inspect('a')).toMatchObject({ state: 'finished', bytes: 0 })
   })
 
@@ -103,5 +103,5 @@ test('a result that its codec cannot read is one of work that was done', async (
   const told = { code: 'result-not-kept', cause: new TypeError('a shape of before') }
   await expect(once.run('a', () => 'done')).rejects.toMatchObject(told)
   await expect(once.begin('a')).rejects.toMatchObject(told)
-  await expect(once.find('a')).rejects.toMatchObject(told)
+  await expect(once.get('a')).rejects.toMatchObject(told)
 })

@@ -112,7 +112,7 @@ test('a task that takes longer than the lease keeps its key', async () => {
   open()
 
   expect(await first).toBe('first')
-  expect(await once.find('a')).toMatchObject({ token, result: 'first' })
+  expect(await once.get('a')).toMatchObject({ token, result: 'first' })
 })
 
 test('an attempt is not extended beyond maxHold', async () => {
@@ -141,5 +141,5 @@ test('the result of a run that was taken over is refused', async () => {
   open()
 
   await expect(first).rejects.toThrow(LeaseLostError)
-  expect(await once.find('a')).toMatchObject({ result: 'second' })
+  expect(await once.get('a')).toMatchObject({ result: 'second' })
 })

@@ -12,7 +12,7 @@ export interface OnceSource<Result> {
   readonly codec: Codec<Result>
   readonly leaseMs: number
   readonly maxHoldMs: number
-  readonly keepResultMs: number
+  readonly resultTtlMs: number
 }
 
 const SINCE = '6.2.0'

@@ -46,7 +46,7 @@ describe('events', () => {
     await job?.progress(1)
     await job?.log('one\ttwo % 3')
     await clock.advance(1000)
-    await (await claim())?.bury({ kind: 'Bad' })
+    await (await claim())?.fail({ kind: 'Bad' })
     await queue.jobs.requeue([id])
     await queue.jobs.reprioritize([id], 3)
     await (await claim())?.ack()
@@ -248,30 +248,30 @@ describe('events', () => {
     expect(await client.keys(`queue-test:{queue:${name}}:*`)).toEqual([`queue-test:{queue:${name}}:clock`])
   })
 
-  test('tell what comes of a question of another queue: children of a dead job that are more than one call settles', async () => {
+  test('tell what comes of a question of another queue: dependents of a dead job that are more than one call settles', async () => {
     const place = await setup({ clock: 'real' })
     const { queue, another } = place
-    const [dead, parent] = await queue.enqueueMany([
+    const [dead, dependency] = await queue.enqueueMany([
       { name: 'image', payload: { url: 'a' } },
       { name: 'image', payload: { url: 'b' } },
     ])
     const [first, second] = await queue.claim({ limit: 2 })
-    await first?.bury()
-    const child = {
+    await first?.fail()
+    const dependent = {
       name: 'mail' as const,
       payload: { to },
-      parents: [parent?.id ?? ''],
-      keepResult: '1h' as const,
+      dependsOn: [dependency?.id ?? ''],
+      resultTtl: '1h' as const,
     }
-    const children = await queue.enqueueMany(Array.from({ length: 150 }, () => child))
+    const dependents = await queue.enqueueMany(Array.from({ length: 150 }, () => dependent))
     const { heard } = await hear(place)
-    const waiting = children.map(({ id }) => queue.jobs.waitForResult(id, { wait: '10s' }))
-    await second?.bury()
+    const waiting = dependents.map(({ id }) => queue.jobs.waitForResult(id, { wait: '10s' }))
+    await second?.fail()
     const other = await another()
-    await other.enqueue('mail', { to }, { parents: [{ queue: queue.name, id: dead?.id ?? '' }] })
+    await other.enqueue('mail', { to }, { dependsOn: [{ queue: queue.name, id: dead?.id ?? '' }] })
 
     const ends = await Promise.all(waiting)
-    await until(() => heard.filter(({ kind }) => kind === 'buried').length === 151)
+    await until(() => heard.filter(({ kind }) => kind === 'dead').length === 151)
     expect(new Set(ends.map((end) => end?.state))).toEqual(new Set(['dead']))
     expect(heard.map(({ kind }) => kind)).not.toContain('gap')
   })

@@ -14,7 +14,7 @@ const KINDS = [
   'retried',
   'released',
   'reclaimed',
-  'buried',
+  'dead',
   'requeued',
   'reprioritized',
   'stopping',

@@ -3,7 +3,7 @@ import { batch, type ClaimedJob } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { type Payloads, setup, until } from '../../test/queue-fixture.ts'
 
-const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+const DEPENDENCY = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const mail = { to: 'ada' }
 
 describe('the hooks of a queue', () => {
@@ -13,7 +13,7 @@ describe('the hooks of a queue', () => {
     const queue = redis.queue<Payloads>(name, { hooks: { trace: () => current.getStore() } })
 
     await queue.enqueue('mail', mail)
-    await current.run(PARENT, async () => {
+    await current.run(DEPENDENCY, async () => {
       await queue.enqueue('mail', mail)
       await queue.enqueue('mail', mail, { trace: 'another' })
       await queue.enqueueMany([
@@ -23,7 +23,7 @@ describe('the hooks of a queue', () => {
     })
 
     const jobs = await queue.claim({ limit: 5 })
-    expect(jobs.map(({ trace }) => trace)).toEqual(['', PARENT, 'another', PARENT, 'a third'])
+    expect(jobs.map(({ trace }) => trace)).toEqual(['', DEPENDENCY, 'another', DEPENDENCY, 'a third'])
   })
 
   test('wrap each attempt: its handler, its result and its failure', async () => {
@@ -39,7 +39,7 @@ describe('the hooks of a queue', () => {
       }
     }
     const queue = redis.queue<Payloads>(name, { hooks: { around } })
-    await queue.settings.set({ keep: { count: 10 } })
+    await queue.settings.set({ retention: { count: 10 } })
     const { id } = await queue.enqueue('mail', mail, { backoff: 'none' })
     await using _worker = queue.work({
       mail: ({ attempt }) => {
@@ -48,10 +48,10 @@ describe('the hooks of a queue', () => {
       },
     })
 
-    await until(async () => (await queue.jobs.find(id))?.state === 'done')
+    await until(async () => (await queue.jobs.get(id))?.state === 'done')
 
     expect(seen).toEqual(['mail 1 begins', new TypeError('first'), 'mail 2 begins'])
-    expect(await queue.jobs.find(id)).toMatchObject({
+    expect(await queue.jobs.get(id)).toMatchObject({
       result: { wrapped: 'second' },
       failure: { kind: 'RangeError' },
     })

@@ -1,6 +1,6 @@
 // What `perilune` and `perilune/queue` both export.
 
-export type { Advanced, NextJob } from './claims/outcomes.ts'
+export type { AckedAndEnqueued, NextJob } from './claims/outcomes.ts'
 export type { JobEnd } from './jobs/job-end.ts'
 export type { BackoffFunction, Backoffs } from './worker/attempts.ts'
 export {
@@ -11,7 +11,7 @@ export {
   batch,
 } from './worker/batch.ts'
 export { ClaimedJob } from './claims/claimed-job.ts'
-export type { BuryOptions, ReleaseOptions, RetryOptions } from './claims/outcomes.ts'
+export type { FailOptions, ReleaseOptions, RetryOptions } from './claims/outcomes.ts'
 export type { Enqueued } from './jobs/enqueuer.ts'
 export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './events.ts'
 export type { LossReason } from './jobs/attempt.ts'
@@ -28,25 +28,25 @@ export type {
   LogLine,
 } from './jobs/job.ts'
 export type { Backoff, JobOptions, Unique } from './jobs/job-options.ts'
+export type { DeadJobs, DeadKind } from './jobs/dead-jobs.ts'
 export type { Jobs as PartitionedJobs } from './jobs/jobs.ts'
 export type {
-  Failures,
   JobListOptions,
   JobPage,
   RequeueOutcome,
   SearchOptions,
   StateListOptions,
 } from './jobs/unit-jobs.ts'
-export type { LentJob, LentJobs } from './detached/lent-jobs.ts'
+export type { DetachedJob, DetachedJobs } from './detached/lent-jobs.ts'
 export type {
-  IfParentFails,
-  Parent,
-  ParentId,
-  ParentState,
-  ParentsChanged,
-  ParentsPage,
-  ParentsPageOptions,
-} from './jobs/parents.ts'
+  OnDependencyFailure,
+  Dependency,
+  DependencyId,
+  DependencyState,
+  DependenciesChanged,
+  DependenciesPage,
+  DependenciesPageOptions,
+} from './jobs/dependencies.ts'
 export type { NewJob } from './preparer.ts'
 export { PartitionedQueue, type PartitionedQueueOptions, Queue, type QueueOptions } from './queue.ts'
 export type {
@@ -79,15 +79,15 @@ export type {
 } from './settings.ts'
 export type {
   AckedJob,
-  AdvancedJob,
-  BuriedJob,
+  AckedAndEnqueuedJob,
+  FailedJob,
   ExtendedJobs,
   JobLease,
   ReleasedJob,
   RetriedJob,
   Settled,
-  SettledAdvance,
-  SettlingByToken,
+  SettledAckAndEnqueue,
+  JobsByToken,
 } from './detached/settling-by-token.ts'
 export type { Spread, Stats, StatsCounts, StatsOptions, StatsPeriod } from './stats.ts'
 export type { TagCount } from './jobs/tags.ts'

@@ -63,7 +63,7 @@ describe('enqueueing in partitions', () => {
     await expect(queue.enqueue('mail', { to: 'x' }, { id: '3-17' })).rejects.toThrow(InvalidArgumentError)
 
     await queue.enqueue('mail', { to: 'x' }, { id: '3-a' })
-    expect(await queue.jobs.find('3-a')).toMatchObject({ id: '3-a' })
+    expect(await queue.jobs.get('3-a')).toMatchObject({ id: '3-a' })
   })
 
   test('checks payloads, all before the first is sent', async () => {
@@ -315,7 +315,7 @@ describe('a picture of partitions', () => {
 
     const { oldestAtMs, partitions } = await queue.inspect()
 
-    expect(oldestAtMs).toBe((await queue.jobs.find(older.id))?.enqueuedAtMs)
+    expect(oldestAtMs).toBe((await queue.jobs.get(older.id))?.enqueuedAtMs)
     expect(partitions.map((each) => each.oldestAtMs === null)).toEqual(
       partitions.map(({ ready }) => ready === 0),
     )

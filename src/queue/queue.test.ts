@@ -141,7 +141,7 @@ describe('a claimed job', () => {
 
     await job?.ack()
 
-    expect(await queue.jobs.find(id)).toBe(null)
+    expect(await queue.jobs.get(id)).toBe(null)
     expect(await queue.settings.inspect()).toMatchObject({ ready: 0, claimed: 0, acked: 1, readyBytes: 0 })
     await expect(job?.retry()).rejects.toThrow(LeaseLostError)
   })
@@ -200,14 +200,14 @@ describe('a claimed job', () => {
     }
 
     const [last] = await queue.claim()
-    expect(await last?.retry({ kind: 'Down', message: 'no answer at all' })).toBe('buried')
+    expect(await last?.retry({ kind: 'Down', message: 'no answer at all' })).toBe('dead')
 
-    expect(await queue.jobs.find(id)).toMatchObject({
+    expect(await queue.jobs.get(id)).toMatchObject({
       state: 'dead',
       attempts: 3,
       failure: { kind: 'Down', message: 'no answer at all' },
     })
-    expect(await queue.jobs.failures()).toMatchObject([{ kind: 'Down', count: 1, sample: { id } }])
+    expect(await queue.dead.list()).toMatchObject([{ kind: 'Down', count: 1, sample: { id } }])
   })
 
   test('that is buried can be requeued, alone or with all that failed alike', async () => {
@@ -217,15 +217,15 @@ describe('a claimed job', () => {
     )
     for (let left = 450; left > 0; left -= 150) {
       const jobs = await queue.claim({ limit: 150 })
-      await Promise.all(jobs.map((job) => job.bury({ kind: 'BadAddress' })))
+      await Promise.all(jobs.map((job) => job.fail({ kind: 'BadAddress' })))
     }
     const [dead] = (await queue.jobs.list('dead', { limit: 1 })).jobs
 
     expect(await queue.jobs.requeue([dead?.id ?? '', 'unknown'])).toEqual(['requeued', 'absent'])
-    expect(await queue.jobs.requeueFailed('BadAddress')).toBe(449)
+    expect(await queue.dead.requeue('BadAddress')).toBe(449)
 
     expect(await queue.settings.inspect()).toMatchObject({ ready: 450, dead: 0, deadBytes: 0 })
-    expect(await queue.jobs.failures()).toEqual([])
+    expect(await queue.dead.list()).toEqual([])
     expect(await queue.claim()).toMatchObject([{ attempt: 1 }])
   })
 
@@ -286,7 +286,7 @@ describe('settings', () => {
 
   test('jobs that are done are kept as long as they may be', async () => {
     const { queue, clock } = await setup()
-    await queue.settings.set({ keep: { count: 2, age: '1m' } })
+    await queue.settings.set({ retention: { count: 2, age: '1m' } })
     const ids: string[] = []
     for (let at = 0; at < 3; at++) {
       ids.push((await queue.enqueue('mail', { to: `${at}` })).id)
@@ -294,8 +294,8 @@ describe('settings', () => {
       await job?.ack({ sent: at })
     }
 
-    expect(await queue.jobs.find(ids[0] ?? '')).toBe(null)
-    expect(await queue.jobs.find(ids[2] ?? '')).toMatchObject({ state: 'done', result: { sent: 2 } })
+    expect(await queue.jobs.get(ids[0] ?? '')).toBe(null)
+    expect(await queue.jobs.get(ids[2] ?? '')).toMatchObject({ state: 'done', result: { sent: 2 } })
     await clock.advance(60_001)
     await queue.enqueue('mail', { to })
     const [job] = await queue.claim()

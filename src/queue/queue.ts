@@ -5,12 +5,13 @@ import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
 import type { Codec } from '../runtime/values/codec.ts'
 import { CLAIM_OPTIONS, type JobClaimOptions, JobClaims, LEND_OPTIONS } from './claims/claims.ts'
 import type { ClaimedJob } from './claims/claimed-job.ts'
-import { findLeases, type LentJobs, toLentJobs } from './detached/lent-jobs.ts'
-import { SettlingByToken } from './detached/settling-by-token.ts'
+import { findLeases, type DetachedJobs, toLentJobs } from './detached/lent-jobs.ts'
+import { JobsByToken } from './detached/settling-by-token.ts'
 import { listenTo } from './event-stream.ts'
 import { type EventOptions, type QueueEvent, toFilter } from './events.ts'
 import { type Enqueued, Enqueuer, type Routed, Router } from './jobs/enqueuer.ts'
 import type { JobOptions } from './jobs/job-options.ts'
+import { DeadJobs } from './jobs/dead-jobs.ts'
 import { Jobs as JobList } from './jobs/jobs.ts'
 import { checkHooks, type NewJob, Preparer, type QueueHooks } from './preparer.ts'
 import { Recurring } from './recurring/recurring-jobs.ts'
@@ -47,10 +48,12 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
   readonly name: string
   /** What is known of single jobs, and what can be done to them. */
   readonly jobs: JobList
+  /** Dead jobs, by the kind of failure that they are dead of. */
+  readonly dead: DeadJobs
   /** What holds for the whole queue, and for its groups. */
   readonly settings: Settings
   /** What becomes of lent jobs, told by whoever has their tokens. */
-  readonly settle: SettlingByToken
+  readonly byToken: JobsByToken
   /** Jobs that are spawned again and again, at times of their own. */
   readonly recurring: Recurring<Jobs>
   readonly #sources: readonly QueueSource[]
@@ -66,8 +69,9 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
     this.#claims = new JobClaims(sources)
     this.#check = agreement === null ? () => NOTHING_TO_CHECK : () => agreement.check()
     this.jobs = new JobList(sources, this.#check)
+    this.dead = new DeadJobs(sources, this.#check)
     this.settings = new Settings(sources)
-    this.settle = new SettlingByToken(first, findLeases(sources, this.#check))
+    this.byToken = new JobsByToken(first, findLeases(sources, this.#check))
     this.recurring = new Recurring(sources, this.#check)
   }
 
@@ -93,9 +97,9 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
    * As `claim`, for somebody else: this process hands the jobs on and keeps nothing of them. Whoever has the id and the
    * token of one names them to `settle`, in any process. The first of the leases ends at `expiresAtMs`.
    */
-  async lend(options: Omit<JobClaimOptions, 'acks'> = {}): Promise<LentJobs<Jobs[keyof Jobs]>> {
+  async claimDetached(options: Omit<JobClaimOptions, 'acks'> = {}): Promise<DetachedJobs<Jobs[keyof Jobs]>> {
     checkOptions('options', options, LEND_OPTIONS)
-    return toLentJobs(await this.#claims.claim(options)) as LentJobs<Jobs[keyof Jobs]>
+    return toLentJobs(await this.#claims.claim(options)) as DetachedJobs<Jobs[keyof Jobs]>
   }
 
   /** Starts to work on the jobs of the queue; what is free is shared out among its partitions. Throws InvalidArgumentError. */
@@ -225,7 +229,7 @@ export class PartitionedQueue<
 
   /**
    * Puts a job into the partition of its group; without one into that of its own id, else of its unique key, else of its idempotency
-   * key, else of its first parent; without any into each in turn. An id and a unique key hold within the partition. Throws InvalidArgumentError.
+   * key, else of its first dependency; without any into each in turn. An id and a unique key hold within the partition. Throws InvalidArgumentError.
    */
   async enqueue<Name extends keyof Given & string>(
     name: Name,
@@ -235,7 +239,7 @@ export class PartitionedQueue<
     const outgoing = await this.#preparer.one(name, payload, options)
     const [routed] = this.#router.route([outgoing]) as [Routed]
     const [[placed]] =
-      outgoing.options.parents === '' ? [[routed]] : ((await this.#router.inSteps([routed])) as [[Routed]])
+      outgoing.options.dependsOn === '' ? [[routed]] : ((await this.#router.inSteps([routed])) as [[Routed]])
     return (this.#enqueuers[placed.partition] as Enqueuer).enqueue(placed.job)
   }
 

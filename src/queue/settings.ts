@@ -29,7 +29,7 @@ export interface Throttle {
 
 export interface QueueSettings extends Throttle {
   /** Jobs that are done and stay to be looked at; null: none. */
-  keep?: { count?: number; age?: Duration } | null
+  retention?: { count?: number; age?: Duration } | null
 }
 
 export interface QueueInspection {
@@ -45,12 +45,12 @@ export interface QueueInspection {
   readonly rateWindowMs: number
   /** 0: as many as `rateLimit`. */
   readonly rateBurst: number
-  readonly keepCount: number
-  readonly keepMs: number
+  readonly retentionCount: number
+  readonly retentionMs: number
   /** Jobs in each state. */
   readonly ready: number
   readonly scheduled: number
-  /** Jobs that wait for their parents. */
+  /** Jobs that wait for their dependencies. */
   readonly blocked: number
   readonly claimed: number
   readonly dead: number
@@ -66,7 +66,7 @@ export interface QueueInspection {
   readonly enqueued: number
   readonly acked: number
   readonly retried: number
-  readonly buried: number
+  readonly failed: number
   readonly reclaimed: number
   readonly cancelled: number
   readonly readyBytes: number
@@ -100,11 +100,11 @@ interface Numbers {
 }
 
 interface Kept {
-  readonly keepCount: number
-  readonly keepMs: number
+  readonly retentionCount: number
+  readonly retentionMs: number
 }
 
-const SAME_KEPT: Kept = { keepCount: -1, keepMs: -1 }
+const SAME_KEPT: Kept = { retentionCount: -1, retentionMs: -1 }
 const SAME: Numbers = { paused: -1, concurrency: -1, rateLimit: -1, rateWindowMs: -1, rateBurst: 0 }
 const MOST_STARTS = 1_000_000_000
 
@@ -144,7 +144,7 @@ export class Settings {
     checkOptions('settings', settings, ['concurrency', 'rate', 'keep'])
     const count = this.#units.length
     const shares = this.#units.map((_, at) => (count === 1 ? settings : shareOf(settings, at, count)))
-    await this.#configure(shares.map((share) => ({ ...toNumbers(share), ...toKeep(share.keep) })))
+    await this.#configure(shares.map((share) => ({ ...toNumbers(share), ...toKeep(share.retention) })))
   }
 
   /** Gives out no more jobs of a group. Resolves to what holds for it now. Throws InvalidArgumentError. */
@@ -250,17 +250,17 @@ function toNumbers({ concurrency, rate }: Throttle): Numbers {
   return { ...numbers, rateLimit, rateWindowMs, rateBurst }
 }
 
-function toKeep(keep: QueueSettings['keep']): Kept {
+function toKeep(keep: QueueSettings['retention']): Kept {
   if (keep === undefined) return SAME_KEPT
-  if (keep === null) return { keepCount: 0, keepMs: 0 }
+  if (keep === null) return { retentionCount: 0, retentionMs: 0 }
   checkOptions('keep', keep, ['count', 'age'])
   const { count, age } = keep
   if (count === undefined && age === undefined) {
     throw new InvalidArgumentError('keep', 'must have a count or an age')
   }
   return {
-    keepCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
-    keepMs: age === undefined ? 0 : toMs('keep.age', age, { max: '365d' }),
+    retentionCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
+    retentionMs: age === undefined ? 0 : toMs('keep.age', age, { max: '365d' }),
   }
 }
 
@@ -283,14 +283,14 @@ function added(one: QueueInspection, other: QueueInspection): QueueInspection {
     oldestAtMs: earlier(one.oldestAtMs, other.oldestAtMs),
     paused: one.paused && other.paused,
     rateWindowMs: Math.max(one.rateWindowMs, other.rateWindowMs),
-    keepMs: Math.max(one.keepMs, other.keepMs),
+    retentionMs: Math.max(one.retentionMs, other.retentionMs),
     idle: Math.max(one.idle, other.idle),
   }
 }
 
 /** Throws InvalidArgumentError. */
 function shareOf(settings: QueueSettings, at: number, count: number): QueueSettings {
-  const { concurrency, rate, keep } = settings
+  const { concurrency, rate, retention: keep } = settings
   const part = (argument: string, total: number): number => {
     checkInteger(argument, total, count, Number.MAX_SAFE_INTEGER)
     return Math.floor(total / count) + (at < total % count ? 1 : 0)
@@ -300,6 +300,6 @@ function shareOf(settings: QueueSettings, at: number, count: number): QueueSetti
   if (typeof rate?.limit === 'number') shares.rate = { ...rate, limit: part('rate.limit', rate.limit) }
   if (typeof rate?.burst === 'number')
     shares.rate = { ...rate, ...shares.rate, burst: part('rate.burst', rate.burst) }
-  if (typeof keep?.count === 'number') shares.keep = { ...keep, count: part('keep.count', keep.count) }
+  if (typeof keep?.count === 'number') shares.retention = { ...keep, count: part('keep.count', keep.count) }
   return shares
 }

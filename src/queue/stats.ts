@@ -23,7 +23,7 @@ export interface StatsCounts {
   readonly enqueued: number
   readonly acked: number
   readonly retried: number
-  readonly buried: number
+  readonly failed: number
   readonly reclaimed: number
   readonly cancelled: number
   /** Of each claim, how long the job had been ready. */
@@ -95,7 +95,7 @@ function toCounts(periods: readonly Told[]): StatsCounts {
     enqueued: sum(({ enqueued }) => enqueued),
     acked: sum(({ acked }) => acked),
     retried: sum(({ retried }) => retried),
-    buried: sum(({ buried }) => buried),
+    failed: sum(({ failed }) => failed),
     reclaimed: sum(({ reclaimed }) => reclaimed),
     cancelled: sum(({ cancelled }) => cancelled),
     wait: spreadOf(periods, (spans, told) => addSpans(spans, told.waitSumUs, told.waitMaxUs, told.waits)),

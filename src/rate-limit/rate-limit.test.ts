@@ -123,11 +123,11 @@ describe('looking', () => {
     const { redis, name, client, keyOf } = await setup()
     const logins = redis.rateLimit(name, { limit: 3, window: '1m' })
 
-    expect(await logins.peek('ada')).toMatchObject({ allowed: true, remaining: 3, token: 0 })
+    expect(await logins.get('ada')).toMatchObject({ allowed: true, remaining: 3, token: 0 })
     expect(await client.exists(keyOf('ada'))).toBe(0)
     await logins.take('ada', { cost: 2 })
-    expect(await logins.peek('ada', { cost: 2 })).toMatchObject({ allowed: false, retryAfterMs: 20_000 })
-    expect(await logins.peek('ada')).toMatchObject({ allowed: true, remaining: 1 })
+    expect(await logins.get('ada', { cost: 2 })).toMatchObject({ allowed: false, retryAfterMs: 20_000 })
+    expect(await logins.get('ada')).toMatchObject({ allowed: true, remaining: 1 })
   })
 
   test('an inspection shows who holds a place, and clear forgets the subject', async () => {
@@ -159,7 +159,7 @@ describe('giving back', () => {
 
     expect(await limiter.refund('ada', { cost: 4, token })).toBe(true)
     expect(await limiter.refund('ada', { cost: 4, token })).toBe(false)
-    expect(await limiter.peek('ada')).toMatchObject({ remaining: 6 })
+    expect(await limiter.get('ada')).toMatchObject({ remaining: 6 })
   })
 
   test('a refund never fills a limit beyond its full measure', async () => {
@@ -168,9 +168,9 @@ describe('giving back', () => {
       const limiter = redis.rateLimit(name, { limit: 10, window: '1m', algorithm })
       await limiter.take('ada', { cost: 4 })
       expect(await limiter.refund('ada', { cost: 9 })).toBe(true)
-      expect(await limiter.peek('ada')).toMatchObject({ remaining: 10 })
+      expect(await limiter.get('ada')).toMatchObject({ remaining: 10 })
       await clock.advance(60_000)
-      expect(await limiter.peek('ada')).toMatchObject({ remaining: 10 })
+      expect(await limiter.get('ada')).toMatchObject({ remaining: 10 })
     }
   })
 
@@ -278,7 +278,7 @@ describe('refusing', () => {
     const limiter = redis.rateLimit(name, { limit: 1, window: '1m' })
 
     await expect(limiter.take('')).rejects.toThrow('subject must not be empty')
-    await expect(limiter.peek('a'.repeat(513))).rejects.toThrow('subject must be at most 512 bytes')
+    await expect(limiter.get('a'.repeat(513))).rejects.toThrow('subject must be at most 512 bytes')
     await expect(limiter.refund('ada', { token: 0 })).rejects.toThrow('token must be')
     await expect(limiter.release('ada', 1)).rejects.toThrow('token holds no place')
   })

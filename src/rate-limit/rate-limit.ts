@@ -1,4 +1,4 @@
-import { clear, inspect, peek, refund, release, take } from '../generated/rate-limit.ts'
+import { clear, get, inspect, refund, release, take } from '../generated/rate-limit.ts'
 import { checkInteger, checkOptions, checkToken } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError, LeaseLostError } from '../runtime/errors/errors.ts'
 import type { CallId } from '../runtime/calls/call-ids.ts'
@@ -83,7 +83,7 @@ export class RateLimit<Outcome extends Decision = Decision> {
   }
 
   /** What `take` would decide now. Takes and writes nothing. Throws InvalidArgumentError. */
-  async peek(subject: string, options: TakeOptions = NO_OPTIONS): Promise<Outcome> {
+  async get(subject: string, options: TakeOptions = NO_OPTIONS): Promise<Outcome> {
     const cost = this.#costOf(options, ['cost'])
     const unit = this.#unit(subject)
     try {
@@ -153,7 +153,7 @@ export class RateLimit<Outcome extends Decision = Decision> {
   }
 
   async #peek(unit: Unit, cost: number): Promise<Decision> {
-    const answer = await unit.run(peek, { cost, limits: this.#terms })
+    const answer = await unit.run(get, { cost, limits: this.#terms })
     return answer.status === 'allowed' ? toAllowed(this.#terms, answer, 0) : toDenied(this.#terms, answer)
   }
 

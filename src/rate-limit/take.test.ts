@@ -56,7 +56,7 @@ test('takes of one subject are told what they would be told one after the other'
 test('takes of one subject that cost differently are judged in the order of the calls', async () => {
   const { redis, name, calls } = await setup()
   const limiter = redis.rateLimit(name, { limit: 10, window: '1d' })
-  await limiter.peek('ada')
+  await limiter.get('ada')
   calls.length = 0
 
   const taken = await Promise.all([1, 6, 1, 4, 2].map((cost) => limiter.take('ada', { cost })))

@@ -59,26 +59,26 @@ describe('permits', () => {
     const { token, expiresAtMs } = await semaphore.acquire()
     const other = redis.semaphore(name, { limit: 1 })
 
-    expect(await other.extend(token, '1m')).toEqual({
+    expect(await other.byToken.extend(token, '1m')).toEqual({
       leaseMs: 60_000,
       expiresAtMs: expiresAtMs + 50_000,
     })
-    await other.release(token)
+    await other.byToken.release(token)
 
-    await expect(other.release(token)).rejects.toThrow(LeaseLostError)
-    await expect(other.extend(token, '1m')).rejects.toThrow(LeaseLostError)
+    await expect(other.byToken.release(token)).rejects.toThrow(LeaseLostError)
+    await expect(other.byToken.extend(token, '1m')).rejects.toThrow(LeaseLostError)
     const next = await semaphore.acquire()
     await clock.advance(10_000)
-    await expect(other.extend(next.token, '1m')).rejects.toThrow(LeaseLostError)
+    await expect(other.byToken.extend(next.token, '1m')).rejects.toThrow(LeaseLostError)
   })
 
   test('a permit is lent by its token, or it is told that all are out and how long to wait', async () => {
     const { semaphore, clock } = await setup({ limit: 3, lease: '10s' })
-    const lent = await semaphore.lend({ weight: 2 })
+    const lent = await semaphore.acquireDetached({ weight: 2 })
     await clock.advance(4000)
 
     expect(lent).toMatchObject({ status: 'granted', leaseMs: 10_000 })
-    expect(await semaphore.lend({ weight: 2 })).toEqual({ status: 'full', retryAfterMs: 6000 })
+    expect(await semaphore.acquireDetached({ weight: 2 })).toEqual({ status: 'full', retryAfterMs: 6000 })
     expect(await semaphore.inspect()).toMatchObject({ used: 2, waiting: 0 })
   })
 
@@ -160,7 +160,7 @@ describe('arguments', () => {
     await expect(semaphore.acquire({ weight: 0 })).rejects.toMatchObject({ argument: 'weight' })
     await expect(semaphore.acquire({ weight: 1.5 })).rejects.toMatchObject({ argument: 'weight' })
     await expect(semaphore.resize(0)).rejects.toMatchObject({ argument: 'limit' })
-    await expect(semaphore.release(-1)).rejects.toMatchObject({ argument: 'token' })
+    await expect(semaphore.byToken.release(-1)).rejects.toMatchObject({ argument: 'token' })
     expect(() => redis.semaphore('x', { limit: 0 })).toThrow(InvalidArgumentError)
     expect(() => redis.semaphore('', { limit: 1 })).toThrow(InvalidArgumentError)
     // @ts-expect-error -- a limit is needed

@@ -5,9 +5,9 @@ import { WaitTimeoutError } from '../runtime/errors/errors.ts'
 import { KeptLease, type LeaseTerms } from '../runtime/leases/kept-lease.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import type { Lease } from '../runtime/leases/lease.ts'
-import { type Extended, extendByToken, releaseByToken } from '../runtime/leases/lease-by-token.ts'
+import { LeasesByToken } from '../runtime/leases/lease-by-token.ts'
 import { toHolder, toLeaseMs, toMaxHoldMs } from '../runtime/leases/lease-options.ts'
-import { type Lent, lend } from '../runtime/leases/lend.ts'
+import { type DetachedLease, lend } from '../runtime/leases/lend.ts'
 import { standInLine } from '../runtime/waiting/line.ts'
 import { runUnder } from '../runtime/leases/run-under.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
@@ -103,7 +103,7 @@ export class Semaphore {
    * to its token and end, or to `full` and how long to wait for one at most. Throws the signal's reason, or
    * InvalidArgumentError as `acquire`.
    */
-  async lend(options: PermitOptions = {}): Promise<Lent<'full'>> {
+  async acquireDetached(options: PermitOptions = {}): Promise<DetachedLease<'full'>> {
     checkOptions('options', options, PERMIT_OPTIONS)
     const { weight, ...waiting } = options
     const { leaseMs } = this.#leaseTerms
@@ -111,17 +111,9 @@ export class Semaphore {
     return lend(this.#attempts(weight), terms)
   }
 
-  /**
-   * As `lease.release`, for whoever knows only the token. Throws LeaseLostError, or AmbiguousError when the first answer was lost
-   * and the second does not tell.
-   */
-  async release(token: number): Promise<void> {
-    return releaseByToken(this.#leaseTerms, token)
-  }
-
-  /** As `lease.extend`, for whoever knows only the token. Throws LeaseLostError. */
-  async extend(token: number, lease: Duration): Promise<Extended> {
-    return extendByToken(this.#leaseTerms, token, lease)
+  /** Leases on permits, for callers that know only their tokens. */
+  get byToken(): LeasesByToken {
+    return new LeasesByToken(this.#leaseTerms)
   }
 
   /**

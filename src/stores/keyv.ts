@@ -10,11 +10,11 @@ import { keptFor, LONGEST } from './kept-for.ts'
 
 export interface KeyvStoreOptions {
   /** How long a value without a TTL is kept; default and at most 25 days, which is also the longest TTL. */
-  expireAfter?: Duration
+  ttl?: Duration
 }
 
 /** What is used of a cache. Keyv hands in text, or objects where it is told not to serialise. */
-export type KeyvCache = Pick<Cache<unknown>, 'find' | 'invalidate'> & {
+export type KeyvCache = Pick<Cache<unknown>, 'getEntry' | 'invalidate'> & {
   set(key: string, value: never, options: SetOptions): Promise<unknown>
 }
 
@@ -32,9 +32,9 @@ export class KeyvStore extends EventEmitter {
 
   constructor(cache: KeyvCache, options: KeyvStoreOptions = {}) {
     super()
-    checkOptions('options', options, ['expireAfter'])
+    checkOptions('options', options, ['ttl'])
     this.#cache = cache
-    this.#expireMs = toMs('expireAfter', options.expireAfter ?? LONGEST, { max: LONGEST })
+    this.#expireMs = toMs('ttl', options.ttl ?? LONGEST, { max: LONGEST })
   }
 
   /** Undefined when there is none. Keyv passes over what this throws, so it is told as an event, too. */
@@ -52,7 +52,7 @@ export class KeyvStore extends EventEmitter {
     return this.#each(keys, (key) => this.#find<Value>(key), undefined)
   }
 
-  /** `ttl` in milliseconds; 0 or none: `expireAfter`. */
+  /** `ttl` in milliseconds; 0 or none: `ttl`. */
   async set(key: string, value: unknown, ttl?: number): Promise<boolean> {
     const ms = ttl || this.#expireMs
     if (ms < 0) await this.delete(key)
@@ -82,7 +82,7 @@ export class KeyvStore extends EventEmitter {
 
   /** As `has`, in the order of the keys. */
   async hasMany(keys: string[]): Promise<boolean[]> {
-    return this.#each(keys, async (key) => (await this.#cache.find(fitName(key))) !== null, false)
+    return this.#each(keys, async (key) => (await this.#cache.getEntry(fitName(key))) !== null, false)
   }
 
   /** Everything of this namespace, in one step. */
@@ -111,11 +111,11 @@ export class KeyvStore extends EventEmitter {
   }
 
   async #find<Value>(key: string): Promise<Value | undefined> {
-    return (await this.#cache.find(fitName(key)))?.value as Value | undefined
+    return (await this.#cache.getEntry(fitName(key)))?.value as Value | undefined
   }
 
   async #keep(key: string, value: unknown, ms: number): Promise<void> {
-    const options: SetOptions = { freshFor: keptFor(ms), staleFor: '0s', tags: [this.#tag] }
+    const options: SetOptions = { ttl: keptFor(ms), staleWhileRevalidate: '0s', tags: [this.#tag] }
     await this.#cache.set(fitName(key), value as never, options)
   }
 }

@@ -3,7 +3,7 @@
 import type { Cache, SetOptions, WasSet } from '../cache/cache.ts'
 
 /** What is used of a cache. */
-export type NextCache = Pick<Cache<unknown>, 'find'> & {
+export type NextCache = Pick<Cache<unknown>, 'getEntry'> & {
   set(key: string, value: never, options: SetOptions): Promise<WasSet>
 }
 

@@ -28,10 +28,10 @@ export async function revalidate(
 ): Promise<void> {
   const turn = await nextTurn(cache)
   const expire = durations?.expire
-  const freshFor = expire === undefined ? LONGEST : keptFor(expire * 1000)
+  const ttl = expire === undefined ? LONGEST : keptFor(expire * 1000)
   const kind = durations === undefined ? 'hard' : 'soft'
   const note = (tag: string): Promise<unknown> =>
-    cache.set(fitName(`${kind}:${tag}`), { turn } as never, { freshFor, staleFor: LONGEST })
+    cache.set(fitName(`${kind}:${tag}`), { turn } as never, { ttl, staleWhileRevalidate: LONGEST })
   await Promise.all(tags.map(note))
 }
 
@@ -48,8 +48,8 @@ export async function judgeTags(
 
 async function judgeTag(cache: NextCache, tag: string, stored: StoredAt): Promise<Verdict> {
   const [hard, soft] = await Promise.all([
-    cache.find(fitName(`hard:${tag}`)),
-    cache.find(fitName(`soft:${tag}`)),
+    cache.getEntry(fitName(`hard:${tag}`)),
+    cache.getEntry(fitName(`soft:${tag}`)),
   ])
   if (hard !== null && (await cameAfter(cache, hard, stored))) return 'expired'
   if (soft === null || !(await cameAfter(cache, soft, stored))) return 'fresh'

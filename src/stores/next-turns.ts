@@ -54,9 +54,9 @@ export function turnOf(value: unknown): TagTurn | null {
 }
 
 function putTurn(cache: NextCache, turn: TagTurn): Promise<WasSet> {
-  return cache.set(KEY, turn as never, { version: turn.number, freshFor: LONGEST, staleFor: LONGEST })
+  return cache.set(KEY, turn as never, { version: turn.number, ttl: LONGEST, staleWhileRevalidate: LONGEST })
 }
 
 async function readTurn(cache: NextCache): Promise<TagTurn | null> {
-  return ((await cache.find(KEY))?.value as TagTurn | undefined) ?? null
+  return ((await cache.getEntry(KEY))?.value as TagTurn | undefined) ?? null
 }

@@ -58,10 +58,10 @@ export function nextCacheHandler<Value extends object = { kind: string }>(
     }
 
     async set(key: string, value: Value | null, context: NextContext): Promise<void> {
-      const freshFor = keptFor((context.cacheControl?.expire ?? YEAR_S) * 1000)
+      const ttl = keptFor((context.cacheControl?.expire ?? YEAR_S) * 1000)
       await redis.unlessAway(async () => {
         const stored = toStored(value, context, await newestTurn(cache))
-        return cache.set(placeOf(key, context), stored as never, { freshFor, staleFor: '0s' })
+        return cache.set(placeOf(key, context), stored as never, { ttl, staleWhileRevalidate: '0s' })
       })
     }
 
@@ -113,7 +113,7 @@ async function find<Value extends object>(
   context: NextContext,
   revalidated: readonly string[],
 ): Promise<NextEntry<Value> | null> {
-  const found = await cache.find(placeOf(key, context))
+  const found = await cache.getEntry(placeOf(key, context))
   if (found === null) return null
   const stored = found.value as StoredEntry
   const tags = [...new Set([...stored.tags, ...(context.tags ?? []), ...(context.softTags ?? [])])]

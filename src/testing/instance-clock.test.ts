@@ -125,9 +125,9 @@ test('a recurring job runs at the times of its zone', WOKEN, async () => {
 test('a cached value grows old, also the copy in this process', async () => {
   const { redis, clock, name } = setup()
   const cache = redis.cache<number>(name, {
-    freshFor: '1h',
+    ttl: '1h',
     early: false,
-    inProcess: { count: 10, age: '10m' },
+    l1: { count: 10, age: '10m' },
   })
   let loads = 0
   const load = (): number => (loads += 1)

@@ -5,8 +5,8 @@ const LARGE = 'x'.repeat(20_000)
 
 /** Feeds, one of them in partitions. */
 export function feedDeeds(redis: Perilune, dice: Dice): Deed[] {
-  const plain = redis.feed<string>('f', { maxClaims: 3, keep: 200 })
-  const spread = redis.partitionedFeed<string>('fp', { partitions: 3, maxClaims: 2, keep: { count: 100 } })
+  const plain = redis.feed<string>('f', { maxClaims: 3, retention: 200 })
+  const spread = redis.feed<string>('fp', { partitions: 3, maxClaims: 2, retention: { count: 100 } })
   return [...deedsOf(plain, dice), ...deedsOf(spread as never, dice, true)]
 }
 
@@ -14,7 +14,7 @@ function deedsOf(feed: Feed<string>, dice: Dice, isSpread = false): Deed[] {
   const body = (): string => (dice.chance(0.1) ? LARGE : `m${dice.upTo(99)}`)
   const message = (): { body: string } => ({
     body: body(),
-    ...(dice.chance(0.3) && { expireAfter: dice.oneOf(['50ms', '1s', '1h'] as const) }),
+    ...(dice.chance(0.3) && { ttl: dice.oneOf(['50ms', '1s', '1h'] as const) }),
     ...(dice.chance(0.2) && { delay: dice.oneOf(['20ms', '500ms'] as const) }),
     ...(dice.chance(0.2) && { idempotencyKey: `i${dice.upTo(9)}` }),
     ...(isSpread && { key: `p${dice.upTo(9)}` }),

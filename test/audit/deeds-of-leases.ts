@@ -21,7 +21,7 @@ function lockDeeds(redis: Perilune, dice: Dice): Deed[] {
   const lock = (): ReturnType<Perilune['lock']> =>
     redis.lock(dice.oneOf(['l1', 'l2']), {
       lease: dice.oneOf(LEASES),
-      order: dice.oneOf(['fair', 'fair', 'barging'] as const),
+      fair: dice.oneOf([true, true, false]),
     })
   const wait = dice.chance(0.5) ? '50ms' : '300ms'
   return [
@@ -56,7 +56,7 @@ function semaphoreDeeds(redis: Perilune, dice: Dice): Deed[] {
 }
 
 function onceDeeds(redis: Perilune, dice: Dice): Deed[] {
-  const once = redis.once<string>('o', { lease: '1s', keepResult: '2s' })
+  const once = redis.once<string>('o', { lease: '1s', resultTtl: '2s' })
   const key = (): string => `k${dice.upTo(20)}`
   return [
     ['once', async () => once.run(key(), () => pause(dice.upTo(5)).then(() => 'done'), { wait: '100ms' })],
@@ -89,7 +89,7 @@ function limitDeeds(redis: Perilune, dice: Dice): Deed[] {
         if (token !== undefined && dice.chance(0.7)) await limiter.release(of, token)
       },
     ],
-    ['rate limit looks', async () => limiter.peek(subject())],
+    ['rate limit looks', async () => limiter.get(subject())],
     ['rate limit clear', async () => (dice.chance(0.1) ? limiter.clear(subject()) : undefined)],
   ]
 }

@@ -27,7 +27,7 @@ function deedsOf(queue: Queue<Jobs>, dice: Dice): Deed[] {
       'claim and retry',
       async () => each((job) => job.retry({ delay: dice.oneOf(['0ms', '100ms', '10s'] as const) })),
     ],
-    ['claim and bury', async () => each((job) => job.bury({ message: `e${dice.upTo(2)}` }))],
+    ['claim and bury', async () => each((job) => job.fail({ message: `e${dice.upTo(2)}` }))],
     ['claim and release', async () => each((job) => job.release())],
     ['claim and leave', async () => void (await claim())],
     ['cancel', async () => queue.jobs.cancel([`id${dice.upTo(9)}`])],
@@ -54,9 +54,9 @@ function newJob(dice: Dice): object {
     ...(dice.chance(0.3) && { group: dice.oneOf(['ada', 'bob']) }),
     ...(dice.chance(0.2) && { unique: `u${dice.upTo(3)}` }),
     ...(dice.chance(0.3) && { tags: ['t1', `t${dice.upTo(3)}`] }),
-    ...(dice.chance(0.2) && { parents: [`id${dice.upTo(9)}`] }),
+    ...(dice.chance(0.2) && { dependsOn: [`id${dice.upTo(9)}`] }),
     ...(dice.chance(0.2) && { idempotencyKey: `k${dice.upTo(9)}` }),
     ...(dice.chance(0.2) && { trace: 'trace' }),
-    ...(dice.chance(0.2) && { keepResult: dice.oneOf(['100ms', '1h'] as const) }),
+    ...(dice.chance(0.2) && { resultTtl: dice.oneOf(['100ms', '1h'] as const) }),
   }
 }

@@ -2,7 +2,7 @@ import type { Perilune } from 'perilune'
 import type { Deed, Dice } from './deed.ts'
 
 export function collectionDeeds(redis: Perilune, dice: Dice): Deed[] {
-  const list = redis.collection<number>('c list', { kind: 'list', limit: 50, expireAfter: '5s' })
+  const list = redis.collection<number>('c list', { kind: 'list', limit: 50, ttl: '5s' })
   const set = redis.collection<string>('c set', { kind: 'set' })
   const items = (): number[] => Array.from({ length: dice.upTo(30) }, () => dice.upTo(99))
   const members = (): string[] => [...new Set(items().map(String))]
@@ -18,7 +18,7 @@ export function collectionDeeds(redis: Perilune, dice: Dice): Deed[] {
 }
 
 export function cacheDeeds(redis: Perilune, dice: Dice): Deed[] {
-  const cache = redis.cache<string>('v', { freshFor: '200ms', staleFor: '500ms', lease: '1s' })
+  const cache = redis.cache<string>('v', { ttl: '200ms', staleWhileRevalidate: '500ms', lease: '1s' })
   const key = (): string => `k${dice.upTo(9)}`
   const load = async (): Promise<string> => {
     if (dice.chance(0.2)) throw Object.assign(new Error('no'), { code: 'loader' })

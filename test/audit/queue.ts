@@ -105,7 +105,7 @@ function placesOf(stored: Stored): string[] {
 function fieldsOf(stored: Stored): string[] {
   const runs = runsOf(stored)
   const fields = pairs(stored.jobs).map(([field]) => field)
-  // Parents may be gone, and what goes to other queues has numbers of its own.
+  // Dependencies may be gone, and what goes to other queues has numbers of its own.
   const own = fields.filter((field) => !/^[yzox]/.test(field))
   return own.filter((field) => !runs.has(field.replace(/^\D/, ''))).map((field) => `${field} is an orphan`)
 }
@@ -214,33 +214,33 @@ function dueOf(stored: Stored): string[] {
   return times.some((time) => time < dueMs) ? [`something is due before ${dueMs}`] : []
 }
 
-/** The head, and a ref for each parent; none where all were taken away. */
+/** The head, and a ref for each dependency; none where all were taken away. */
 function partsOf(wants: string): string[] {
   return wants.split('\0').filter((part) => part !== '')
 }
 
-/** See shared/queue/dependencies: who waits for whom, and how many name a parent. */
+/** See shared/queue/dependencies: who waits for whom, and how many name a dependency. */
 function linksOf(stored: Stored): string[] {
   const runs = runsOf(stored)
   const all = pairs(stored.jobs)
-  const parentsOf = new Map(
+  const dependenciesOf = new Map(
     all.filter(([field]) => /^d\d/.test(field)).map(([field, text]) => [field.slice(1), partsOf(text)]),
   )
-  const named = [...parentsOf.values()].flatMap(([, ...refs]) => refs)
+  const named = [...dependenciesOf.values()].flatMap(([, ...refs]) => refs)
   const links = pairs(stored.children).map(([member]) => member)
   const waiting = links.filter((member) => /\0\d+$/.test(member)).map((member) => member.split('\0'))
   return [
     ...waiting
-      .filter(([ref = '', child = '']) => !parentsOf.get(child)?.includes(ref))
-      .map(([ref, child]) => `${child} waits for ${ref}, and does not name it`),
-    ...[...parentsOf].flatMap(([child, [head = '']]) => {
-      // What died because a parent did still says how many it waited for.
-      const left = runs.get(child) === 'w' ? Number(/^.(\d+)/.exec(head)?.[1]) : 0
-      const found = waiting.filter(([, each]) => each === child).length
-      return left === found ? [] : [`${child} waits for ${left}, and stands behind ${found}`]
+      .filter(([ref = '', dependent = '']) => !dependenciesOf.get(dependent)?.includes(ref))
+      .map(([ref, dependent]) => `${dependent} waits for ${ref}, and does not name it`),
+    ...[...dependenciesOf].flatMap(([dependent, [head = '']]) => {
+      // What died because a dependency did still says how many it waited for.
+      const left = runs.get(dependent) === 'w' ? Number(/^.(\d+)/.exec(head)?.[1]) : 0
+      const found = waiting.filter(([, each]) => each === dependent).length
+      return left === found ? [] : [`${dependent} waits for ${left}, and stands behind ${found}`]
     }),
     ...[...runs]
-      .filter(([job, state]) => state === 'w' && !parentsOf.has(job))
+      .filter(([job, state]) => state === 'w' && !dependenciesOf.has(job))
       .map(([job]) => `${job} waits for nobody`),
     ...all
       .filter(([field]) => field.startsWith('y'))

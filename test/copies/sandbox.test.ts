@@ -94,5 +94,5 @@ test('a recurring job ends at a date', async () => {
 
   await recurring.set('id', { name: 'job', payload: {}, every: '1m', until })
 
-  expect(await recurring.find('id')).toMatchObject({ untilMs: until.getTime() })
+  expect(await recurring.get('id')).toMatchObject({ untilMs: until.getTime() })
 })

@@ -104,7 +104,7 @@ describe('an object of one copy in the other', () => {
 
   test('a handler of batches', async () => {
     const queue = mine.queue(randomUUID())
-    const { id } = await queue.enqueue('job', {}, { keepResult: '1m' })
+    const { id } = await queue.enqueue('job', {}, { resultTtl: '1m' })
     const handler = other.batch({ size: 2, within: '0ms' }, (jobs) => jobs.map(() => 'batched'))
     const worker = queue.work({ job: handler })
 

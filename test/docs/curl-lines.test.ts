@@ -49,7 +49,7 @@ async function startedService(): Promise<string> {
     REDIS_URL: redis.url,
     // As the page of counters has them.
     PERILUNE_COUNTERS: JSON.stringify({
-      votes: { ...items.entry, settleFor: '0s' },
+      votes: { ...items.entry, fsyncGrace: '0s' },
       ratings: { database, events: { table: 'votes', id: 'item', target } },
     }),
     PORT: '0',

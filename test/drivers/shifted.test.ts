@@ -64,7 +64,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     relay.insertReplyBeforeMany()
     // No reply fits the call that is before its own.
     const calls: Promise<unknown>[] = []
-    for (let n = 0; n < 20; n++) calls.push(redis.lock(`many ${n}`).acquire(), limit.peek(`${n}`))
+    for (let n = 0; n < 20; n++) calls.push(redis.lock(`many ${n}`).acquire(), limit.get(`${n}`))
     await Promise.all(calls)
 
     expect(relay.connections).toBe(before + 1)

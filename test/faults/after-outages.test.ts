@@ -21,7 +21,7 @@ test.each(['lock', 'semaphore'] as const)(
     })
     const of = (lease: '1s' | '10m') =>
       kind === 'lock' ? redis.lock('a', { lease }) : redis.semaphore('a', { limit: 1, lease })
-    await of('1s').lend()
+    await of('1s').acquireDetached()
     process.kill(server.pid, 'SIGSTOP')
     const gaveUp = of('10m').acquire({ wait: '30s' })
     await expect(gaveUp).rejects.toMatchObject({ code: 'ambiguous' })

@@ -30,7 +30,7 @@ function processOn(driver: Driver, name: string, options: CacheOptions<string> =
   }
   const redis = perilune(driver, { namespace: 'faults' })
   onTestFinished(() => redis.close())
-  const cache = redis.cache<string>(name, { freshFor: '1h', storeWithin: '20s', hooks, ...options })
+  const cache = redis.cache<string>(name, { ttl: '1h', storeWithin: '20s', hooks, ...options })
   return { cache, copies: () => copies }
 }
 
@@ -70,13 +70,13 @@ test.each(drivers)('with %s a lost subscription empties the level, until it is b
   const proxy = await startProxy(port)
   onTestFinished(() => proxy.stop())
   const name = randomUUID()
-  const holder = processOn(await connect(proxy.port), name, { inProcess: HOUR })
+  const holder = processOn(await connect(proxy.port), name, { l1: HOUR })
   const writer = processOn(await connect(port), name)
   await isKept(holder)
 
   for (let n = 0; n < 5; n++) {
     proxy.resetAll()
-    await expect.poll(() => holder.cache.inspectLevel()?.count).toBe(0)
+    await expect.poll(() => holder.cache.inspectL1()?.count).toBe(0)
     // Told to nobody, or to some.
     await writer.cache.set('k', `v${n}`)
     await expect.poll(() => holder.cache.get('k', () => 'never'), { timeout: 5000 }).toBe(`v${n}`)
@@ -96,7 +96,7 @@ test('four processes get values in the order in which they were set, and each ge
   onTestFinished(() => client.disconnect())
   const redis = perilune(ioredis(client), { namespace: 'faults' })
   onTestFinished(() => redis.close())
-  const cache = redis.cache<number>(randomUUID(), { freshFor: '1h' })
+  const cache = redis.cache<number>(randomUUID(), { ttl: '1h' })
   await cache.set('k', 0)
   const readers = [1, 2, 3, 4].map(() => startWorker('cache-worker.ts', port, cache.name, 'level'))
   await Promise.all(readers.map(heard))
@@ -126,18 +126,17 @@ test('on a cluster each key and tag is told where it lies, and a clear reaches a
     onTestFinished(() => cluster.disconnect())
     return ioredis(cluster)
   }
-  const holder = processOn(connect(), name, { inProcess: { count: 100, age: '1h' } }).cache
+  const holder = processOn(connect(), name, { l1: { count: 100, age: '1h' } }).cache
   const writer = processOn(connect(), name).cache
   const keys = Array.from({ length: 12 }, (_, n) => `k${n}`)
   const tagsOf = (key: string): string[] => (key < 'k5' ? ['t', 'u'] : [])
   const getAll = (value: string): Promise<string[]> =>
     Promise.all(keys.map((key) => holder.get(key, () => value, { tags: tagsOf(key) })))
-  const allKept = async (): Promise<number | undefined> =>
-    (await getAll('old')) && holder.inspectLevel()?.count
+  const allKept = async (): Promise<number | undefined> => (await getAll('old')) && holder.inspectL1()?.count
   await expect.poll(allKept).toBe(12)
 
   await writer.invalidate(keys.slice(8))
-  await expect.poll(() => holder.inspectLevel()?.count).toBe(8)
+  await expect.poll(() => holder.inspectL1()?.count).toBe(8)
   await writer.invalidate({ tag: 'u' })
   const tagged = async (): Promise<Set<string>> => {
     const values = await getAll('new')

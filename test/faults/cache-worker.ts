@@ -33,7 +33,7 @@ async function count(): Promise<number> {
 
 async function read(readers: number, reads: number): Promise<void> {
   // A machine that stalls must not look like a server that is away.
-  const cache = redis.cache<number>(name, { freshFor: '500ms', staleFor: '500ms', storeWithin: '30s' })
+  const cache = redis.cache<number>(name, { ttl: '500ms', staleWhileRevalidate: '500ms', storeWithin: '30s' })
   const got = new Set<number>()
   const reader = async (): Promise<void> => {
     for (let n = 0; n < reads; n++) {
@@ -63,9 +63,9 @@ async function hold(lease: string): Promise<void> {
 async function level(): Promise<void> {
   let copies = 0
   const cache = redis.cache<number>(name, {
-    freshFor: '1h',
+    ttl: '1h',
     storeWithin: '30s',
-    inProcess: { count: 10, age: '1h' },
+    l1: { count: 10, age: '1h' },
     hooks: { event: (event) => void (copies += Number('from' in event && event.from === 'process')) },
   })
   let ended = false

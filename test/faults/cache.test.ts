@@ -88,7 +88,7 @@ test('what a loader found that was paused past its lease is refused', async () =
   loader.kill('SIGCONT')
   loader.send('end')
   await heard(loader)
-  expect((await cache.find('k'))?.value).toBe('mine')
+  expect((await cache.getEntry('k'))?.value).toBe('mine')
 })
 
 test('while Redis is away loaders answer, so many at once as they may, and then it caches again', async () => {
@@ -106,7 +106,7 @@ test('while Redis is away loaders answer, so many at once as they may, and then 
   await server.restart()
   const kept = async (): Promise<boolean> => {
     await cache.get('k0', load)
-    return (await cache.find('k0').catch(() => null)) !== null
+    return (await cache.getEntry('k0').catch(() => null)) !== null
   }
   await expect.poll(kept, { timeout: 20_000 }).toBe(true)
 })

@@ -1,5 +1,5 @@
 // What one call reads and writes is bounded in bytes, whatever is stored of jobs beside their payloads: results, progress and logs
-// of their own, results of their parents, payloads of recurring jobs. And it reads nothing that it cannot use.
+// of their own, results of their dependencies, payloads of recurring jobs. And it reads nothing that it cannot use.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -58,12 +58,12 @@ async function prepared(fromMs?: number) {
 
 /** Jobs with large results, done and kept. */
 async function done(queue: Queue): Promise<string[]> {
-  await queue.settings.set({ keep: { count: 1000 } })
+  await queue.settings.set({ retention: { count: 1000 } })
   return doAll(queue, await enqueued(queue))
 }
 
 async function enqueued(queue: Queue): Promise<string[]> {
-  const jobs = Array.from({ length: JOBS }, (_, at) => ({ name: 'parent', payload: at }))
+  const jobs = Array.from({ length: JOBS }, (_, at) => ({ name: 'dependency', payload: at }))
   return (await queue.enqueueMany(jobs)).map(({ id }) => id)
 }
 
@@ -92,15 +92,15 @@ async function claimed(queue: Queue, name: string) {
   }
 }
 
-test('the parents of a job are told in several calls where their results are large', async () => {
+test('the dependencies of a job are told in several calls where their results are large', async () => {
   const { queue, weigh } = await prepared()
   const ids = await enqueued(queue)
-  const { id } = await queue.enqueue('child', 0, { parents: ids })
+  const { id } = await queue.enqueue('dependent', 0, { dependsOn: ids })
   await doAll(queue, ids)
 
   let results: unknown[] = []
   const bytes = await weigh(async () => {
-    results = told(await queue.jobs.parents(id))
+    results = told(await queue.jobs.dependencies(id))
   })
 
   expect(results).toEqual(ALL)
@@ -112,13 +112,13 @@ test('jobs that wait for jobs that are done copy no more of their results than a
   const ids = await done(queue)
 
   const bytes = await weigh(async () => {
-    const { id } = await queue.enqueue('child', 0, { parents: ids })
+    const { id } = await queue.enqueue('dependent', 0, { dependsOn: ids })
     const { id: other } = await queue.enqueue('other', 0)
-    const { id: grandchild } = await queue.enqueue('grandchild', 0, { parents: [other] })
-    await queue.jobs.addParents(grandchild, ids)
-    expect(told(await (await claimed(queue, 'child')).parents())).toEqual(ALL)
-    expect(told(await queue.jobs.parents(id))).toEqual(ALL)
-    expect(told(await queue.jobs.parents(grandchild)).slice(1)).toEqual(ALL)
+    const { id: grandchild } = await queue.enqueue('grandchild', 0, { dependsOn: [other] })
+    await queue.jobs.addDependencies(grandchild, ids)
+    expect(told(await (await claimed(queue, 'dependent')).dependencies())).toEqual(ALL)
+    expect(told(await queue.jobs.dependencies(id))).toEqual(ALL)
+    expect(told(await queue.jobs.dependencies(grandchild)).slice(1)).toEqual(ALL)
   })
 
   expect(bytes).toBeLessThan(MOST_MOVED)
@@ -128,35 +128,35 @@ test.each([
   ['are dropped', (queue: Queue) => dropKept(queue)],
   ['are cancelled', async (queue: Queue, ids: string[]) => void (await queue.jobs.cancel(ids))],
   ['begin again', async (queue: Queue, ids: string[]) => void (await queue.jobs.requeue(ids))],
-])('a job has the results of large parents also when these %s', async (_, end) => {
+])('a job has the results of large dependencies also when these %s', async (_, end) => {
   const { queue, weigh } = await prepared()
   const ids = await done(queue)
-  const { id } = await queue.enqueue('child', 0, { parents: ids, priority: 1 })
-  const job = await claimed(queue, 'child')
+  const { id } = await queue.enqueue('dependent', 0, { dependsOn: ids, priority: 1 })
+  const job = await claimed(queue, 'dependent')
 
   const bytes = await weigh(() => end(queue, ids))
 
-  expect(told(await queue.jobs.parents(id))).toEqual(ALL)
+  expect(told(await queue.jobs.dependencies(id))).toEqual(ALL)
   expect(bytes).toBeLessThan(MOST_MOVED)
   await job.ack()
 })
 
 async function dropKept(queue: Queue): Promise<void> {
-  await queue.settings.set({ keep: { count: 1 } })
+  await queue.settings.set({ retention: { count: 1 } })
   do {
     await queue.enqueue('other', 0)
     await (await claimed(queue, 'other')).ack()
   } while ((await queue.inspect()).done > 1)
 }
 
-test('news of large parents go to another queue in several calls', async () => {
+test('news of large dependencies go to another queue in several calls', async () => {
   const { redis, queue, weigh } = await prepared()
   const ids = await done(queue)
   const other = redis.queue('other')
 
   const bytes = await weigh(async () => {
-    await other.enqueue('child', 0, { parents: ids.map((id) => ({ queue: 'q', id })) })
-    expect(told(await (await claimed(other, 'child')).parents())).toEqual(ALL)
+    await other.enqueue('dependent', 0, { dependsOn: ids.map((id) => ({ queue: 'q', id })) })
+    expect(told(await (await claimed(other, 'dependent')).dependencies())).toEqual(ALL)
   })
 
   expect(bytes).toBeLessThan(MOST_MOVED)
@@ -188,7 +188,7 @@ test('jobs are found in several calls where their logs are long', async () => {
   await Promise.all(lines)
 
   const bytes = await weigh(async () => {
-    const found = await queue.jobs.findMany(ids)
+    const found = await queue.jobs.getMany(ids)
     expect(found.map(({ log }) => log.length)).toEqual(ids.map(() => 100))
   })
 
@@ -231,7 +231,7 @@ test('recurring jobs with large payloads go on in steps behind a clock that has 
   })
 
   const next: (number | null)[] = []
-  for (let at = 0; at < JOBS; at += 1) next.push((await queue.recurring.find(`r${at}`))?.nextAtMs ?? null)
+  for (let at = 0; at < JOBS; at += 1) next.push((await queue.recurring.get(`r${at}`))?.nextAtMs ?? null)
   expect(new Set(next)).toEqual(new Set([300 * DAY + 3_600_000]))
   expect(bytes).toBeLessThan(MOST_READ)
 })
@@ -249,21 +249,21 @@ test('jobs of which each is as large as fits into its record are given a priorit
     expect(await queue.jobs.reprioritize(ids, 3)).toEqual(ids.map(() => 'changed'))
   })
 
-  expect((await queue.jobs.find(ids[999] as string))?.priority).toBe(3)
+  expect((await queue.jobs.get(ids[999] as string))?.priority).toBe(3)
   expect(bytes).toBeLessThan(MOST_MOVED)
 })
 
 test.each([
-  ['a number', { keep: { count: 100 } }],
-  ['bytes', { keep: { bytes: 1_000_000 } }],
-  ['an age', { keep: { age: '1ms' } }],
+  ['a number', { retention: { count: 100 } }],
+  ['bytes', { retention: { bytes: 1_000_000 } }],
+  ['an age', { retention: { age: '1ms' } }],
 ] as const)(
   'an append reads no messages that a subscriber protects from retention by %s',
   async (_, options) => {
     const { redis, weigh } = await prepared()
     const feed = redis.feed('f', options)
     await feed.append(0)
-    await feed.subscriber('s', { protect: true }).marker()
+    await feed.subscriber('s', { protect: true }).cursor()
     const bodies = Array.from({ length: 300 }, () => ({ body: 'x'.repeat(12_000) }))
     await feed.appendMany(bodies)
     await sleep(5)

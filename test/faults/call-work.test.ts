@@ -30,10 +30,10 @@ test.each(Object.entries(KINDS))(
   async (name, kind) => {
     const { redis, calls } = await metered()
     const queue = redis.queue('work')
-    const parents = await queue.enqueueMany(
-      Array.from({ length: 100 }, (_, at) => ({ name: 'parent', payload: at, id: `parent ${at}` })),
+    const dependencies = await queue.enqueueMany(
+      Array.from({ length: 100 }, (_, at) => ({ name: 'dependency', payload: at, id: `dependency ${at}` })),
     )
-    const ids = parents.map(({ id }) => id)
+    const ids = dependencies.map(({ id }) => id)
     const jobs = Array.from({ length: JOBS }, (_, at) => ({ name: 'job', payload: at, ...kind(at, ids) }))
 
     const enqueued = (await queue.enqueueMany(jobs)).map(({ id }) => id)
@@ -59,15 +59,17 @@ test.each(Object.entries(KINDS))(
   async (name, kind) => {
     const { redis, calls } = await metered()
     const [queue, other] = [redis.queue('work'), redis.queue('other')]
-    const parents = await other.enqueueMany(
-      Array.from({ length: 100 }, (_, at) => ({ name: 'parent', payload: at, id: `parent ${at}` })),
+    const dependencies = await other.enqueueMany(
+      Array.from({ length: 100 }, (_, at) => ({ name: 'dependency', payload: at, id: `dependency ${at}` })),
     )
-    const ids = parents.map(({ id }) => id)
+    const ids = dependencies.map(({ id }) => id)
     await queue.enqueueMany(Array.from({ length: 200 }, (_, at) => ({ name: 'job', payload: at })))
     const jobs = await queue.claim({ limit: 200 })
 
     await Promise.all(
-      jobs.map((job, at) => job.advance({ queue: 'other', name: 'next', payload: at, ...kind(at, ids) })),
+      jobs.map((job, at) =>
+        job.ackAndEnqueue({ queue: 'other', name: 'next', payload: at, ...kind(at, ids) }),
+      ),
     )
     while ((await queue.inspect()).outbox > 0) await new Promise((resolve) => setTimeout(resolve, 5))
 

@@ -76,10 +76,10 @@ const MESSAGES: Readonly<Record<string, Kind>> = {
   },
   'a claim of messages of a partition': {
     take: async (redis, name) => {
-      await redis.partitionedFeed(name, PARTITIONS).append(0)
-      return done(await redis.partitionedFeed(name, PARTITIONS).claim(LEASE))
+      await redis.feed(name, PARTITIONS).append(0)
+      return done(await redis.feed(name, PARTITIONS).claim(LEASE))
     },
-    clear: (redis, name) => redis.partitionedFeed(name, PARTITIONS).clear(),
+    clear: (redis, name) => redis.feed(name, PARTITIONS).clear(),
   },
 }
 

@@ -214,7 +214,7 @@ const cacheScenes: Record<string, Scene> = {
   },
   'copies in the process': {
     hold: ({ redis, name }) => {
-      const cache = redis.cache(name, { inProcess: { count: 10, age: '1m' } })
+      const cache = redis.cache(name, { l1: { count: 10, age: '1m' } })
       return cache.get('a', () => 'mine')
     },
   },
@@ -280,7 +280,7 @@ const queueScenes: Record<string, Scene> = {
   'claims that wait': {
     hold: async ({ redis, name, watch }) => {
       watch(redis.queue(name).claim(PATIENT))
-      watch(redis.queue(name).lend(PATIENT))
+      watch(redis.queue(name).claimDetached(PATIENT))
       await reaches(async () => (await redis.queue(name).inspect()).idle === 2)
     },
     ends: [CLOSED, CLOSED],
@@ -316,7 +316,7 @@ const feedScenes: Record<string, Scene> = {
       await redis.feed(name).append(1)
       watch(follow(redis.feed(name).tail()))
       watch(follow(redis.feed(name).subscriber('a').read()))
-      watch(follow(redis.partitionedFeed(`${name}p`, { partitions: 2 }).tail()))
+      watch(follow(redis.feed(`${name}p`, { partitions: 2 }).tail()))
       watch(redis.feed(name).read({ after: 'end', ...PATIENT }))
       // Answers come in the order of the calls.
       await redis.feed(name).inspect()
@@ -326,7 +326,7 @@ const feedScenes: Record<string, Scene> = {
   'claims that wait': {
     hold: ({ redis, name, watch }) => {
       watch(redis.feed(name).claim(PATIENT))
-      watch(redis.partitionedFeed(`${name}p`, { partitions: 2 }).claim(PATIENT))
+      watch(redis.feed(`${name}p`, { partitions: 2 }).claim(PATIENT))
     },
     ends: [CLOSED, CLOSED],
   },
@@ -345,7 +345,7 @@ const countersScenes: Record<string, Scene> = {
   'a flush under way': {
     hold: async ({ redis, name, watch }) => {
       const failed = new Promise((_, reject) => {
-        const counters = redis.counters(name, { sink: inMemory, settleFor: '0s' })
+        const counters = redis.counters(name, { sink: inMemory, fsyncGrace: '0s' })
         counters.flushEvery('1ms', { onError: reject })
         void counters.increment('a').catch(reject)
       })
@@ -356,7 +356,7 @@ const countersScenes: Record<string, Scene> = {
   },
   'a batch that settles': {
     hold: async ({ redis, name }) => {
-      const counters = redis.counters(name, { sink: inMemory, settleFor: '1h' })
+      const counters = redis.counters(name, { sink: inMemory, fsyncGrace: '1h' })
       await counters.increment('a')
       counters.flushEvery('1ms')
     },

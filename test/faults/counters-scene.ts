@@ -54,7 +54,7 @@ export class Scene {
       client.disconnect()
       await close()
     })
-    return { counters: redis.counters(this.name, { sink, settleFor: '0s', ...rest }), client }
+    return { counters: redis.counters(this.name, { sink, fsyncGrace: '0s', ...rest }), client }
   }
 
   /** What the database has, by id. */

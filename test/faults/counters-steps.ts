@@ -62,7 +62,7 @@ export interface Standing {
 /** A process that is told to flush, until it stands at this step. */
 export async function flushUntil(scene: Scene, traps: Traps, step: Step): Promise<Standing> {
   const [redisPort, sqlPort] = [traps.redis.port, traps.sql?.port ?? 0]
-  const settleFor = step.isSettling === true ? '1h' : '0s'
+  const fsyncGrace = step.isSettling === true ? '1h' : '0s'
   if (step.at === 'sql' && traps.sql === undefined) {
     const standsAt = { sql: step.sql ?? '', when: step.when }
     const process = await startProcess(scene, { redisPort, standsAt })
@@ -70,7 +70,7 @@ export async function flushUntil(scene: Scene, traps: Traps, step: Step): Promis
     await process.says('at')
     return { process, caught: undefined }
   }
-  const process = await startProcess(scene, { redisPort, sqlPort, settleFor })
+  const process = await startProcess(scene, { redisPort, sqlPort, fsyncGrace })
   const caught = traps[step.at]?.stopAt(step.matching, step.when)
   process.tell({ do: 'flush' })
   return { process, caught: await caught }

@@ -13,7 +13,7 @@ export interface WorkerOrder {
   readonly redisPort: number
   readonly address: Address
   readonly name: string
-  readonly settleFor?: Duration
+  readonly fsyncGrace?: Duration
   /** Of calls. */
   readonly deadline?: Duration
   /** Where it stands still for ever, on a database that it has for itself. */
@@ -44,7 +44,7 @@ const client = new Redis({ port: order.redisPort, retryStrategy: () => 20 })
 client.on('error', () => undefined)
 const redis = perilune(ioredis(client), { namespace: 'faults', deadline: order.deadline ?? '5s' })
 const { sink } = openSink(order.address, standing)
-const counters = redis.counters(order.name, { sink, settleFor: order.settleFor ?? '0s' })
+const counters = redis.counters(order.name, { sink, fsyncGrace: order.fsyncGrace ?? '0s' })
 const stop = new AbortController()
 
 process.on(

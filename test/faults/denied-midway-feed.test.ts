@@ -34,8 +34,8 @@ const cases: Record<string, Case> = {
   'an append beside others that have expired': {
     async prepare(feed) {
       await appendAll(feed, 'ab')
-      await feed.append('x', { expireAfter: '5ms' })
-      await feed.append('y', { expireAfter: '7ms' })
+      await feed.append('x', { ttl: '5ms' })
+      await feed.append('y', { ttl: '7ms' })
       await passes(15)
     },
     call: (feed) => feed.append('c'),
@@ -54,8 +54,8 @@ const cases: Record<string, Case> = {
         { body: 'b' },
         { body: 'c', idempotencyKey: 'key' },
         { body: 'd', delay: '1ms' },
-        { body: 'e', expireAfter: '1h' },
-        { body: 'f', expireAfter: '2h' },
+        { body: 'e', ttl: '1h' },
+        { body: 'f', ttl: '2h' },
       ]),
     left: 'abcdef',
   },
@@ -90,7 +90,7 @@ const cases: Record<string, Case> = {
   },
   'a claim behind one that has expired': {
     async prepare(feed) {
-      await feed.append('x', { expireAfter: '5ms' })
+      await feed.append('x', { ttl: '5ms' })
       await appendAll(feed, 'abc')
       await passes(10)
     },

@@ -79,7 +79,7 @@ test('a queue that goes on runs what recurs, also where it was refused to go on 
 async function seen(queue: Queue<Jobs>): Promise<number[]> {
   const told = await queue.settings.inspect()
   const states = [told.ready, told.scheduled, told.blocked, told.claimed, told.dead, told.done]
-  return [...states, told.enqueued, told.acked, told.retried, told.buried, told.reclaimed, told.cancelled]
+  return [...states, told.enqueued, told.acked, told.retried, told.failed, told.reclaimed, told.cancelled]
 }
 
 /** Does all there is to do. What is held by the call that is looked at, lapses. */

@@ -91,7 +91,7 @@ test.each(['hincrby', 'hlen', 'hmget', 'hset', 'persist', 'zrem'])(
     const database = new Database(':memory:')
     database.exec('CREATE TABLE items (id INTEGER PRIMARY KEY, votes INTEGER NOT NULL DEFAULT 0)')
     const sink = sqlite(database, { table: 'items', value: 'votes' })
-    const counters = redis.counters(name, { sink, settleFor: '0s' })
+    const counters = redis.counters(name, { sink, fsyncGrace: '0s' })
     await counters.get(1)
 
     if (await without(command, () => counters.increment(1, 5))) await counters.increment(1, 5)
@@ -104,9 +104,9 @@ test.each(['hincrby', 'hlen', 'hmget', 'hset', 'persist', 'zrem'])(
 
 test('a result that is over is not replayed, though it could not be removed', async () => {
   const { redis, name, without } = await setup()
-  const once = redis.once<string>(name, { keepResult: '1ms' })
+  const once = redis.once<string>(name, { resultTtl: '1ms' })
   await once.run('key', () => 'first')
-  await expect.poll(async () => once.find('key')).toBeNull()
+  await expect.poll(async () => once.get('key')).toBeNull()
 
   expect(await without('hdel', () => once.run('key', () => 'second'))).toBe(true)
 

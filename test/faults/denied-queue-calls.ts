@@ -91,7 +91,7 @@ export const enqueues: Record<string, Case> = {
   'an enqueue of children': {
     of: ['queue/enqueue'],
     prepare: (queue) => put(queue, 'a', { id: 'a' }),
-    call: (queue) => put(queue, 'bc', { parents: ['a'], ...NAMED }),
+    call: (queue) => put(queue, 'bc', { dependsOn: ['a'], ...NAMED }),
     done: 'abc',
   },
 }

@@ -24,26 +24,26 @@ export const ends: Record<string, Case> = {
     of: CLAIM,
     prepare: (queue) => hold(queue, 'aaa', {}, { limit: 2 }),
     call: (queue, [a, b]: Claimed) =>
-      queue.settle.ack([a, b].map((job) => ({ id: job?.id ?? '', token: job?.token ?? 0 }))),
+      queue.byToken.ack([a, b].map((job) => ({ id: job?.id ?? '', token: job?.token ?? 0 }))),
     done: 'a',
   },
   'an ack': {
     of: CLAIM,
     prepare: (queue) => hold(queue, 'abc', {}, { limit: 2 }),
     call: (queue, [a, b]: Claimed) =>
-      queue.settle.ack([a, b].map((job) => ({ id: job?.id ?? '', token: job?.token ?? 0 }))),
+      queue.byToken.ack([a, b].map((job) => ({ id: job?.id ?? '', token: job?.token ?? 0 }))),
     done: 'c',
   },
   'an ack of jobs with options': {
     of: ['queue/ack-and-claim'],
-    prepare: (queue) => hold(queue, 'abc', { ...NAMED, group: 'ada', keepResult: HOUR }),
+    prepare: (queue) => hold(queue, 'abc', { ...NAMED, group: 'ada', resultTtl: HOUR }),
     call: (_, jobs: Claimed) => first(jobs).ack(1),
     done: 'bc',
   },
   'an ack whose result is kept': {
     of: ['queue/ack-and-claim'],
     async prepare(queue) {
-      await queue.settings.set({ keep: { count: 1 } })
+      await queue.settings.set({ retention: { count: 1 } })
       const [a, b] = await hold(queue, 'abc', {}, { limit: 2 })
       await a?.ack(1)
       return [b]
@@ -51,11 +51,11 @@ export const ends: Record<string, Case> = {
     call: (_, jobs: Claimed) => first(jobs).ack(2),
     done: 'c',
   },
-  'an ack of a parent': {
+  'an ack of a dependency': {
     of: ['queue/ack-and-claim'],
     async prepare(queue) {
       await put(queue, 'a', { id: 'a' })
-      await put(queue, 'bc', { parents: ['a'] })
+      await put(queue, 'bc', { dependsOn: ['a'] })
       return queue.claim({ lease: HOUR })
     },
     call: (_, jobs: Claimed) => first(jobs).ack(1),
@@ -94,11 +94,11 @@ export const ends: Record<string, Case> = {
     call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
     done: 'bcd',
   },
-  'an ack of a parent along with a claim of its child, of a group': {
+  'an ack of a dependency along with a claim of its dependent, of a group': {
     of: ['queue/ack-and-claim'],
     async prepare(queue) {
       await put(queue, 'a', { id: 'a' })
-      await put(queue, 'b', { parents: ['a'], group: 'ada' })
+      await put(queue, 'b', { dependsOn: ['a'], group: 'ada' })
       return queue.claim({ lease: HOUR })
     },
     call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
@@ -138,21 +138,21 @@ export const ends: Record<string, Case> = {
     dead: 'a',
   },
   'a burial': {
-    of: ['queue/bury'],
+    of: ['queue/fail'],
     prepare: (queue) => hold(queue, 'abc', { group: 'ada', ...NAMED }),
-    call: (_, jobs: Claimed) => first(jobs).bury({ kind: 'odd' }),
+    call: (_, jobs: Claimed) => first(jobs).fail({ kind: 'odd' }),
     done: 'bc',
     dead: 'a',
   },
-  'a burial of a parent': {
-    of: ['queue/bury'],
+  'a burial of a dependency': {
+    of: ['queue/fail'],
     async prepare(queue) {
       await put(queue, 'a', { id: 'a' })
-      await put(queue, 'b', { parents: ['a'] })
-      await put(queue, 'c', { parents: ['a'], ifParentFails: 'cancel' })
+      await put(queue, 'b', { dependsOn: ['a'] })
+      await put(queue, 'c', { dependsOn: ['a'], onDependencyFailure: 'cancel' })
       return queue.claim({ lease: HOUR })
     },
-    call: (_, jobs: Claimed) => first(jobs).bury({ kind: 'odd' }),
+    call: (_, jobs: Claimed) => first(jobs).fail({ kind: 'odd' }),
     done: '',
     dead: 'ab',
   },
@@ -175,9 +175,9 @@ export const ends: Record<string, Case> = {
     done: 'abc',
   },
   'an advance': {
-    of: ['queue/advance'],
+    of: ['queue/ack-and-enqueue'],
     prepare: (queue) => hold(queue, 'ab', { group: 'ada' }),
-    call: (_, jobs: Claimed) => first(jobs).advance({ name: 'c', payload: 1 }),
+    call: (_, jobs: Claimed) => first(jobs).ackAndEnqueue({ name: 'c', payload: 1 }),
     done: 'bc',
   },
 }
@@ -189,7 +189,7 @@ export const changes: Record<string, Case> = {
       await put(queue, 'a', { id: 'a', ...NAMED })
       await put(queue, 'b', { id: 'b', delay: HOUR })
       await put(queue, 'c', { id: 'c', group: 'ada' })
-      await put(queue, 'd', { id: 'd', parents: ['b'] })
+      await put(queue, 'd', { id: 'd', dependsOn: ['b'] })
       await put(queue, 'e', { id: 'e', priority: 2 })
       await put(queue, 'f', { id: 'f' })
     },
@@ -199,7 +199,7 @@ export const changes: Record<string, Case> = {
   'a requeue': {
     of: ['queue/requeue'],
     async prepare(queue) {
-      for (const job of await hold(queue, 'ab', {}, { limit: 2 })) await job.bury({ kind: 'odd' })
+      for (const job of await hold(queue, 'ab', {}, { limit: 2 })) await job.fail({ kind: 'odd' })
       await put(queue, 'c', { id: 'c', delay: HOUR })
       return (await queue.jobs.list('dead')).jobs.map(({ id }) => id)
     },
@@ -207,12 +207,12 @@ export const changes: Record<string, Case> = {
     done: 'abc',
   },
   'a requeue of what failed': {
-    of: ['queue/requeue-failed'],
+    of: ['queue/requeue-dead'],
     async prepare(queue) {
-      for (const job of await hold(queue, 'ab', {}, { limit: 2 })) await job.bury({ kind: 'odd' })
-      for (const job of await hold(queue, 'c', { group: 'ada' })) await job.bury({ kind: 'odd' })
+      for (const job of await hold(queue, 'ab', {}, { limit: 2 })) await job.fail({ kind: 'odd' })
+      for (const job of await hold(queue, 'c', { group: 'ada' })) await job.fail({ kind: 'odd' })
     },
-    call: (queue) => queue.jobs.requeueFailed('odd'),
+    call: (queue) => queue.dead.requeue('odd'),
     done: 'abc',
   },
   'another priority': {
@@ -225,23 +225,23 @@ export const changes: Record<string, Case> = {
     call: (queue) => queue.jobs.reprioritize(['a', 'b', 'c'], 7),
     done: 'abc',
   },
-  'more parents': {
-    of: ['queue/change-parents'],
+  'more dependencies': {
+    of: ['queue/change-dependencies'],
     async prepare(queue) {
       await put(queue, 'a', { id: 'a' })
       await put(queue, 'b', { id: 'b' })
-      await put(queue, 'c', { id: 'c', parents: ['a'] })
+      await put(queue, 'c', { id: 'c', dependsOn: ['a'] })
     },
-    call: (queue) => queue.jobs.addParents('c', ['b']),
+    call: (queue) => queue.jobs.addDependencies('c', ['b']),
     done: 'abc',
   },
-  'fewer parents': {
-    of: ['queue/change-parents'],
+  'fewer dependencies': {
+    of: ['queue/change-dependencies'],
     async prepare(queue) {
       await put(queue, 'a', { id: 'a' })
-      await put(queue, 'c', { id: 'c', parents: ['a'] })
+      await put(queue, 'c', { id: 'c', dependsOn: ['a'] })
     },
-    call: (queue) => queue.jobs.removeParents('c', ['a']),
+    call: (queue) => queue.jobs.removeDependencies('c', ['a']),
     done: 'ac',
   },
   'a job that recurs': {

@@ -34,7 +34,7 @@ test.each(await waysToOpen('clusters'))(
 
     await Promise.all(
       feeds.map(async (feed, n) => {
-        await feed.append(n, { expireAfter: '1h' })
+        await feed.append(n, { ttl: '1h' })
         const { next } = await feed.read()
         const waiting = feed.read({ after: next, wait: '20s' })
         await sleep(200)

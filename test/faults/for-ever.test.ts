@@ -86,7 +86,7 @@ const followers: [string, Begin][] = [
   [
     'a tail of a feed in partitions',
     async (redis) => {
-      const feed = redis.partitionedFeed('b', PARTITIONS)
+      const feed = redis.feed('b', PARTITIONS)
       return follow(feed.tail(), (body) => feed.append(body))
     },
   ],
@@ -100,7 +100,7 @@ const followers: [string, Begin][] = [
   [
     'the reading of a subscriber in partitions',
     async (redis) => {
-      const feed = redis.partitionedFeed('d', PARTITIONS)
+      const feed = redis.feed('d', PARTITIONS)
       return follow(feed.subscriber('ada').read(), (body) => feed.append(body))
     },
   ],
@@ -163,7 +163,7 @@ const followers: [string, Begin][] = [
     async (redis) => {
       const database = new Database(':memory:')
       database.exec('CREATE TABLE items (id INTEGER PRIMARY KEY, value INTEGER NOT NULL)')
-      const counters = redis.counters('i', { sink: sqlite(database, { table: 'items' }), settleFor: '0ms' })
+      const counters = redis.counters('i', { sink: sqlite(database, { table: 'items' }), fsyncGrace: '0ms' })
       await counters.increment(1)
       counters.flushEvery('20ms')
       const stored = (): unknown => database.prepare('SELECT value FROM items').get()

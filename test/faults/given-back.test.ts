@@ -32,9 +32,9 @@ const takings: [string, Taking][] = [
     'a claim of a feed in partitions',
     {
       script: 'feed/claim',
-      prepare: (redis, name) => redis.partitionedFeed(name, PARTITIONS).append(1),
-      take: (redis, name, ending) => redis.partitionedFeed(name, PARTITIONS).claim({ ...WAIT, ...ending }),
-      isFree: async (redis, name) => (await redis.partitionedFeed(name, PARTITIONS).claim()) !== null,
+      prepare: (redis, name) => redis.feed(name, PARTITIONS).append(1),
+      take: (redis, name, ending) => redis.feed(name, PARTITIONS).claim({ ...WAIT, ...ending }),
+      isFree: async (redis, name) => (await redis.feed(name, PARTITIONS).claim()) !== null,
     },
   ],
   [
@@ -51,8 +51,8 @@ const takings: [string, Taking][] = [
     {
       script: 'queue/ack-and-claim-plain',
       prepare: (redis, name) => redis.queue(name).enqueue('tidy', 1),
-      take: (redis, name, ending) => redis.queue(name).lend({ ...WAIT, ...ending }),
-      isFree: async (redis, name) => (await redis.queue(name).lend()).jobs.length > 0,
+      take: (redis, name, ending) => redis.queue(name).claimDetached({ ...WAIT, ...ending }),
+      isFree: async (redis, name) => (await redis.queue(name).claimDetached()).jobs.length > 0,
     },
   ],
   [
@@ -77,7 +77,7 @@ const takings: [string, Taking][] = [
     'a lent key of once',
     {
       script: 'once/begin',
-      take: (redis, name, ending) => redis.once(name).lend('k', { ...WAIT, ...ending }),
+      take: (redis, name, ending) => redis.once(name).beginDetached('k', { ...WAIT, ...ending }),
       isFree: async (redis, name) => (await redis.once(name).begin('k')).status === 'started',
     },
   ],
@@ -101,7 +101,7 @@ const takings: [string, Taking][] = [
     'a lent lock',
     {
       script: 'lock/acquire',
-      take: (redis, name, ending) => redis.lock(name).lend({ ...ending }),
+      take: (redis, name, ending) => redis.lock(name).acquireDetached({ ...ending }),
       isFree: async (redis, name) => (await redis.lock(name).tryAcquire()) !== null,
     },
   ],
@@ -125,8 +125,8 @@ const takings: [string, Taking][] = [
     'a load of a cache',
     {
       script: 'cache/elect',
-      take: (redis, name, ending) => redis.cache(name).lend('k', { ...ending }),
-      isFree: async (redis, name) => (await redis.cache(name).lend('k')).status === 'elected',
+      take: (redis, name, ending) => redis.cache(name).loadDetached('k', { ...ending }),
+      isFree: async (redis, name) => (await redis.cache(name).loadDetached('k')).status === 'elected',
     },
   ],
 ]

@@ -16,27 +16,27 @@ interface Kind {
 
 const KINDS: Readonly<Record<string, Kind>> = {
   'a lock': {
-    lend: (redis, name) => redis.lock(name).lend({ wait: '10s' }),
-    release: (redis, name, token) => redis.lock(name).release(token),
-    takeOver: (redis, name) => redis.lock(name).lend({ wait: '10s' }),
+    lend: (redis, name) => redis.lock(name).acquireDetached({ wait: '10s' }),
+    release: (redis, name, token) => redis.lock(name).byToken.release(token),
+    takeOver: (redis, name) => redis.lock(name).acquireDetached({ wait: '10s' }),
     waiting: async (redis, name) => (await redis.lock(name).inspect()).waiting,
   },
   "a reader's lease": {
-    lend: (redis, name) => redis.lock(name).shared.lend({ wait: '10s' }),
-    release: (redis, name, token) => redis.lock(name).shared.release(token),
-    takeOver: (redis, name) => redis.lock(name).lend({ wait: '10s' }),
+    lend: (redis, name) => redis.lock(name).shared.acquireDetached({ wait: '10s' }),
+    release: (redis, name, token) => redis.lock(name).shared.byToken.release(token),
+    takeOver: (redis, name) => redis.lock(name).acquireDetached({ wait: '10s' }),
     waiting: async (redis, name) => (await redis.lock(name).inspect()).waiting,
   },
   'a permit': {
-    lend: (redis, name) => redis.semaphore(name, { limit: 1 }).lend({ wait: '10s' }),
-    release: (redis, name, token) => redis.semaphore(name, { limit: 1 }).release(token),
-    takeOver: (redis, name) => redis.semaphore(name, { limit: 1 }).lend({ wait: '10s' }),
+    lend: (redis, name) => redis.semaphore(name, { limit: 1 }).acquireDetached({ wait: '10s' }),
+    release: (redis, name, token) => redis.semaphore(name, { limit: 1 }).byToken.release(token),
+    takeOver: (redis, name) => redis.semaphore(name, { limit: 1 }).acquireDetached({ wait: '10s' }),
     waiting: async (redis, name) => (await redis.semaphore(name, { limit: 1 }).inspect()).waiting,
   },
   'an attempt of once': {
-    lend: (redis, name) => redis.once(name).lend('key', { wait: '10s' }),
-    release: (redis, name, token) => redis.once(name).release('key', token),
-    takeOver: (redis, name) => redis.once(name).lend('key', { wait: '10s' }),
+    lend: (redis, name) => redis.once(name).beginDetached('key', { wait: '10s' }),
+    release: (redis, name, token) => redis.once(name).byToken.release('key', token),
+    takeOver: (redis, name) => redis.once(name).beginDetached('key', { wait: '10s' }),
     waiting: async () => 1, // there is no line: who waits is called, and tries again
   },
 }

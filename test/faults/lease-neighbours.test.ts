@@ -107,6 +107,8 @@ test('an extension by hand says why its key cannot be read', async () => {
   await admin.set(key, `2 ${await admin.get(key)}`, 'KEEPTTL')
 
   await expect(lease.extend()).rejects.toMatchObject({ code: 'unknown-layout' })
-  await expect(redis.lock(name).extend(lease.token, '1s')).rejects.toMatchObject({ code: 'unknown-layout' })
+  await expect(redis.lock(name).byToken.extend(lease.token, '1s')).rejects.toMatchObject({
+    code: 'unknown-layout',
+  })
   lease.assertHeld()
 })

@@ -291,7 +291,7 @@ describe('an attempt of once', () => {
 
     await attempt.complete('done')
 
-    expect(await other.once(name).find('key')).toMatchObject({ result: 'done', token: attempt.token })
+    expect(await other.once(name).get('key')).toMatchObject({ result: 'done', token: attempt.token })
   })
 
   test('whose completion was not answered can be completed again, and is not lost then', async () => {
@@ -306,7 +306,7 @@ describe('an attempt of once', () => {
     // Longer than its lease.
     await begin(other, `${name} later`, { lease: '3s', maxHold: '0s' }).then(lossOf)
     expect(attempt.signal.aborted).toBe(false)
-    expect(await other.once(name).find('key')).toMatchObject({ result: 'done' })
+    expect(await other.once(name).get('key')).toMatchObject({ result: 'done' })
   })
 
   test('whose completion was refused is not freed by the end of its block: the work was done', async () => {

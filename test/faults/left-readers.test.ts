@@ -8,10 +8,9 @@ import { instance } from '../instance.ts'
 
 const READERS: Readonly<Record<string, (redis: Perilune, name: string) => AsyncGenerator>> = {
   'a tail': (redis, name) => redis.feed(name).tail(),
-  'a tail of partitions': (redis, name) => redis.partitionedFeed(name, { partitions: 2 }).tail(),
+  'a tail of partitions': (redis, name) => redis.feed(name, { partitions: 2 }).tail(),
   'a subscriber': (redis, name) => redis.feed(name).subscriber('a').read(),
-  'a subscriber of partitions': (redis, name) =>
-    redis.partitionedFeed(name, { partitions: 2 }).subscriber('a').read(),
+  'a subscriber of partitions': (redis, name) => redis.feed(name, { partitions: 2 }).subscriber('a').read(),
   'the events of a queue': (redis, name) => redis.queue(name).events(),
   'the events of a queue in partitions': (redis, name) => redis.queue(name, { partitions: 2 }).events(),
 }

@@ -27,7 +27,7 @@ const client = order.cluster
 const redis = perilune(ioredis(client), { namespace: 'lock-test' })
 const lock = redis.lock(order.name, {
   lease: order.lease,
-  order: order.barging ? 'barging' : 'fair',
+  fair: order.barging !== true,
   ...(order.group === undefined ? {} : { group: order.group }),
 })
 const awaited = order.reads ? lock.shared : lock

@@ -34,7 +34,7 @@ test('a holder that was paused beyond its lease is refused what it writes and re
   expect(await paused.says('outcome')).toBe('lost')
   expect(await value.set('late', oldToken)).toBe(false)
   expect(await value.get()).toMatchObject({ value: 'of the next holder' })
-  await expect(lock.release(oldToken)).rejects.toThrow(LeaseLostError)
+  await expect(lock.byToken.release(oldToken)).rejects.toThrow(LeaseLostError)
 })
 
 // node-redlock#283, redis-semaphore#24

@@ -48,7 +48,7 @@ function scene(script: string): Scene {
 test('of a lock that was to be lent', async () => {
   const { slow, other, arrive } = scene('lock/acquire')
   const held = await other.lock('l').acquire()
-  expect(await slow.lock('l', { lease: '5m' }).lend()).toMatchObject({ status: 'held' })
+  expect(await slow.lock('l', { lease: '5m' }).acquireDetached()).toMatchObject({ status: 'held' })
   await held.release()
 
   expect(await arrive()).toMatchObject([{ 0: 'granted' }])
@@ -59,7 +59,9 @@ test('of a lock that was to be lent', async () => {
 test('of a permit that was to be lent', async () => {
   const { slow, other, arrive } = scene('semaphore/acquire')
   const held = await other.semaphore('s', { limit: 1 }).acquire()
-  expect(await slow.semaphore('s', { limit: 1, lease: '5m' }).lend()).toMatchObject({ status: 'full' })
+  expect(await slow.semaphore('s', { limit: 1, lease: '5m' }).acquireDetached()).toMatchObject({
+    status: 'full',
+  })
   await held.release()
 
   expect(await arrive()).toMatchObject([{ 0: 'granted' }])
@@ -127,7 +129,7 @@ test('of a take of a place that was denied', async () => {
 
   await arrive().catch(() => 'it is refused')
 
-  await until('the place is free', async () => (await other.rateLimit('r', limit).peek('ada')).allowed)
+  await until('the place is free', async () => (await other.rateLimit('r', limit).get('ada')).allowed)
 })
 
 test('of a fenced value that its process has written since changes nothing', async () => {
@@ -157,8 +159,8 @@ test('of an attempt at a key that failed, as another did behind it', async () =>
 test('of an attempt at a key whose result was cleared, or was lent', async () => {
   const { slow, other, arrive } = scene('once/begin')
   const once = slow.once<number>('o', { lease: '5m' })
-  const lent = await once.lend('key')
-  await once.complete('key', lent.status === 'started' ? lent.token : 0, 1)
+  const lent = await once.beginDetached('key')
+  await once.byToken.complete('key', lent.status === 'started' ? lent.token : 0, 1)
   await other.once('o').clear('key')
 
   expect(String((await arrive()).flat()[0])).toBe('started')
@@ -175,5 +177,5 @@ test('of an attempt at a key that is under way leaves it alone', async () => {
   await new Promise((resolve) => setTimeout(resolve, 50))
 
   await begun.attempt.complete(1)
-  expect(await other.once('o').find('key')).toMatchObject({ result: 1 })
+  expect(await other.once('o').get('key')).toMatchObject({ result: 1 })
 })

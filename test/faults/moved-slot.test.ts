@@ -39,7 +39,7 @@ async function setup(open: OpenCluster) {
       await redis.close()
       await close()
     })
-    return { redis, cache: redis.cache(name, { freshFor: '300ms', storeWithin: '20s', hooks: { event } }) }
+    return { redis, cache: redis.cache(name, { ttl: '300ms', storeWithin: '20s', hooks: { event } }) }
   }
   const sents = lists.map((each) => new Sent(each))
   return { cluster, slot, lists: sents, origins: keys.map((key) => new Origin(key)), happened, connect }

@@ -11,7 +11,7 @@ import { until } from '../servers/ask.ts'
 /** Something that is had alone, and in whose line attempts of one process stand. */
 interface Line {
   acquire(waiting?: { wait: '20s' }): Promise<Lease>
-  release(token: number): Promise<void>
+  readonly byToken: { release(token: number): Promise<void> }
   inspect(): Promise<{ waiting: number }>
 }
 
@@ -60,7 +60,7 @@ test.each([
   await putBack()
   const behind = lineOf(other.redis, name).acquire({ wait: '20s' })
   await until('another waits behind them', async () => (await line.inspect()).waiting === 3)
-  await line.release(held.token)
+  await line.byToken.release(held.token)
 
   await expect(behind.then((lease) => lease.release())).resolves.toBeUndefined()
 })

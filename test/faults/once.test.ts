@@ -111,7 +111,7 @@ test('a holder that is paused past its lease is taken over, and its late result 
 
   expect(Number(taken.split(' ')[1])).toBeGreaterThan(0)
   expect(await heard(holder)).toMatchObject({ error: 'LeaseLostError' })
-  expect(await once.find('k')).toMatchObject({ result: taken })
+  expect(await once.get('k')).toMatchObject({ result: taken })
 })
 
 test('a holder that dies is taken over when its lease ends', async () => {

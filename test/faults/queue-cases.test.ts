@@ -37,13 +37,13 @@ test('stale complete by the SAME worker name with an older token is refused', as
 test('stale complete after the job was cancelled, failed, retried, moved: refused with a distinct error code each', async () => {
   const { queue, another } = await setup()
   const target = (await another()).name
-  await queue.settings.set({ keep: { count: 10 } })
+  await queue.settings.set({ retention: { count: 10 } })
   type End = (lease: { id: string; token: number }) => Promise<unknown>
   const ends: [string, End][] = [
     ['cancelled', ({ id }) => queue.jobs.cancel([id])],
-    ['buried', (lease) => queue.settle.bury([lease])],
-    ['retried', (lease) => queue.settle.retry([lease])],
-    ['acked', (lease) => queue.settle.advance([{ ...lease, next: { queue: target, ...mail } }])],
+    ['dead', (lease) => queue.byToken.fail([lease])],
+    ['retried', (lease) => queue.byToken.retry([lease])],
+    ['acked', (lease) => queue.byToken.ackAndEnqueue([{ ...lease, next: { queue: target, ...mail } }])],
   ]
 
   for (const [reason, end] of ends) {
@@ -51,7 +51,8 @@ test('stale complete after the job was cancelled, failed, retried, moved: refuse
     const { id, token } = await claimOne(queue)
     await end({ id, token })
     // An ack of one that is done is a repeated ack; a retry is none.
-    const late = reason === 'acked' ? queue.settle.retry([{ id, token }]) : queue.settle.ack([{ id, token }])
+    const late =
+      reason === 'acked' ? queue.byToken.retry([{ id, token }]) : queue.byToken.ack([{ id, token }])
 
     expect(await late, reason).toEqual([{ outcome: 'lost', reason }])
   }
@@ -65,13 +66,13 @@ test('heartbeat after expiry but before reassignment: succeeds and keeps token; 
   await clock.advance(2 * MINUTE)
 
   await first.extend('1m')
-  expect(await queue.jobs.find(id)).toMatchObject({ state: 'claimed', attempts: 1, token: first.token })
+  expect(await queue.jobs.get(id)).toMatchObject({ state: 'claimed', attempts: 1, token: first.token })
   expect(await queue.claim()).toEqual([])
 
   await clock.advance(MINUTE)
   const second = await claimOne(queue)
   await expect(first.extend('1m')).rejects.toThrow('(lost)')
-  expect(await queue.jobs.find(id)).toMatchObject({ attempts: 2, token: second.token })
+  expect(await queue.jobs.get(id)).toMatchObject({ attempts: 2, token: second.token })
 })
 
 test('batch complete with a mix of good and stale tokens: good ones applied, stale ones reported individually', async () => {
@@ -85,7 +86,7 @@ test('batch complete with a mix of good and stale tokens: good ones applied, sta
 
   const [a, c, never, b, d] = [stale[0], good[0], { id: 'never', token: 1 }, stale[1], good[1]]
   const acks = [a, c, never, b, d].map((job) => ({ id: job?.id ?? '', token: job?.token ?? 0 }))
-  expect(await queue.settle.ack(acks)).toEqual([
+  expect(await queue.byToken.ack(acks)).toEqual([
     { outcome: 'lost', reason: 'lost' },
     { outcome: 'acked' },
     { outcome: 'lost', reason: 'absent' },
@@ -133,7 +134,7 @@ test('crash between fetch reply lost and client: jobs return after the lease, at
   proxy.cutReplies(100_000, /eval/i)
   await expect(unheard.claim({ lease: '1m' })).rejects.toThrow(AmbiguousError)
 
-  expect(await queue.jobs.find(id)).toMatchObject({ state: 'claimed', attempts: 1 })
+  expect(await queue.jobs.get(id)).toMatchObject({ state: 'claimed', attempts: 1 })
   await clock.advance(MINUTE - 1)
   expect(await queue.claim()).toEqual([])
   await clock.advance(1)

@@ -31,7 +31,7 @@ class Lines {
   }
 
   enqueue(ref: string): this {
-    this.add({ ...main, kind: 'asked', ref, parents: [], ifParentFails: '' })
+    this.add({ ...main, kind: 'asked', ref, dependsOn: [], onDependencyFailure: '' })
     return this.add({ ...main, kind: 'enqueued', ref, id: `id of ${ref}` })
   }
 
@@ -66,7 +66,7 @@ function goodHistory(): QueueHistory {
     .begin({ ref: 'a', token: 3, attempt: 2, atMs: 200 })
     .begin({ ref: 'b', token: 4, attempt: 2, atMs: 210 })
     .end('a', 3, 'acked')
-    .end('b', 4, 'buried')
+    .end('b', 4, 'dead')
   const inspection = { ...COUNTS, ...NOTHING } as Partial<QueueInspection> as QueueInspection
   const end: End = { inspection, dead: [job('b', 4, 'PlannedError')], done: [job('a', 3, null)], left: [] }
   return { lines: all, killed: new Set(['p1']), ends: [end], limits: { queue: 2, group: 1 } }
@@ -214,7 +214,7 @@ test('the checker forgives the loss of a job that was enqueued in a window, and 
   const rulesOf = (atMs: number): QueueRule[] => {
     const { lines, ...history } = goodHistory()
     const { all } = new Lines()
-      .add({ ...main, kind: 'asked', ref: 'c', parents: [], ifParentFails: '' })
+      .add({ ...main, kind: 'asked', ref: 'c', dependsOn: [], onDependencyFailure: '' })
       .add({ ...main, kind: 'enqueued', ref: 'c', id: 'id of c' }, 'p0', atMs)
     const losses = { windows: [{ fromMs: 5000, toMs: 6000 }], leaseMs: 100 }
     return rulesBroken({ ...history, lines: [...lines, ...all], losses })
@@ -239,19 +239,19 @@ test('the checker forgives no id that is given again, also of what was forgotten
 const FAMILY: readonly [
   what: string,
   atPlace: number,
-  parentDies: boolean,
-  ifParentFails: string,
+  dependencyDies: boolean,
+  onDependencyFailure: string,
   found: boolean,
 ][] = [
-  ['a child that begins after its parent was done', 1, false, 'bury', false],
-  ['a child that begins before its parent was done', 0, false, 'bury', true],
-  ['a child that runs after its parent has died, as it says', 1, true, 'run', false],
-  ['a child that runs though its parent has died', 1, true, 'bury', true],
+  ['a dependent that begins after its dependency was done', 1, false, 'fail', false],
+  ['a dependent that begins before its dependency was done', 0, false, 'fail', true],
+  ['a dependent that runs after its dependency has died, as it says', 1, true, 'run', false],
+  ['a dependent that runs though its dependency has died', 1, true, 'fail', true],
 ]
 
-test.each(FAMILY)('the checker judges %s', (_, place, parentDies, ifParentFails, found) => {
-  const parent = new Lines().enqueue('p').begin({ ref: 'p', token: 1, attempt: 2, atMs: 100 })
-  const child = (lines: Lines): Lines =>
+test.each(FAMILY)('the checker judges %s', (_, place, dependencyDies, onDependencyFailure, found) => {
+  const dependency = new Lines().enqueue('p').begin({ ref: 'p', token: 1, attempt: 2, atMs: 100 })
+  const dependent = (lines: Lines): Lines =>
     lines.add({
       queue: 'after',
       kind: 'began',
@@ -263,22 +263,27 @@ test.each(FAMILY)('the checker judges %s', (_, place, parentDies, ifParentFails,
       group: '',
       endsAtMs: 900,
     })
-  parent.add({ queue: 'after', kind: 'asked', ref: 'c', parents: ['p'], ifParentFails })
-  parent.add({ queue: 'after', kind: 'enqueued', ref: 'c', id: 'c' })
-  if (place === 0) child(parent)
-  parent.end('p', 1, parentDies ? 'buried' : 'acked')
-  if (place === 1) child(parent)
-  parent.add({ queue: 'after', kind: 'ending', ref: 'c', token: 1, throws: false })
-  parent.add({ queue: 'after', kind: 'settled', ref: 'c', token: 1, outcome: 'acked' })
+  dependency.add({ queue: 'after', kind: 'asked', ref: 'c', dependsOn: ['p'], onDependencyFailure })
+  dependency.add({ queue: 'after', kind: 'enqueued', ref: 'c', id: 'c' })
+  if (place === 0) dependent(dependency)
+  dependency.end('p', 1, dependencyDies ? 'dead' : 'acked')
+  if (place === 1) dependent(dependency)
+  dependency.add({ queue: 'after', kind: 'ending', ref: 'c', token: 1, throws: false })
+  dependency.add({ queue: 'after', kind: 'settled', ref: 'c', token: 1, outcome: 'acked' })
 
   const [dead, alive] = [[job('p', 1, 'PlannedError')], [job('p', 1, null)]]
   const { inspection } = goodHistory().ends[0] as End
-  const first: End = { inspection, left: [], dead: parentDies ? dead : [], done: parentDies ? [] : alive }
+  const first: End = {
+    inspection,
+    left: [],
+    dead: dependencyDies ? dead : [],
+    done: dependencyDies ? [] : alive,
+  }
   const ends = [first, { inspection, left: [], dead: [], done: [job('c', 1, null)] }]
 
-  expect(rulesBroken({ lines: parent.all, killed: new Set(), ends, limits: null }).includes('family')).toBe(
-    found,
-  )
+  expect(
+    rulesBroken({ lines: dependency.all, killed: new Set(), ends, limits: null }).includes('family'),
+  ).toBe(found)
 })
 
 const STEPS: readonly [what: string, after: readonly string[], found: boolean, of?: QueueHistory][] = [
@@ -318,7 +323,7 @@ interface Waiting {
 function overtaking(first: Waiting, second: Waiting): QueueHistory {
   const lines = new Lines()
   for (const { ref, priority = 0, delayMs = 0 } of [first, second]) {
-    lines.add({ ...main, kind: 'asked', ref, parents: [], ifParentFails: '', priority, delayMs })
+    lines.add({ ...main, kind: 'asked', ref, dependsOn: [], onDependencyFailure: '', priority, delayMs })
     lines.add({ ...main, kind: 'enqueued', ref, id: `id of ${ref}` })
   }
   for (const [at, { ref, group = '' }] of [second, first].entries()) {

@@ -50,7 +50,7 @@ function startPython(name: string): Python {
 
 test('languages mix on live data: a late ack of a Python worker that was killed is refused', async () => {
   const { queue } = await setup({ clock: 'real' })
-  await queue.settings.set({ keep: { count: 10 } })
+  await queue.settings.set({ retention: { count: 10 } })
   const first = await queue.enqueue('mail', { to: 'ada' })
   const second = await queue.enqueue('mail', { to: 'bob' })
   const python = startPython(queue.name)
@@ -60,12 +60,12 @@ test('languages mix on live data: a late ack of a Python worker that was killed 
   const { number = 0, token = 0 } = job ?? {}
   expect(await python.extend({ number, token, lease_ms: 60_000 })).toEqual([])
   expect(await python.ack({ number, token })).toEqual([])
-  expect(await queue.jobs.find(first.id)).toMatchObject({ state: 'done', result: 'by python', token })
+  expect(await queue.jobs.get(first.id)).toMatchObject({ state: 'done', result: 'by python', token })
 
   const [left] = await python.claim({ lease_ms: 500 })
   expect(left).toMatchObject({ number: Number(second.id), attempt: 1 })
   await python.kill()
-  expect(await queue.jobs.find(second.id)).toMatchObject({ state: 'claimed', token: left?.token })
+  expect(await queue.jobs.get(second.id)).toMatchObject({ state: 'claimed', token: left?.token })
 
   await until(async () => (await queue.inspect()).overdue === 1)
   const [again] = await queue.claim({ lease: '1m' })
@@ -77,6 +77,6 @@ test('languages mix on live data: a late ack of a Python worker that was killed 
   expect(await late.extend({ ...stale, lease_ms: 60_000 })).toEqual([{ at: 0, why: 'lost' }])
 
   await again?.ack('by typescript')
-  expect(await queue.jobs.find(second.id)).toMatchObject({ state: 'done', result: 'by typescript' })
+  expect(await queue.jobs.get(second.id)).toMatchObject({ state: 'done', result: 'by typescript' })
   expect(await queue.inspect()).toMatchObject({ enqueued: 2, acked: 2, reclaimed: 1, claimed: 0 })
 })

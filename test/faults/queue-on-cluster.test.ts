@@ -55,21 +55,26 @@ test('on a cluster jobs wait for those of other nodes, are lent and settled, and
   const listening = (async () => {
     for await (const event of queue.events({ signal: aborter.signal })) if ('id' in event) heard.add(event.id)
   })()
-  const parents: string[] = []
-  for (const group of groups) parents.push((await queue.enqueue('mail', { to: 'parent' }, { group })).id)
-  const child = await queue.enqueue('mail', { to: 'child' }, { parents, group: groups[5] as string })
+  const dependencies: string[] = []
+  for (const group of groups)
+    dependencies.push((await queue.enqueue('mail', { to: 'dependency' }, { group })).id)
+  const dependent = await queue.enqueue(
+    'mail',
+    { to: 'dependent' },
+    { dependsOn: dependencies, group: groups[5] as string },
+  )
   await queue.recurring.set('tick', { name: 'mail', payload: { to: 'tick' }, every: '365d' })
-  expect((await queue.jobs.find(child.id))?.state).toBe('blocked')
+  expect((await queue.jobs.get(dependent.id))?.state).toBe('blocked')
 
   const other = again()
-  const { jobs } = await queue.lend({ limit: 20 })
-  const settled = await other.settle.ack(jobs.map(({ id, token }) => ({ id, token })))
-  expect(settled).toEqual(parents.map(() => ({ outcome: 'acked' })))
+  const { jobs } = await queue.claimDetached({ limit: 20 })
+  const settled = await other.byToken.ack(jobs.map(({ id, token }) => ({ id, token })))
+  expect(settled).toEqual(dependencies.map(() => ({ outcome: 'acked' })))
   const [job] = await other.claim({ wait: '20s' })
   const { id = null } =
-    (await job?.advance({ name: 'mail', payload: { to: 'next' }, group: groups[2] as string })) ?? {}
+    (await job?.ackAndEnqueue({ name: 'mail', payload: { to: 'next' }, group: groups[2] as string })) ?? {}
 
-  expect([job?.id, id]).toEqual([child.id, null])
+  expect([job?.id, id]).toEqual([dependent.id, null])
   await until(async () => (await queue.inspect()).partitions[2]?.ready === 1)
   expect((await queue.stats()).total).toMatchObject({ enqueued: 10, acked: 9, run: { count: 9 } })
   expect((await other.recurring.list()).recurring).toMatchObject([{ id: 'tick' }])

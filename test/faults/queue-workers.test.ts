@@ -37,7 +37,7 @@ describe.each(someOf(KINDS, 1))(
       expect(verdict.totals).toMatchObject({ reclaimed: 0, unheard: 0, 'told lost': 0, 'told nothing': 0 })
     })
 
-    // What one that was killed had asked about parents elsewhere is asked again after a minute.
+    // What one that was killed had asked about dependencies elsewhere is asked again after a minute.
     test.runIf(LONG || kind !== 'families')(
       'survive processes that are killed, paused and poisoned',
       async () => {
@@ -46,7 +46,7 @@ describe.each(someOf(KINDS, 1))(
         const port = inject('redisPort')
         const trouble = (scene: QueueScene): Promise<Happened> => killAndPause(scene, kills)
         // Some die of themselves, at moments of which the test of all deaths has more.
-        const moments = deathsAt(kind === 'plain' ? ['ack-and-claim-plain', 'bury'] : ['retry', 'extend'], 1)
+        const moments = deathsAt(kind === 'plain' ? ['ack-and-claim-plain', 'fail'] : ['retry', 'extend'], 1)
         const diesAt = (started: number): Death | null => moments[started] ?? null
         const verdict = await soakQueue({ kind, port, seed: seed + 1, poison, diesAt, trouble })
 
@@ -91,11 +91,11 @@ describe.each(someOf(KINDS, 1))(
   },
 )
 
-/** Where news of a parent, or of what waits for it, may get lost on its way between two queues. */
+/** Where news of a dependency, or of what waits for it, may get lost on its way between two queues. */
 const BETWEEN = ['outbox', 'receive', 'delivered', 'ask', 'watch', 'enqueue', 'ack-and-claim']
 
 /** Where a process may die that takes jobs, and tells what became of them. */
-const AT_WORK = ['ack-and-claim-plain', 'enqueue-alike', 'extend', 'retry', 'bury', 'release', 'advance']
+const AT_WORK = ['ack-and-claim-plain', 'enqueue-alike', 'extend', 'retry', 'fail', 'release', 'advance']
 
 const DEATHS: readonly Death[] = [
   ...deathsAt(['receive', 'delivered'], 1),
@@ -109,7 +109,7 @@ function deathsAt(scripts: readonly string[], call: number): Death[] {
 }
 
 // bullmq#3362, bullmq#3122
-test('no job waits for ever for a parent in another queue, wherever the process dies that brings the news', {
+test('no job waits for ever for a dependency in another queue, wherever the process dies that brings the news', {
   timeout: 600_000,
 }, async () => {
   const seed = SEED + 1000

@@ -35,7 +35,7 @@ async function setup(deadline: '3s' | '2s' = '3s'): Promise<Setup> {
   const name = randomUUID()
   // The scripts are known to the server, so that the calls below are one request each.
   await redis.preload()
-  await redis.rateLimit(name, { limit: 1, window: '1d' }).peek('nobody')
+  await redis.rateLimit(name, { limit: 1, window: '1d' }).get('nobody')
   return { redis, proxy, name }
 }
 
@@ -90,7 +90,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
     const limiter = redis.rateLimit(name, limit)
 
     proxy.halfOpen()
-    const [taken, peeked] = await Promise.allSettled([limiter.take('ada'), limiter.peek('ada')])
+    const [taken, peeked] = await Promise.allSettled([limiter.take('ada'), limiter.get('ada')])
 
     expect(taken).toMatchObject({ status: 'rejected', reason: { code: 'ambiguous' } })
     expect(peeked).toMatchObject({ status: 'rejected', reason: { code: 'unreachable' } })
@@ -107,7 +107,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
     const decision = await limiter.take('ada')
 
     expect(decision).toEqual({ allowed, outage: true, cause: expect.objectContaining({ code: 'ambiguous' }) })
-    expect(await limiter.peek('ada')).toMatchObject({ allowed, outage: true, cause: { code: 'unreachable' } })
+    expect(await limiter.get('ada')).toMatchObject({ allowed, outage: true, cause: { code: 'unreachable' } })
   })
 
   test('a request that never arrives is sent again and decided by the store', async () => {
@@ -143,7 +143,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   test('what a repeat cannot mend is thrown, whatever the choice', async () => {
     const { redis, client } = await ownServer()
     const limiter = redis.rateLimit('mine', { ...limit, onOutage: 'fail-open' })
-    await limiter.peek('ada')
+    await limiter.get('ada')
     await client.hset('perilune:{rate-limit:mine:ada}:state', 'layout', '9')
     await client.set('perilune:{rate-limit:mine:bob}:state', 'of another program')
 
@@ -169,7 +169,7 @@ test('a server that forgets its scripts is not noticed by anybody (rate-limit-re
     for (let round = 0; round < 30 || performance.now() < ends; round++) {
       for (const limiter of limiters) {
         await limiter.take(`${worker}`)
-        await limiter.peek(`${worker}`)
+        await limiter.get(`${worker}`)
         calls += 2
       }
     }
@@ -179,7 +179,7 @@ test('a server that forgets its scripts is not noticed by anybody (rate-limit-re
   await Promise.all(flushes)
 
   tell(`limits under SCRIPT FLUSH every 50 ms: ${calls} calls, no error`)
-  for (const limiter of limiters) expect(await limiter.peek('0')).toMatchObject({ remaining: 0 })
+  for (const limiter of limiters) expect(await limiter.get('0')).toMatchObject({ remaining: 0 })
 })
 
 test('no key stays for ever, whatever was called and lost (fastify-rate-limit#152)', async () => {

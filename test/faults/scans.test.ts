@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 test.each(['set', 'hash'] as const)('a reader of a %s is told to begin anew', async (kind) => {
-  const replaced = { expireAfter: '1h', version: 7 } as const
+  const replaced = { ttl: '1h', version: 7 } as const
   if (kind === 'set') await redis.collection('names', { kind }).replace(NAMES, replaced)
   else {
     const items = NAMES.map((name) => [name, 1] as const)

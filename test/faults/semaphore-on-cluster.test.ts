@@ -43,7 +43,7 @@ test('a process whose first call is a release tells those who wait on the right 
   const waiter = here.acquire({ wait: '10s' })
   await lineOf(here, 1)
 
-  await handle(name).release(token)
+  await handle(name).byToken.release(token)
 
   expect((await waiter).token).toBeGreaterThan(token)
 })

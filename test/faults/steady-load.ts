@@ -22,10 +22,10 @@ export function openTable(): Table {
 }
 
 export function feedLoads(redis: Perilune): Load[] {
-  const kept = redis.feed<string>('kept', { keep: 500 })
-  const forgetful = { expireAfter: '20s', rememberFor: '20s' } as const
+  const kept = redis.feed<string>('kept', { retention: 500 })
+  const forgetful = { ttl: '20s', idempotencyTtl: '20s' } as const
   const expiring = redis.feed<string>('expiring', forgetful)
-  const worked = redis.feed<string>('worked', { ...forgetful, maxClaims: 2, deadLettersExpireAfter: '10s' })
+  const worked = redis.feed<string>('worked', { ...forgetful, maxClaims: 2, deadLettersTtl: '10s' })
   const idempotencyKey = (at: number): string => `key ${at}`
   return [
     { what: 'feed that keeps 500', step: (at) => kept.append(body(at)) },
@@ -52,11 +52,11 @@ export function queueLoads(redis: Perilune): Load[] {
     {
       what: 'queue',
       async step(at) {
-        if (at === 0) await queue.settings.set({ keep: { count: 200 } })
+        if (at === 0) await queue.settings.set({ retention: { count: 200 } })
         const unique = { key: `unique ${at}`, for: '1h' } as const
         const named = { id: `mail-${at}`, group: `group ${at % 7}` }
         const options = [{}, { unique }, { idempotencyKey: `once ${at}` }, named][at % 4]
-        const { id } = await queue.enqueue('mail', body(at), { ...options, tags: ['mail'], keepResult: '1h' })
+        const { id } = await queue.enqueue('mail', body(at), { ...options, tags: ['mail'], resultTtl: '1h' })
         if (at % 10 === 0) await queue.jobs.cancel([id])
       },
     },
@@ -65,7 +65,7 @@ export function queueLoads(redis: Perilune): Load[] {
       async step(at) {
         const [job] = await queue.claim({ limit: 1, lease: '1h' })
         const isDead = at % 20 === 0
-        const settling = isDead ? job?.bury({ message: 'in vain' }) : job?.ack('done')
+        const settling = isDead ? job?.fail({ message: 'in vain' }) : job?.ack('done')
         // It may have been cancelled meanwhile.
         await settling?.catch((error: unknown) => {
           if (!(error instanceof LeaseLostError)) throw error
@@ -77,15 +77,15 @@ export function queueLoads(redis: Perilune): Load[] {
 }
 
 export function otherLoads(redis: Perilune, table: Table): Load[] {
-  const cache = redis.cache<string>('pages', { freshFor: '10s', staleFor: '10s' })
+  const cache = redis.cache<string>('pages', { ttl: '10s', staleWhileRevalidate: '10s' })
   const index = redis.autocomplete<number>('titles')
-  const once = redis.once<string>('orders', { keepResult: '20s' })
+  const once = redis.once<string>('orders', { resultTtl: '20s' })
   const limit = redis.rateLimit('visitors', { limit: 10, window: '10s' })
   const counters = redis.counters('votes', {
     sink: sqlite(table, { table: 'votes' }),
     retention: '20s',
-    rememberFor: '20s',
-    settleFor: '0s',
+    idempotencyTtl: '20s',
+    fsyncGrace: '0s',
   })
   return [
     {
@@ -94,7 +94,7 @@ export function otherLoads(redis: Perilune, table: Table): Load[] {
     },
     {
       what: 'autocomplete',
-      step: (at) => index.add(`title ${at} of many words`, { score: at % 100, expireAfter: '20s' }),
+      step: (at) => index.add(`title ${at} of many words`, { score: at % 100, ttl: '20s' }),
     },
     { what: 'once', step: (at) => once.run(`order ${at}`, async () => 'done') },
     { what: 'rate limit', step: (at) => limit.take(`visitor ${at}`) },

@@ -62,7 +62,7 @@ const cases: [string, Case][] = [
   [
     'the result of a job',
     async ({ deaf, other, name }) => {
-      const { id } = await other.queue(name).enqueue('mail', 1, { keepResult: '1h' })
+      const { id } = await other.queue(name).enqueue('mail', 1, { resultTtl: '1h' })
       const [job] = await other.queue(name).claim()
       return [() => deaf.queue(name).jobs.waitForResult(id, { wait: '20s' }), async () => job?.ack('done')]
     },

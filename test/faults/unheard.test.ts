@@ -152,7 +152,7 @@ const waits: [string, Case][] = [
   [
     'the result of a job',
     async ({ unheard, heard, name }) => {
-      const { id } = await heard.queue(name).enqueue('mail', 1, { keepResult: '1h' })
+      const { id } = await heard.queue(name).enqueue('mail', 1, { resultTtl: '1h' })
       const [job] = await heard.queue(name).claim()
       return [() => unheard.queue(name).jobs.waitForResult(id, { wait: '20s' }), async () => job?.ack('done')]
     },

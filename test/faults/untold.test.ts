@@ -32,7 +32,7 @@ interface Held {
 
 const kinds: [string, (redis: Perilune, name: string) => { held: Held; waiting: Held }][] = [
   ['lock', (redis, name) => alike(redis.lock(name))],
-  ['barging lock', (redis, name) => alike(redis.lock(name, { order: 'barging' }))],
+  ['barging lock', (redis, name) => alike(redis.lock(name, { fair: false }))],
   ['lock that is read', (redis, name) => ({ held: redis.lock(name), waiting: redis.lock(name).shared })],
   ['semaphore', (redis, name) => alike(redis.semaphore(name, { limit: 1 }))],
 ]

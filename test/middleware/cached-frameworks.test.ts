@@ -23,7 +23,7 @@ type Start = (given: Given) => Promise<string>
 
 interface Given {
   cache: Cache<KeptResponse>
-  options: { freshFor?: '1ms'; staleFor?: '1h'; maxBytes?: number }
+  options: { ttl?: '1ms'; staleWhileRevalidate?: '1h'; maxBytes?: number }
   /** Called by each run of the handler, with the condition that it sees; says how often it ran. */
   ran(condition: unknown): Promise<number>
 }
@@ -143,7 +143,7 @@ async function service(start: Start, options: Given['options'] = {}): Promise<Se
     get: (headers = {}, path = '/products') => fetch(`${url}${path}`, { headers }),
     runs: () => conditions.length,
     kept: async () => {
-      const find = () => cache.find(`${new URL(url).host}/products`)
+      const find = () => cache.getEntry(`${new URL(url).host}/products`)
       await expect.poll(find).not.toBe(null)
       return (await find())?.value as KeptResponse
     },
@@ -235,7 +235,7 @@ describe.each(frameworks)('%s', (_, start) => {
   )
 
   test('serves what is stale while one request has it made again', async () => {
-    const { get, runs, hold, kept } = await service(start, { freshFor: '1ms', staleFor: '1h' })
+    const { get, runs, hold, kept } = await service(start, { ttl: '1ms', staleWhileRevalidate: '1h' })
     await (await get()).text()
     await kept()
     await new Promise((resolve) => setTimeout(resolve, 20))

@@ -43,7 +43,7 @@ function storesOf() {
   const { redis } = instance()
   return {
     once: redis.once<StoredResponse>(randomUUID()),
-    cache: redis.cache<KeptResponse>(randomUUID(), { freshFor: '1h' }),
+    cache: redis.cache<KeptResponse>(randomUUID(), { ttl: '1h' }),
   }
 }
 

@@ -47,8 +47,7 @@ async function startFastify(pages: Cache<KeptResponse>): Promise<number> {
   return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
 }
 
-const pagesOf = (): Cache<KeptResponse> =>
-  instance().redis.cache<KeptResponse>(randomUUID(), { freshFor: '1h' })
+const pagesOf = (): Cache<KeptResponse> => instance().redis.cache<KeptResponse>(randomUUID(), { ttl: '1h' })
 
 async function ask(port: number, headers: Record<string, string>, path = '/'): Promise<string> {
   const asking = request({ host: '127.0.0.1', port, path, headers, agent: false }).end()
@@ -92,7 +91,7 @@ describe.each(frameworks)('%s', (_, start) => {
     const port = await start(pages)
     await ask(port, { host: 'a.example:81' }, '/page?q=1')
 
-    await expect.poll(() => pages.find('a.example:81/page?q=1')).toMatchObject({ value: { status: 200 } })
+    await expect.poll(() => pages.getEntry('a.example:81/page?q=1')).toMatchObject({ value: { status: 200 } })
   })
 })
 

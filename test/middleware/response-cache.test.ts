@@ -34,8 +34,8 @@ function service(answer: Answering, options: ResponseCacheOptions<Request> = {},
     get: serve(cache),
     runs: () => runs,
     kept: async (key = 'shop.example/a?b=1') => {
-      await expect.poll(() => cache.find(key)).not.toBe(null)
-      return (await cache.find(key)) as FoundValue<KeptResponse>
+      await expect.poll(() => cache.getEntry(key)).not.toBe(null)
+      return (await cache.getEntry(key)) as FoundValue<KeptResponse>
     },
     cache,
     another: () => serve(instance().redis.cache<KeptResponse>(name, cacheOptions)),
@@ -110,7 +110,7 @@ test('a stale response is served while one request has it made again', async () 
       if (run === 2) await held.promise
       return new Response(`run ${run}`)
     },
-    { freshFor: '1ms', staleFor: '1h' },
+    { ttl: '1ms', staleWhileRevalidate: '1h' },
   )
   await get()
   await kept()
@@ -165,7 +165,7 @@ describe('is kept or not as its headers say:', () => {
   test('for as long: s-maxage and stale-while-revalidate, over the options', async () => {
     const { get, kept } = service(text({ 'cache-control': 's-maxage=100, stale-while-revalidate=50' }), {
       key: () => 'k',
-      freshFor: '1s',
+      ttl: '1s',
     })
     await get()
 
@@ -177,7 +177,7 @@ describe('is kept or not as its headers say:', () => {
   test('never stale with must-revalidate', async () => {
     const { get, kept } = service(text({ 'cache-control': 'max-age=100, must-revalidate' }), {
       key: () => 'k',
-      staleFor: '1h',
+      staleWhileRevalidate: '1h',
     })
     await get()
 
@@ -224,7 +224,7 @@ test('what one process must not share, requests in another process that wait for
 test('a response that turns private takes the place of the one that was kept', async () => {
   const { get, kept } = service(
     (run) => new Response(`run ${run}`, { headers: run === 1 ? {} : { 'cache-control': 'private' } }),
-    { freshFor: '1ms', staleFor: '1h' },
+    { ttl: '1ms', staleWhileRevalidate: '1h' },
   )
   await get()
   await kept()
@@ -355,7 +355,7 @@ test('while Redis is away the handler answers', async () => {
 
 test('options that are wrong are refused when the middleware is made', () => {
   const cache = unreachable().cache<KeptResponse>('c')
-  const wrong = [{ freshFor: '26d' }, { staleFor: 'soon' }, { maxBytes: 0 }, { ttl: 1 }]
+  const wrong = [{ ttl: '26d' }, { staleWhileRevalidate: 'soon' }, { maxBytes: 0 }, { ttl: 1 }]
   for (const options of wrong) {
     expect(() => withResponseCache(cache, options as never, () => new Response())).toThrow(
       Object.keys(options)[0] ?? '',

@@ -35,7 +35,7 @@ async function started(player: Player): Promise<Service> {
   ] as const
   const port = await player.start({
     once: redis.once<StoredResponse>(name),
-    cache: redis.cache<KeptResponse>(name, { freshFor: '1h' }),
+    cache: redis.cache<KeptResponse>(name, { ttl: '1h' }),
     limits,
   })
   const encodings = ({ around }: Place) => (around === 'compressed' ? { 'Accept-Encoding': 'gzip' } : {})

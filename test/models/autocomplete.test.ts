@@ -141,7 +141,7 @@ class History {
         text: each,
         id: `e${first + at}`,
         score: (at * 7919) % scores,
-        ...(expires && at % 3 === 0 ? { expireAfter: '2s' as const } : {}),
+        ...(expires && at % 3 === 0 ? { ttl: '2s' as const } : {}),
       })),
     )
   }
@@ -156,7 +156,7 @@ class History {
           id,
           text,
           score,
-          ...(expires ? { expireAfter: '2s' as const } : {}),
+          ...(expires ? { ttl: '2s' as const } : {}),
         })),
     )
   }
@@ -165,8 +165,8 @@ class History {
     let [rest, replaced] = [entries, 0]
     this.#learn(async (taken) => {
       const some = rest.slice(0, taken)
-      replaced += some.filter(({ id = '', text: each, score = 0, expireAfter }) =>
-        this.#model.add(id, each, score, expireAfter === undefined ? 0 : 2000),
+      replaced += some.filter(({ id = '', text: each, score = 0, ttl }) =>
+        this.#model.add(id, each, score, ttl === undefined ? 0 : 2000),
       ).length
       rest = rest.slice(taken)
     })

@@ -112,7 +112,7 @@ async function claimAll(feed: Feed<Uint8Array>, end: 'ack' | 'release'): Promise
 
 test('of bodies of any sizes each call reads and tells no more than one call may', async () => {
   const property = fc.asyncProperty(sizes, async (wanted) => {
-    const feed = redis.feed<Uint8Array>(randomUUID(), { codec: bytes, keep: MOST_AT_ONCE })
+    const feed = redis.feed<Uint8Array>(randomUUID(), { codec: bytes, retention: MOST_AT_ONCE })
     const made = wanted.map((length) => ({ body: Buffer.alloc(length, 1) }))
     const ids = (await feed.appendMany(made)).map(({ id }) => id)
     const heads = headsOf(wanted.length)
@@ -131,7 +131,7 @@ test('of bodies of any sizes each call reads and tells no more than one call may
       wanted.length * BESIDE + BESIDE,
     )
 
-    await redis.feed(feed.name, { codec: bytes, keep: 1 }).append(Buffer.alloc(1))
+    await redis.feed(feed.name, { codec: bytes, retention: 1 }).append(Buffer.alloc(1))
     expect((await mostRead())['append']).toBeLessThanOrEqual(heads)
     expect((await feed.inspect()).total).toBe(1)
     await feed.clear()

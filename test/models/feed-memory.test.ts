@@ -40,7 +40,7 @@ test('memory of dead letters that have expired comes back though one in twenty-f
     await feed.claim({ limit: 1000 })
   }
   for (let from = 0; from < 5000; from += 1000) {
-    const lives = (at: number): { expireAfter?: '1m' } => (at % EACH === 0 ? {} : { expireAfter: '1m' })
+    const lives = (at: number): { ttl?: '1m' } => (at % EACH === 0 ? {} : { ttl: '1m' })
     await feed.appendMany(Array.from({ length: 1000 }, (_, at) => ({ body: from + at, ...lives(at) })))
     await bury()
   }
@@ -48,7 +48,7 @@ test('memory of dead letters that have expired comes back though one in twenty-f
 
   await clock.advance(60_000)
   for (let round = 0; round < 150; round += 1) {
-    await feed.append(round, { expireAfter: '2s' })
+    await feed.append(round, { ttl: '2s' })
     await bury()
     await clock.advance(2000)
   }
@@ -59,7 +59,7 @@ test('memory of dead letters that have expired comes back though one in twenty-f
 })
 
 test('as many delayed messages become visible as are appended, and those that are too many go', async () => {
-  const { feed, client, name, clock } = await setup<number>({ keep: 100 })
+  const { feed, client, name, clock } = await setup<number>({ retention: 100 })
 
   for (let round = 0; round < 5; round += 1) {
     await feed.appendMany(Array.from({ length: 1000 }, (_, at) => ({ body: at, delay: '1s' })))
@@ -72,7 +72,7 @@ test('as many delayed messages become visible as are appended, and those that ar
 
 test('bytes that are too many go as fast as others come, however many messages have them', async () => {
   const KEPT = 400_000
-  const { feed } = await setup<string>({ keep: { bytes: KEPT } })
+  const { feed } = await setup<string>({ retention: { bytes: KEPT } })
   for (let round = 0; round < 4; round += 1) {
     await feed.appendMany(Array.from({ length: 1000 }, () => ({ body: 'x'.repeat(98) })))
   }

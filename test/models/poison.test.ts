@@ -42,7 +42,7 @@ describe('in a feed', () => {
     const opened =
       count === undefined
         ? redis.feed<Body>(name, options)
-        : redis.partitionedFeed<Body>(name, { ...options, partitions: count })
+        : redis.feed<Body>(name, { ...options, partitions: count })
     return opened as Feed<Body>
   }
 
@@ -132,7 +132,7 @@ describe('in a feed', () => {
   const taking: Way = async (feed, limit) => {
     const good: number[] = []
     for (;;) {
-      const taken = await feed.take({ limit })
+      const taken = await feed.pop({ limit })
       if (taken.length === 0) return { good, bad: (await byPages(feed.deadLetters, 7)).bad }
       good.push(...taken.map(({ body }) => body))
     }
@@ -224,7 +224,7 @@ describe('in a queue', () => {
     const good = new Map<number, string>()
     const bad = new Map<string, string>()
     for (const [at, kind] of history.entries()) {
-      const options = { keepResult: '1h', group: 'g', maxAttempts: 1 } as const
+      const options = { resultTtl: '1h', group: 'g', maxAttempts: 1 } as const
       if (kind === 'too large') await refused(raw.enqueue('j', `"${TOO_LARGE}"`, options))
       else if (kind === 'undecodable') bad.set((await raw.enqueue('j', BAD, options)).id, NAMES[kind] ?? '')
       else {
@@ -275,10 +275,10 @@ describe('in a queue', () => {
   const byLending: Way = async ({ queue }, limit) => {
     const seen: number[] = []
     for (;;) {
-      const { jobs } = await queue.lend({ limit })
+      const { jobs } = await queue.claimDetached({ limit })
       if (jobs.length === 0) return seen
       seen.push(...jobs.map(({ payload }) => payload.at))
-      await queue.settle.ack(jobs.map(({ id, token }) => ({ id, token })))
+      await queue.byToken.ack(jobs.map(({ id, token }) => ({ id, token })))
     }
   }
 
@@ -286,10 +286,10 @@ describe('in a queue', () => {
   const withOddResults: Way = async ({ queue, raw, good }, limit) => {
     const seen: number[] = []
     for (;;) {
-      const lent = await queue.lend({ limit })
+      const lent = await queue.claimDetached({ limit })
       if (lent.jobs.length === 0) break
       seen.push(...lent.jobs.map(({ payload }) => payload.at))
-      await raw.settle.ack(
+      await raw.byToken.ack(
         lent.jobs.map(({ id, token, payload }) => ({ id, token, result: payload.at % 2 === 0 ? BAD : '7' })),
       )
     }

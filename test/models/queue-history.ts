@@ -22,7 +22,7 @@ const OPTIONS = {
 
 type Managing = Exclude<
   Step,
-  { do: 'advance' | 'enqueueAlike' | 'enqueue' | 'claim' | 'offer' | 'retry' | 'bury' | 'extend' }
+  { do: 'advance' | 'enqueueAlike' | 'enqueue' | 'claim' | 'offer' | 'retry' | 'fail' | 'extend' }
 >
 
 /** One history: what the queue and the model have been told, and the jobs and tokens that they gave out. */
@@ -66,7 +66,7 @@ export class History {
         return this.#offer(each)
       case 'retry':
         return this.#retry(each.backs, each.delayMs, each.again)
-      case 'bury':
+      case 'fail':
         return this.#bury(each.backs, each.again)
       case 'extend':
         return this.#extend(each.backs, each.leaseMs)
@@ -182,7 +182,7 @@ export class History {
   async #bury(backs: number[], again: boolean): Promise<void> {
     const given = this.#claimsAt(backs)
     const failures = given.map(([number, token]) => ({ number, token }))
-    await this.#calls.once('bury', { failures }, ['buried', 0, this.#model.bury(given)], again)
+    await this.#calls.once('fail', { failures }, ['dead', 0, this.#model.bury(given)], again)
   }
 
   async #extend(backs: number[], leaseMs: number): Promise<void> {
@@ -208,10 +208,14 @@ export class History {
     await this.#calls.same('requeue-failed', { kind, limit, drops }, expected)
   }
 
-  async #configure({ paused, concurrency, keepCount }: Extract<Step, { do: 'configure' }>): Promise<void> {
-    Object.assign(this.#model.settings, { paused, concurrency, keepCount })
-    const args = { paused: Number(paused), concurrency, keep_count: keepCount }
-    await this.#calls.same('configure', args, ['configured', paused, concurrency, 0, 0, keepCount, 0, 0])
+  async #configure({
+    paused,
+    concurrency,
+    retentionCount,
+  }: Extract<Step, { do: 'configure' }>): Promise<void> {
+    Object.assign(this.#model.settings, { paused, concurrency, retentionCount })
+    const args = { paused: Number(paused), concurrency, keep_count: retentionCount }
+    await this.#calls.same('configure', args, ['configured', paused, concurrency, 0, 0, retentionCount, 0, 0])
   }
 
   async #configureGroup(name: string, concurrency: number): Promise<void> {

@@ -71,7 +71,7 @@ export function whyNot(job: Job | undefined, token: number): string | null {
   if (job.token !== token) return 'lost'
   if (job.state === 'claimed') return null
   if (job.state === 'stopping') return 'cancelled'
-  if (job.state === 'dead') return 'buried'
+  if (job.state === 'dead') return 'dead'
   if (job.state === 'done') return 'acked'
   return job.isLost ? 'lost' : 'retried'
 }

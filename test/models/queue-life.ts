@@ -10,15 +10,15 @@ export type Refused = [at: number, why: string]
 interface Settings {
   paused: boolean
   concurrency: number
-  keepCount: number
+  retentionCount: number
 }
 
-type Counts = Record<'enqueued' | 'acked' | 'retried' | 'buried' | 'reclaimed' | 'cancelled', number>
+type Counts = Record<'enqueued' | 'acked' | 'retried' | 'failed' | 'reclaimed' | 'cancelled', number>
 
 export class QueueLife {
   nowUs: number
-  readonly settings: Settings = { paused: false, concurrency: 0, keepCount: 0 }
-  readonly counts: Counts = { enqueued: 0, acked: 0, retried: 0, buried: 0, reclaimed: 0, cancelled: 0 }
+  readonly settings: Settings = { paused: false, concurrency: 0, retentionCount: 0 }
+  readonly counts: Counts = { enqueued: 0, acked: 0, retried: 0, failed: 0, reclaimed: 0, cancelled: 0 }
   readonly places: Places = new Places()
   protected readonly jobs: Map<number, Job> = new Map<number, Job>()
   protected readonly names: Names = new Names()
@@ -150,19 +150,19 @@ export class QueueLife {
   protected finish(job: Job): void {
     this.places.free(job)
     this.counts.acked += 1
-    if (this.settings.keepCount === 0) return this.remove(job)
+    if (this.settings.retentionCount === 0) return this.remove(job)
     Object.assign(job, { state: 'done', atMs: this.nowMs })
     this.names.freeUnique(job, true)
   }
 
   protected dropDone(): void {
     const done = this.in('done').toSorted(byTime)
-    for (const job of done.slice(0, Math.max(0, done.length - this.settings.keepCount))) this.remove(job)
+    for (const job of done.slice(0, Math.max(0, done.length - this.settings.retentionCount))) this.remove(job)
   }
 
   protected die(job: Job): void {
     Object.assign(job, { state: 'dead', atMs: this.nowMs })
-    this.counts.buried += 1
+    this.counts.failed += 1
     this.names.freeUnique(job, true)
   }
 

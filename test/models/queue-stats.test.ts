@@ -7,7 +7,7 @@ import { START_US } from '../../src/testing/test-clock.ts'
 import { countOf, SEED } from '../proof.ts'
 import { type Payloads, type Setup, setup } from '../queue-fixture.ts'
 
-type Kind = 'enqueued' | 'waited' | 'acked' | 'retried' | 'buried'
+type Kind = 'enqueued' | 'waited' | 'acked' | 'retried' | 'dead'
 interface Event {
   readonly atMs: number
   readonly kind: Kind
@@ -16,7 +16,7 @@ interface Event {
 }
 type Step =
   | { readonly do: 'enqueue'; readonly name: 'mail' | 'image'; readonly count: number }
-  | { readonly do: 'claim' | 'acked' | 'retried' | 'buried'; readonly count: number }
+  | { readonly do: 'claim' | 'acked' | 'retried' | 'dead'; readonly count: number }
   | { readonly do: 'pass'; readonly ms: number }
 
 const LENGTHS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
@@ -25,7 +25,7 @@ const count = fc.integer({ min: 1, max: 30 })
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('enqueue' as const), name: fc.constantFrom('mail', 'image'), count }),
   fc.record({ do: fc.constant('claim' as const), count }),
-  fc.record({ do: fc.constantFrom('acked' as const, 'retried' as const, 'buried' as const), count }),
+  fc.record({ do: fc.constantFrom('acked' as const, 'retried' as const, 'dead' as const), count }),
   fc.record({
     do: fc.constant('pass' as const),
     ms: fc.oneof(
@@ -83,12 +83,12 @@ class History {
     }
   }
 
-  async #settle(kind: 'acked' | 'retried' | 'buried', jobs: number): Promise<void> {
+  async #settle(kind: 'acked' | 'retried' | 'dead', jobs: number): Promise<void> {
     const settled = this.#claimed.splice(0, jobs)
     await Promise.all(settled.map(({ job }) => end(job, kind)))
     for (const { job, atMs } of settled) {
       const isLast = kind === 'retried' && job.attempt === job.maxAttempts
-      this.#note(isLast ? 'buried' : kind, job.name, this.#nowMs - atMs)
+      this.#note(isLast ? 'dead' : kind, job.name, this.#nowMs - atMs)
       this.#readyAtMs.set(job.id, this.#nowMs)
     }
   }
@@ -119,9 +119,9 @@ class History {
   }
 }
 
-function end(job: ClaimedJob, kind: 'acked' | 'retried' | 'buried'): Promise<unknown> {
+function end(job: ClaimedJob, kind: 'acked' | 'retried' | 'dead'): Promise<unknown> {
   if (kind === 'acked') return job.ack()
-  return kind === 'retried' ? job.retry({ delay: '0ms' }) : job.bury()
+  return kind === 'retried' ? job.retry({ delay: '0ms' }) : job.fail()
 }
 
 function pick({ enqueued, acked, retried }: StatsCounts): object {

@@ -7,7 +7,7 @@ export type Step =
   | { do: 'claim'; limit: number; leaseMs: number; backs: number[]; again: boolean }
   | { do: 'offer'; limit: number; leaseMs: number; again: boolean }
   | { do: 'retry'; backs: number[]; delayMs: number; again: boolean }
-  | { do: 'bury'; backs: number[]; again: boolean }
+  | { do: 'fail'; backs: number[]; again: boolean }
   | { do: 'extend'; backs: number[]; leaseMs: number }
   | { do: 'cancel'; picks: number[] }
   | { do: 'requeue'; picks: number[] }
@@ -15,7 +15,7 @@ export type Step =
   | { do: 'reprioritize'; picks: number[]; priority: number }
   | { do: 'tag'; pick: number; adds: boolean; tags: string[] }
   | { do: 'track'; picks: number[]; follows: boolean }
-  | { do: 'configure'; paused: boolean; concurrency: number; keepCount: number }
+  | { do: 'configure'; paused: boolean; concurrency: number; retentionCount: number }
   | { do: 'configureGroup'; group: string; concurrency: number }
   | { do: 'advance'; ms: number }
 
@@ -74,7 +74,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({ do: is('retry'), backs, delayMs: fc.constantFrom(-1, 0, 700, 5000), again }),
   },
-  { weight: 3, arbitrary: fc.record({ do: is('bury'), backs, again }) },
+  { weight: 3, arbitrary: fc.record({ do: is('fail'), backs, again }) },
   { weight: 3, arbitrary: fc.record({ do: is('extend'), backs, leaseMs }) },
   { weight: 4, arbitrary: fc.record({ do: is('cancel'), picks }) },
   {
@@ -103,7 +103,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
       do: is('configure'),
       paused: often(false, true),
       concurrency: often(0, 1, 3),
-      keepCount: fc.constantFrom(0, 2),
+      retentionCount: fc.constantFrom(0, 2),
     }),
   },
   {

@@ -6,13 +6,13 @@ import type { QueueModel } from './queue-model.ts'
 const STATES = [['ready'], ['scheduled'], ['claimed', 'stopping'], ['dead'], ['done']] as const
 
 export function inspectionOf(model: QueueModel): unknown[] {
-  const { paused, concurrency, keepCount } = model.settings
-  const { enqueued, acked, retried, buried, reclaimed, cancelled } = model.counts
+  const { paused, concurrency, retentionCount } = model.settings
+  const { enqueued, acked, retried, failed, reclaimed, cancelled } = model.counts
   const overdue = model.in('scheduled', 'claimed', 'stopping').filter(({ atMs }) => atMs <= model.nowMs)
-  const head = ['inspection', model.nowMs, '*', 'json', paused, concurrency, 0, 0, keepCount, 0]
+  const head = ['inspection', model.nowMs, '*', 'json', paused, concurrency, 0, 0, retentionCount, 0]
   const counted = STATES.map((states) => model.in(...states).length)
   const groups = [overdue.length, model.places.groups, 0]
-  const counters = [enqueued, acked, retried, buried, reclaimed, cancelled]
+  const counters = [enqueued, acked, retried, failed, reclaimed, cancelled]
   const bytes = STATES.map((states) => model.bytesIn(...states))
   return [...head, ...counted, ...groups, ...counters, ...bytes, '*', 0, 0, 0, 0]
 }

@@ -4,14 +4,7 @@
 // be missing.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type Counters,
-  type DerivedCounters,
-  type Loss,
-  type Perilune,
-  RefusedError,
-  SinkError,
-} from 'perilune'
+import { type Counters, type RowCounters, type Loss, type Perilune, RefusedError, SinkError } from 'perilune'
 import type { EventSource, RolledUp, RollUp } from '../../src/counters/count-source.ts'
 import type { Applied, AppliedInPart, Batch, LedgerPlace, Sink, Snapshot } from '../../src/counters/sink.ts'
 import { seeded } from '../soak/random.ts'
@@ -42,7 +35,7 @@ export class SqlHistory {
   readonly #batches = new Map<string, Batch>()
   /** What was read of the same epoch and ids before: what a copy that lags would say. */
   readonly #before = new Map<string, Snapshot>()
-  readonly #processes: { counters: Counters[]; derived: DerivedCounters[] } = { counters: [], derived: [] }
+  readonly #processes: { counters: Counters[]; derived: RowCounters[] } = { counters: [], derived: [] }
   #hasBackup = false
   #lags = 0
   #death: Death = null
@@ -256,7 +249,7 @@ export class SqlHistory {
 
   /** What is read of each is what the database has. */
   async #shown(): Promise<string[]> {
-    const shown = async (what: string, of: Counters | DerivedCounters, table: string, name: string) => {
+    const shown = async (what: string, of: Counters | RowCounters, table: string, name: string) => {
       await of.reconcile(IDS).catch((error: unknown) => this.#allow(error, 'sink-refused'))
       const [values, held] = [await of.getMany(IDS), await this.#held(table, name)]
       const book: Book = new Map(IDS.map((id, at) => [id, BigInt(values[at] ?? 0)]))
@@ -288,11 +281,11 @@ export class SqlHistory {
         this.#lagging(`${place.epoch} ${ids.join(' ')}`, () => fromDatabase(place, ids))
       const sink: Sink = Object.assign(own, { apply, read })
       const onLoss = (loss: Loss): void => void this.#losses.push(loss)
-      return this.#redis.counters(this.#name, { sink, settleFor: '0s', onLoss })
+      return this.#redis.counters(this.#name, { sink, fsyncGrace: '0s', onLoss })
     })
   }
 
-  #derived(): DerivedCounters {
+  #derived(): RowCounters {
     return this.#process(this.#processes.derived, (elsewhere) => {
       const target = { table: 'sums', value: 'votes', missing: this.#missing }
       const own = this.#world.events('votes', target, elsewhere)

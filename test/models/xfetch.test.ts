@@ -80,7 +80,7 @@ test.each([0.5, 1, 2])(
   'by beta %s the first load begins as early, and as many begin in a cycle, as theory says',
   { timeout: 3_600_000 },
   async (beta) => {
-    const terms = toTerms({ freshFor: `${FRESH_MS}ms`, early: 'xfetch', beta })
+    const terms = toTerms({ ttl: `${FRESH_MS}ms`, early: 'xfetch', beta })
     const envelope = await stored()
     const random = seeded(SEED)
     // A spy would remember each of very many draws.

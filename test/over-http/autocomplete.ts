@@ -35,7 +35,7 @@ function drawEntry({ dice }: Sides): NewEntry<unknown> {
     ...(dice.chance(0.4) && { id: dice.oneOf(IDS) }),
     ...(dice.chance(0.7) && { score: dice.upTo(99) - 20 }),
     ...(dice.chance(0.4) && { payload: dice.oneOf([1, null, { country: 'IS' }, 'x']) }),
-    ...(dice.chance(0.2) && { expireAfter: '1h' as const }),
+    ...(dice.chance(0.2) && { ttl: '1h' as const }),
   }
 }
 
@@ -54,7 +54,7 @@ async function addWrongly(sides: Sides, url: string): Promise<void> {
     { text: 'x'.repeat(600) },
     { text: 'a', score: 1.5 },
     { text: 'a', score: 2 ** 53 },
-    { text: 'a', expireAfter: '0s' },
+    { text: 'a', ttl: '0s' },
     { text: 'a', id: '' },
     { text: 'a', payload: 'x'.repeat(17_000) },
     { text: '!' },

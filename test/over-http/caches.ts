@@ -1,6 +1,6 @@
 // Caches: values that are set, loaded by one of those who ask, and invalidated by their keys or tags.
 
-import type { Cache, LentLoad } from 'perilune'
+import type { Cache, DetachedLoad } from 'perilune'
 import { found, Refused } from './outcome.ts'
 import type { Pair, Part, Sides } from './sides.ts'
 
@@ -40,7 +40,7 @@ export function cachePart(sides: Sides): Part {
     looks: [() => find(world), () => inspect(world)],
     contents: (redis, called) => {
       const cache = redis.cache(called)
-      return Promise.all(KEYS.flatMap((key) => [cache.inspect(key), withoutAge(cache.find(key))]))
+      return Promise.all(KEYS.flatMap((key) => [cache.inspect(key), withoutAge(cache.getEntry(key))]))
     },
   }
 }
@@ -59,8 +59,8 @@ async function withoutAge(value: Promise<{ readonly ageMs: number } | null>): Pr
 
 function drawSpan({ dice }: Sides): object {
   return {
-    freshFor: dice.oneOf(['1h', '2d']),
-    ...(dice.chance(0.5) && { staleFor: '1d' }),
+    ttl: dice.oneOf(['1h', '2d']),
+    ...(dice.chance(0.5) && { staleWhileRevalidate: '1d' }),
     ...(dice.chance(0.3) && { version: 1 + dice.upTo(5) }),
   }
 }
@@ -85,12 +85,12 @@ async function setWrongly(world: World): Promise<void> {
   const { sides, cache } = world
   const key = sides.dice.oneOf(['k', 'x'.repeat(600)])
   const wrong = sides.dice.oneOf([
-    { freshFor: '-1s' },
-    { freshFor: 'soon' },
+    { ttl: '-1s' },
+    { ttl: 'soon' },
     { version: 0 },
     { version: -3 },
     { tags: [''] },
-    { staleFor: 5 },
+    { staleWhileRevalidate: 5 },
     { tags: Array.from({ length: 17 }, (_, at) => `t${at}`) },
   ])
   const how = key === 'k' ? wrong : {}
@@ -126,7 +126,7 @@ async function lend(world: World): Promise<void> {
   const tags = drawTags(sides)
   const pair = await sides.same(
     `load ${key} ${JSON.stringify(tags)}`,
-    async () => lentOf(await cache.lend(key, tags)),
+    async () => lentOf(await cache.loadDetached(key, tags)),
     () => sides.http.post(`${urlOf(world, key)}/loads`, { ...tags, lease: LEASE }),
   )
   if (pair !== null && 'load' in pair.here) {
@@ -134,7 +134,7 @@ async function lend(world: World): Promise<void> {
   }
 }
 
-function lentOf(told: LentLoad<unknown>): { load: string } | object {
+function lentOf(told: DetachedLoad<unknown>): { load: string } | object {
   if (told.status === 'elected') {
     const { status: _status, ...load } = told
     return load
@@ -155,7 +155,7 @@ async function complete(world: World): Promise<void> {
   const how = drawSpan(sides)
   await sides.same(
     `complete a load of ${key} ${JSON.stringify(how)}`,
-    () => cache.complete(key, here, value, how),
+    () => cache.byToken.complete(key, here, value, how),
     () => sides.http.put(`${urlOf(world, key)}/loads/${there}/value`, { value, ...how }),
   )
 }
@@ -165,7 +165,7 @@ async function extend(world: World): Promise<void> {
   const { key, here, there } = drawLoad(world)
   await sides.same(
     `extend a load of ${key}`,
-    async () => ({ load: here, ...(await cache.extend(key, here, '2h')) }),
+    async () => ({ load: here, ...(await cache.byToken.extend(key, here, '2h')) }),
     () => sides.http.patch(`${urlOf(world, key)}/loads/${there}`, { lease: '2h' }),
   )
 }
@@ -176,7 +176,7 @@ async function fail(world: World): Promise<void> {
   const reason = sides.dice.oneOf([undefined, 'no such page'])
   await sides.same(
     `give up a load of ${key}`,
-    () => cache.fail(key, here, reason),
+    () => cache.byToken.fail(key, here, reason),
     () => sides.http.delete(`${urlOf(world, key)}/loads/${there}`, { reason }),
   )
 }
@@ -204,7 +204,7 @@ async function find(world: World): Promise<void> {
   const key = world.sides.dice.oneOf(KEYS)
   await world.sides.same(
     `find ${key}`,
-    async () => found(await withoutAge(world.cache.find(key))),
+    async () => found(await withoutAge(world.cache.getEntry(key))),
     () => world.sides.http.get(`${urlOf(world, key)}/value`),
   )
 }

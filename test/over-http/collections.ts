@@ -92,7 +92,7 @@ async function replace(world: World): Promise<void> {
   const bounds = drawBounds(world)
   const options = {
     ...(sides.dice.chance(0.5) && { version: sides.dice.upTo(5) }),
-    ...(sides.dice.chance(0.5) && { expireAfter: sides.dice.oneOf(['1h', '2d'] as const) }),
+    ...(sides.dice.chance(0.5) && { ttl: sides.dice.oneOf(['1h', '2d'] as const) }),
   }
   await sides.same(
     `replace ${JSON.stringify({ items: items.length, ...bounds, ...options })}`,
@@ -152,8 +152,8 @@ async function replaceWrongly(world: World): Promise<void> {
   const wrong = sides.dice.oneOf([
     { limit: -1 },
     { version: -1 },
-    { expireAfter: 'soon' },
-    { expireAfter: '0s' },
+    { ttl: 'soon' },
+    { ttl: '0s' },
     { kind: true },
   ])
   const { limit, kind: isOther, ...options } = wrong as { limit?: number; kind?: boolean; version?: number }

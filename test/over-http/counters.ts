@@ -33,10 +33,10 @@ export async function openTables(): Promise<CounterTables> {
   const here = await sqliteItems()
   const there = await sqliteItems()
   for (const { run } of [here, there]) await run(`INSERT INTO items VALUES (${FULL}, 9223372036854775800)`)
-  const place = { ...there.entry, project: TENANT, settleFor: '0s', flushEvery: false }
+  const place = { ...there.entry, project: TENANT, fsyncGrace: '0s', flushEvery: false }
   const database = new Database(here.file)
   const open = (redis: Perilune, name: string, missing: 'create' | 'refuse'): Counters =>
-    redis.counters(name, { sink: sqlite(database, { ...NAMES, missing }), settleFor: '0s' })
+    redis.counters(name, { sink: sqlite(database, { ...NAMES, missing }), fsyncGrace: '0s' })
   return {
     here,
     there,

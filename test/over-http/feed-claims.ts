@@ -45,7 +45,7 @@ async function claim({ sides, url, held }: World): Promise<void> {
   const { dice } = sides
   const dead = {
     ...(dice.chance(0.7) && { maxClaims: 2 }),
-    ...(dice.chance(0.3) && { deadLettersExpireAfter: '5h' as const }),
+    ...(dice.chance(0.3) && { deadLettersTtl: '5h' as const }),
   }
   const terms = {
     limit: 1 + dice.upTo(3),
@@ -101,7 +101,7 @@ async function extendOver({ sides, url, feed, over }: World): Promise<void> {
   const { here, there } = sides.dice.oneOf(over.slice(-5))
   await sides.same(
     'extend one that is over',
-    async () => notLost((await feed.settle.extend([{ token: here }], '1h')).claims),
+    async () => notLost((await feed.byToken.extend([{ token: here }], '1h')).claims),
     () => sides.http.patch(`${url}/claims/${there}`, { lease: '1h' }),
   )
 }
@@ -158,7 +158,7 @@ async function ackOver({ sides, url, feed, over, ids }: World): Promise<void> {
   await sides.same(
     `ack ${id === null ? 'all' : 'one'} of one that is over`,
     async () =>
-      void notLost(await feed.settle.ack([{ token: here, ...(id !== null && { ids: [id.here] }) }])),
+      void notLost(await feed.byToken.ack([{ token: here, ...(id !== null && { ids: [id.here] }) }])),
     () => sides.http.delete(`${url}/claims/${there}/messages${id === null ? '' : `/${id.there}`}`),
   )
 }
@@ -167,7 +167,7 @@ async function releaseOver({ sides, url, feed, over }: World): Promise<void> {
   const { here, there } = sides.dice.oneOf(over.slice(-5))
   await sides.same(
     'release one that is over',
-    async () => void notLost(await feed.settle.release([{ token: here }])),
+    async () => void notLost(await feed.byToken.release([{ token: here }])),
     () => sides.http.delete(`${url}/claims/${there}`),
   )
 }
@@ -177,7 +177,7 @@ async function find({ sides, url, feed, held, over }: World): Promise<void> {
   const { here, there } = sides.dice.oneOf(tokens)
   await sides.same(
     'look a claim up',
-    async () => told(found(await feed.findClaim(here))),
+    async () => told(found(await feed.byToken.get({ token: here }))),
     () => sides.http.get(`${url}/claims/${there}`),
   )
 }

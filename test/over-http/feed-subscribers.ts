@@ -24,10 +24,10 @@ async function subscribe(world: FeedWorld): Promise<void> {
   const from = sides.dice.chance(0.5) ? drawMarker(world) : null
   const options = sides.dice.chance(0.3) ? { protect: true } : {}
   await sides.same(
-    `subscribe ${name} ${JSON.stringify(options)} ${from === null ? '' : 'from a marker'}`,
+    `subscribe ${name} ${JSON.stringify(options)} ${from === null ? '' : 'from a cursor'}`,
     async () => {
       const subscriber = feed.subscriber(name, { ...options, ...(from !== null && { from: from.here }) })
-      return { name, marker: await subscriber.marker() }
+      return { name, cursor: await subscriber.cursor() }
     },
     () => sides.http.put(urlOf(world, name), { ...options, ...(from !== null && { from: from.there }) }),
   )
@@ -39,9 +39,9 @@ async function advance(world: FeedWorld): Promise<void> {
   const to = drawMarker(world)
   const options = sides.dice.chance(0.3) ? { rewind: true } : {}
   await sides.same(
-    `advance ${name} ${JSON.stringify(options)} to ${to.here === 'end' ? 'the end' : 'a marker'}`,
-    async () => ({ name, marker: found(await feed.subscriber(name).advance(to.here, options)) }),
-    () => sides.http.patch(urlOf(world, name), { marker: to.there, ...options }),
+    `advance ${name} ${JSON.stringify(options)} to ${to.here === 'end' ? 'the end' : 'a cursor'}`,
+    async () => ({ name, cursor: found(await feed.subscriber(name).commit(to.here, options)) }),
+    () => sides.http.patch(urlOf(world, name), { cursor: to.there, ...options }),
   )
 }
 
@@ -64,7 +64,7 @@ async function read(world: FeedWorld): Promise<void> {
     `read for ${name}`,
     async (): Promise<Page<unknown>> => {
       const { next } = await feed.read({ after: 'end', limit: 1 })
-      found(await feed.subscriber(name).advance(`${next.split('-')[0]}-0`))
+      found(await feed.subscriber(name).commit(`${next.split('-')[0]}-0`))
       return feed.subscriber(name).page({ limit })
     },
     () => sides.http.get(`${urlOf(world, name)}/messages`, { limit }),

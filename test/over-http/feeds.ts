@@ -49,7 +49,7 @@ export function feedPart(sides: Sides): Part {
 function drawMessage({ dice }: Sides): NewMessage<unknown> {
   return {
     body: dice.oneOf(BODIES),
-    ...(dice.chance(0.3) && { expireAfter: dice.oneOf(['1h', '2d'] as const) }),
+    ...(dice.chance(0.3) && { ttl: dice.oneOf(['1h', '2d'] as const) }),
     ...(dice.chance(0.2) && { delay: dice.oneOf(['1h', '3h'] as const) }),
     ...(dice.chance(0.2) && { idempotencyKey: `k${dice.upTo(5)}` }),
   }
@@ -59,9 +59,9 @@ function drawTerms({ dice }: Sides): FeedOptions<unknown> {
   return {
     ...(dice.chance(0.3) && { origin: dice.oneOf(['ada', 'bob']) }),
     ...(dice.chance(0.1) && {
-      keep: dice.oneOf([{ count: 5 }, { bytes: 100 }, { count: 9, age: '1h' } as const]),
+      retention: dice.oneOf([{ count: 5 }, { bytes: 100 }, { count: 9, age: '1h' } as const]),
     }),
-    ...(dice.chance(0.2) && { rememberFor: '2h' as const }),
+    ...(dice.chance(0.2) && { idempotencyTtl: '2h' as const }),
   }
 }
 
@@ -76,7 +76,7 @@ async function append({ sides, url, ids, markers }: FeedWorld): Promise<void> {
       const feed = sides.redis.feed(sides.name, terms)
       const { body, ...options } = first as NewMessage<unknown>
       const appended = isSingle ? [await feed.append(body, options)] : await feed.appendMany(messages)
-      const all = appended.map(({ id, marker, duplicate }) => ({ id, marker, duplicate }))
+      const all = appended.map(({ id, cursor: cursor, duplicate }) => ({ id, cursor, duplicate }))
       return { messages: all, isNew: !all.every(({ duplicate }) => duplicate) }
     },
     async () => {
@@ -86,34 +86,34 @@ async function append({ sides, url, ids, markers }: FeedWorld): Promise<void> {
         queryOf(terms),
         isSingle ? first : { messages },
       )
-      return { messages: json.messages as { id: string; marker: string | null }[], isNew: status === 201 }
+      return { messages: json.messages as { id: string; cursor: string | null }[], isNew: status === 201 }
     },
   )
-  for (const [at, { id, marker }] of (pair?.here.messages ?? []).entries()) {
+  for (const [at, { id, cursor }] of (pair?.here.messages ?? []).entries()) {
     const told = pair?.there.messages[at]
     if (told === undefined) continue
     ids.push({ here: id, there: told.id })
-    if (marker !== null && told.marker !== null) markers.push({ here: marker, there: told.marker })
+    if (cursor !== null && told.cursor !== null) markers.push({ here: cursor, there: told.cursor })
   }
 }
 
 function queryOf({
   origin,
-  keep,
-  rememberFor,
+  retention: keep,
+  idempotencyTtl,
 }: FeedOptions<unknown>): Record<string, string | number | undefined> {
   const { count, age, bytes } = typeof keep === 'object' ? keep : {}
-  return { origin, rememberFor, keepCount: count, keepAge: age, keepBytes: bytes }
+  return { origin, idempotencyTtl, retentionCount: count, retentionAge: age, retentionBytes: bytes }
 }
 
 async function appendWrongly({ sides, url }: FeedWorld): Promise<void> {
   const wrong = sides.dice.oneOf([
-    { expireAfter: '0s' },
+    { ttl: '0s' },
     { delay: '-1s' },
     { delay: '400d' },
     { idempotencyKey: '' },
     { idempotencyKey: 'x'.repeat(600) },
-    { expireAfter: 60 },
+    { ttl: 60 },
     { ttl: '1h' },
   ])
   const messages = [{ body: 1 }, { body: 2, ...wrong }]
@@ -135,7 +135,7 @@ async function read(world: FeedWorld, place: '' | '/dead-letters'): Promise<void
     ...(dice.chance(0.3) && { origin: dice.oneOf(['ada', 'bob']), echo: false }),
   } as { limit: number; origin?: string; includeClaimed?: boolean; includeDelayed?: boolean; echo?: boolean }
   const pair = await sides.same(
-    `read${place} ${JSON.stringify({ ...options, origin })} ${after === null ? '' : 'after a marker'}`,
+    `read${place} ${JSON.stringify({ ...options, origin })} ${after === null ? '' : 'after a cursor'}`,
     () => {
       const feed = sides.redis.feed(sides.name, origin === undefined ? {} : { origin })
       const from = place === '' ? feed : feed.deadLetters

@@ -52,8 +52,8 @@ export function lockPart(sides: Sides): Part {
 
 async function acquire({ sides, url, held }: World, isShared: boolean): Promise<void> {
   const { redis, http, dice, name } = sides
-  const order = dice.oneOf(['fair', 'barging'] as const)
-  const terms = { lease: LEASE, holder: dice.oneOf(['ada', 'bob']), order } as const
+  const fair = dice.chance(0.5)
+  const terms = { lease: LEASE, holder: dice.oneOf(['ada', 'bob']), fair } as const
   let lease: Lease | null = null
   const pair = await sides.same(
     `acquire ${isShared ? 'shared' : ''}`,
@@ -71,7 +71,7 @@ function acquireWrongly({ sides, url }: World): Promise<unknown> {
     { lease: '0ms' },
     { lease: '60d' },
     { lease: 5 },
-    { order: 'last' },
+    { fair: 'last' },
     { holder: 'x'.repeat(2000) },
   ])
   return sides.same(
@@ -103,7 +103,7 @@ async function extendOver({ sides, url, over }: World): Promise<void> {
   const { here, there, isShared } = sides.dice.oneOf(over)
   await sides.same(
     'extend one that is over',
-    () => accessTo(sides.redis.lock(sides.name), isShared).extend(here, LEASE),
+    () => accessTo(sides.redis.lock(sides.name), isShared).byToken.extend(here, LEASE),
     () => sides.http.patch(`${url}/leases/${there}`, { lease: LEASE }, { shared: isShared }),
   )
 }
@@ -125,7 +125,7 @@ async function releaseOver({ sides, url, over }: World): Promise<void> {
   const { here, there, isShared } = sides.dice.oneOf(over)
   await sides.same(
     'release one that is over',
-    () => accessTo(sides.redis.lock(sides.name), isShared).release(here),
+    () => accessTo(sides.redis.lock(sides.name), isShared).byToken.release(here),
     () => sides.http.delete(`${url}/leases/${there}`, { shared: isShared }),
   )
 }
@@ -223,7 +223,10 @@ async function stand(offices: Offices): Promise<void> {
 async function extendTerm({ sides, url, last }: Offices): Promise<void> {
   await sides.same(
     'extend the term',
-    async () => ({ token: last.here, ...(await sides.redis.lock(sides.name).extend(last.here, '2h')) }),
+    async () => ({
+      token: last.here,
+      ...(await sides.redis.lock(sides.name).byToken.extend(last.here, '2h')),
+    }),
     () => sides.http.patch(`${url}/terms/${last.there}`, { lease: '2h' }),
   )
 }
@@ -233,7 +236,7 @@ async function stepDown(offices: Offices): Promise<void> {
   offices.leader = null
   await sides.same(
     'step down',
-    () => leader?.campaign?.close() ?? sides.redis.lock(sides.name).release(last.here),
+    () => leader?.campaign?.close() ?? sides.redis.lock(sides.name).byToken.release(last.here),
     () => sides.http.delete(`${url}/terms/${last.there}`),
   )
 }

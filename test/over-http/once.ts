@@ -1,11 +1,11 @@
 // Idempotency keys: attempts, their results, and what becomes of them.
 
-import type { Attempt, LentAttempt, Once } from 'perilune'
+import type { Attempt, DetachedAttempt, Once } from 'perilune'
 import { found, Refused } from './outcome.ts'
 import type { Pair, Part, Sides } from './sides.ts'
 
 const KEYS = ['order-17', 'a/b é']
-const OPTIONS = { lease: '1h', keepResult: '2h' } as const
+const OPTIONS = { lease: '1h', resultTtl: '2h' } as const
 const RESULTS = [null, 17, 'done', { order: 18, paid: true }, []]
 
 /** An attempt at a key, under way or over. */
@@ -73,7 +73,7 @@ function tokenOf(told: object): number {
   return (told as { token: number }).token
 }
 
-function notStarted(told: Exclude<LentAttempt<unknown>, { status: 'started' }>): object {
+function notStarted(told: Exclude<DetachedAttempt<unknown>, { status: 'started' }>): object {
   if (told.status !== 'replayed') throw new Refused(told.status)
   return { token: told.token, result: told.result }
 }
@@ -85,7 +85,9 @@ function beginWrongly(world: World): Promise<unknown> {
   return sides.same(
     `begin with a lease of ${lease}`,
     async () => {
-      const told = await sides.redis.once(sides.name, { ...OPTIONS, lease: lease as never }).lend(key)
+      const told = await sides.redis
+        .once(sides.name, { ...OPTIONS, lease: lease as never })
+        .beginDetached(key)
       return told.status === 'started' ? told : notStarted(told)
     },
     () => sides.http.post(`${urlOf(world, key)}/attempts`, { ...OPTIONS, lease }),
@@ -105,10 +107,10 @@ async function complete(world: World): Promise<void> {
   leave(world, one)
   await sides.same(
     `complete ${key}`,
-    async () => void (await (attempt?.complete(result) ?? once.complete(key, here, result))),
+    async () => void (await (attempt?.complete(result) ?? once.byToken.complete(key, here, result))),
     () =>
       sides.http.put(`${urlOf(world, key)}/attempts/${there}/result`, result, {
-        keepResult: OPTIONS.keepResult,
+        resultTtl: OPTIONS.resultTtl,
       }),
   )
 }
@@ -119,7 +121,7 @@ async function extend(world: World): Promise<void> {
   await sides.same(
     `extend ${key}`,
     async () => {
-      if (attempt === null) return { token: here, ...(await once.extend(key, here, '2h')) }
+      if (attempt === null) return { token: here, ...(await once.byToken.extend(key, here, '2h')) }
       await attempt.extend('2h')
       return { token: here, leaseMs: 7_200_000, expiresAtMs: attempt.expiresAtMs }
     },
@@ -134,7 +136,7 @@ async function release(world: World): Promise<void> {
   leave(world, one)
   await sides.same(
     `release ${key}`,
-    () => attempt?.release() ?? once.release(key, here),
+    () => attempt?.release() ?? once.byToken.release(key, here),
     () => sides.http.delete(`${urlOf(world, key)}/attempts/${there}`),
   )
 }
@@ -165,7 +167,7 @@ async function find(world: World): Promise<void> {
   const key = world.sides.dice.oneOf(KEYS)
   await world.sides.same(
     `find the result of ${key}`,
-    async () => found(await world.once.find(key)),
+    async () => found(await world.once.get(key)),
     () => world.sides.http.get(`${urlOf(world, key)}/result`),
   )
 }

@@ -98,7 +98,7 @@ async function bury(world: QueueWorld): Promise<void> {
   if (one === null) return
   await sides.same(
     `bury ${one.there.id} ${JSON.stringify(failure)}`,
-    () => one.here.bury(failure),
+    () => one.here.fail(failure),
     () => sides.http.post(`${urlOf(world, one.there)}/bury`, failure, world.query),
   )
 }
@@ -132,7 +132,7 @@ async function advance(world: QueueWorld): Promise<void> {
     `advance ${one.there.id} to ${JSON.stringify(next.there)}`,
     async () => {
       const { id, token } = one.here
-      return { id, token, next: await one.here.advance(next.here, result) }
+      return { id, token, next: await one.here.ackAndEnqueue(next.here, result) }
     },
     () => sides.http.post(`${urlOf(world, one.there)}/advance`, { next: next.there, result }, world.query),
   )
@@ -182,14 +182,14 @@ async function settleOver(world: QueueWorld): Promise<void> {
   const { sides, queue, query, over } = world
   const { here, there } = sides.dice.oneOf(over.slice(-8))
   const at = urlOf(world, there)
-  const { settle } = queue
+  const { byToken: settle } = queue
   const what = sides.dice.upTo(4)
   await sides.same(
-    `${['ack', 'retry', 'bury', 'release', 'extend'][what]} ${there.id}, which is over`,
+    `${['ack', 'retry', 'fail', 'release', 'extend'][what]} ${there.id}, which is over`,
     async () => {
       if (what === 0) return void notLost(await settle.ack([here]))
       if (what === 1) return { ...here, ...notLost(await settle.retry([{ ...here, delay: '1h' }])) }
-      if (what === 2) return void notLost(await settle.bury([here]))
+      if (what === 2) return void notLost(await settle.fail([here]))
       if (what === 3) return void notLost(await settle.release([here]))
       const { jobs, ...until } = await settle.extend([here], LEASE)
       notLost(jobs)
@@ -212,7 +212,7 @@ async function noteOver(world: QueueWorld): Promise<void> {
   await sides.same(
     `tell of ${there.id}, which is over`,
     async () => {
-      const { settle } = queue
+      const { byToken: settle } = queue
       notLost([isLine ? await settle.log(here, 'late') : await settle.progress(here, 'late')])
     },
     () => {

@@ -27,12 +27,12 @@ export function jobsIn(world: QueueWorld): QueueSteps {
       () => requeueMany(world),
       () => reprioritize(world),
       () => reprioritizeMany(world),
-      () => requeueFailed(world),
-      () => dropFailed(world),
+      () => requeueDead(world),
+      () => dropDead(world),
     ],
     looks: [
       () => find(world),
-      () => findMany(world),
+      () => getMany(world),
       () => list(world),
       () => list(world),
       () => listDead(world),
@@ -128,21 +128,21 @@ async function reprioritizeMany(world: QueueWorld): Promise<void> {
   )
 }
 
-async function requeueFailed({ sides, queue, url, query }: QueueWorld): Promise<void> {
+async function requeueDead({ sides, queue, url, query }: QueueWorld): Promise<void> {
   const kind = sides.dice.oneOf(KINDS)
   await sides.same(
     `requeue all that is dead of ${kind}`,
-    async () => ({ count: await queue.jobs.requeueFailed(kind) }),
-    () => sides.http.post(`${url}/failures/${pathOf(kind)}/requeue`, undefined, query),
+    async () => ({ count: await queue.dead.requeue(kind) }),
+    () => sides.http.post(`${url}/dead/${pathOf(kind)}/requeue`, undefined, query),
   )
 }
 
-async function dropFailed({ sides, queue, url, query }: QueueWorld): Promise<void> {
+async function dropDead({ sides, queue, url, query }: QueueWorld): Promise<void> {
   const kind = sides.dice.oneOf([...KINDS, 'x'.repeat(300)])
   await sides.same(
     `drop all that is dead of ${kind.slice(0, 20)}`,
-    async () => ({ count: await queue.jobs.dropFailed(kind) }),
-    () => sides.http.delete(`${url}/failures/${pathOf(kind)}`, query),
+    async () => ({ count: await queue.dead.drop(kind) }),
+    () => sides.http.delete(`${url}/dead/${pathOf(kind)}`, query),
   )
 }
 
@@ -151,18 +151,18 @@ async function find(world: QueueWorld): Promise<void> {
   const { here, there } = drawId(world)
   await sides.same(
     `find ${there}`,
-    async () => shownFound(await queue.jobs.find(here)),
+    async () => shownFound(await queue.jobs.get(here)),
     () => sides.http.get(`${url}/jobs/${pathOf(there)}`, query),
   )
 }
 
-async function findMany(world: QueueWorld): Promise<void> {
+async function getMany(world: QueueWorld): Promise<void> {
   const { sides, queue, url, query } = world
   const { here, there } = drawIds(world)
   await sides.same(
     `find ${there.join(', ')}`,
     async () => {
-      const { jobs, left } = await queue.jobs.findPage(here)
+      const { jobs, left } = await queue.jobs.getPage(here)
       return { jobs: jobs.map(shownJob), left }
     },
     () => sides.http.get(`${url}/find`, { ids: there, ...query }),
@@ -219,8 +219,8 @@ async function failures({ sides, queue, url, query, partitions }: QueueWorld): P
     partitions === null ? [...all] : all.map(({ sample: _sample, ...counts }) => counts)
   await sides.same(
     'failures',
-    async () => shown(await queue.jobs.failures()),
-    async () => shown((await sides.http.get(`${url}/failures`, query)).failures),
+    async () => shown(await queue.dead.list()),
+    async () => shown((await sides.http.get(`${url}/dead`, query)).kinds),
   )
 }
 

@@ -43,7 +43,7 @@ function withSame(drawn: readonly Pair<Token>[], say: () => object): Pair<(Token
   }
 }
 
-type Settle = 'ack' | 'retry' | 'bury' | 'release'
+type Settle = 'ack' | 'retry' | 'fail' | 'release'
 
 async function settle(world: QueueWorld, what: Settle, say: () => object): Promise<void> {
   const { sides, queue, url, query } = world
@@ -52,7 +52,7 @@ async function settle(world: QueueWorld, what: Settle, say: () => object): Promi
   const jobs = withSame(drawn, say)
   await sides.same(
     `${what} ${JSON.stringify(jobs.there).slice(0, 300)}`,
-    async () => told(jobs.here, await queue.settle[what](jobs.here)),
+    async () => told(jobs.here, await queue.byToken[what](jobs.here)),
     () => sides.http.post(`${url}/${what}`, { jobs: jobs.there }, query),
   )
 }
@@ -67,7 +67,7 @@ function retry(world: QueueWorld): Promise<void> {
 }
 
 function bury(world: QueueWorld): Promise<void> {
-  return settle(world, 'bury', () => drawFailure(world.sides.dice))
+  return settle(world, 'fail', () => drawFailure(world.sides.dice))
 }
 
 function release(world: QueueWorld): Promise<void> {
@@ -84,7 +84,7 @@ async function extend(world: QueueWorld): Promise<void> {
   await sides.same(
     `extend ${all.length}`,
     async () => {
-      const { jobs, ...until } = await queue.settle.extend(here, '3h')
+      const { jobs, ...until } = await queue.byToken.extend(here, '3h')
       return { ...until, ...told(here, jobs) }
     },
     () => sides.http.post(`${url}/extend`, { jobs: all.map(({ there }) => there), lease: '3h' }, query),
@@ -103,14 +103,14 @@ async function advance(world: QueueWorld): Promise<void> {
   const pair = await sides.same(
     `advance ${JSON.stringify(steps.map(({ there }) => there)).slice(0, 400)}`,
     async () => ({
-      jobs: await queue.settle
-        .advance(here)
+      jobs: await queue.byToken
+        .ackAndEnqueue(here)
         .then((all) => all.map((each, at) => ({ ...tokenOf(here[at] as Token), ...each }))),
     }),
     () => sides.http.post(`${url}/advance`, { jobs: steps.map(({ there }) => there) }, query),
   )
   for (const [at, each] of (pair?.here.jobs ?? []).entries()) {
-    if (each.outcome === 'advanced')
+    if (each.outcome === 'acked')
       ids.push({ here: each.next.id ?? '', there: pair?.there.jobs[at].next.id as string })
   }
 }
@@ -127,7 +127,7 @@ async function settleWrongly({ sides, queue, url, query }: QueueWorld): Promise<
   ])
   await sides.same(
     `retry ${JSON.stringify(job).slice(0, 60)}`,
-    () => queue.settle.retry([job as never]),
+    () => queue.byToken.retry([job as never]),
     () => sides.http.post(`${url}/retry`, { jobs: [job] }, query),
   )
 }

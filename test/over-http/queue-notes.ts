@@ -1,6 +1,6 @@
-// What is told of jobs: logs, tags, histories, results and parents.
+// What is told of jobs: logs, tags, histories, results and dependencies.
 
-import type { Parent } from 'perilune'
+import type { Dependency } from 'perilune'
 import { done, found, Refused } from './outcome.ts'
 import { drawId, pathOf, type QueueSteps, type QueueWorld, shownJob, TAGS } from './queue-world.ts'
 
@@ -12,14 +12,14 @@ export function notesIn(world: QueueWorld): QueueSteps {
       () => untag(world),
       () => track(world),
       () => untrack(world),
-      () => changeParents(world),
+      () => changeDependencies(world),
     ],
     looks: [
       () => history(world),
       () => result(world),
       () => result(world),
-      () => parents(world),
-      () => parents(world),
+      () => dependencies(world),
+      () => dependencies(world),
       () => countTags(world),
       () => tracked(world),
     ],
@@ -77,24 +77,24 @@ async function untrack(world: QueueWorld): Promise<void> {
   )
 }
 
-async function changeParents(world: QueueWorld): Promise<void> {
+async function changeDependencies(world: QueueWorld): Promise<void> {
   const { sides, queue, url, query } = world
-  const child = drawId(world)
-  const parent = drawId(world)
+  const dependent = drawId(world)
+  const dependency = drawId(world)
   const adds = sides.dice.chance(0.5)
-  const body = adds ? { add: [parent.there] } : { remove: [parent.there] }
+  const body = adds ? { add: [dependency.there] } : { remove: [dependency.there] }
   await sides.same(
-    `change the parents of ${child.there} ${JSON.stringify(body)}`,
+    `change the dependencies of ${dependent.there} ${JSON.stringify(body)}`,
     async () => {
       const { jobs } = queue
       const outcome = await (adds
-        ? jobs.addParents(child.here, [parent.here])
-        : jobs.removeParents(child.here, [parent.here]))
+        ? jobs.addDependencies(dependent.here, [dependency.here])
+        : jobs.removeDependencies(dependent.here, [dependency.here]))
       if (outcome === 'absent') throw new Refused('not-found')
       if (outcome !== 'changed') throw new Refused('refused', outcome)
-      return { id: child.here, outcome }
+      return { id: dependent.here, outcome }
     },
-    () => sides.http.post(`${url}/jobs/${pathOf(child.there)}/parents`, body, query),
+    () => sides.http.post(`${url}/jobs/${pathOf(dependent.there)}/dependencies`, body, query),
   )
 }
 
@@ -125,18 +125,18 @@ async function result(world: QueueWorld): Promise<void> {
   )
 }
 
-async function parents(world: QueueWorld): Promise<void> {
+async function dependencies(world: QueueWorld): Promise<void> {
   const { sides, queue, url, query } = world
   const { here, there } = drawId(world)
-  const shown = ({ result: told = null, ...rest }: Parent): object => ({ ...rest, result: told })
+  const shown = ({ result: told = null, ...rest }: Dependency): object => ({ ...rest, result: told })
   await sides.same(
-    `parents of ${there}`,
+    `dependencies of ${there}`,
     async () => {
-      const page = await queue.jobs.parentsPage(here)
-      if (page.parents.length === 0) found(await queue.jobs.find(here))
-      return { parents: page.parents.map(shown), next: page.next }
+      const page = await queue.jobs.dependenciesPage(here)
+      if (page.dependencies.length === 0) found(await queue.jobs.get(here))
+      return { dependencies: page.dependencies.map(shown), next: page.next }
     },
-    () => sides.http.get(`${url}/jobs/${pathOf(there)}/parents`, query),
+    () => sides.http.get(`${url}/jobs/${pathOf(there)}/dependencies`, query),
   )
 }
 

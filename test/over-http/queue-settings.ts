@@ -120,7 +120,7 @@ async function setRecurringWrongly({ sides, queue, url, query }: QueueWorld): Pr
     { every: '1h', missed: { upTo: 0 } },
     { every: '1h', limit: -1 },
     { every: '1h', id: 'a' },
-    { every: '1h', keepResult: '1h' },
+    { every: '1h', resultTtl: '1h' },
     { every: '1h', unique: { key: 'k', replace: true } },
   ])
   const recurring = { name: 'spawned', payload: 1, ...wrong }
@@ -148,7 +148,7 @@ async function findRecurring({ sides, queue, url, query }: QueueWorld): Promise<
   const id = sides.dice.oneOf(RECURRING)
   await sides.same(
     `find ${id}, which recurs`,
-    async () => shown(found(await queue.recurring.find(id))),
+    async () => shown(found(await queue.recurring.get(id))),
     () => sides.http.get(`${url}/recurring/${pathOf(id)}`, query),
   )
 }
@@ -174,7 +174,7 @@ function together(periods: readonly StatsPeriod[]): object {
     enqueued: sum(({ enqueued }) => enqueued),
     acked: sum(({ acked }) => acked),
     retried: sum(({ retried }) => retried),
-    buried: sum(({ buried }) => buried),
+    buried: sum(({ failed: buried }) => buried),
     cancelled: sum(({ cancelled }) => cancelled),
     reclaimed: sum(({ reclaimed }) => reclaimed),
     waited: sum(({ wait }) => wait.count),

@@ -81,12 +81,12 @@ function drawUnique(key: string, kind: number): object | string {
 
 /**
  * A new job on both sides. In partitions it has an id, for one that says nothing goes where a process likes, by turns that begin
- * anywhere; and no parents, for what one partition tells another arrives in its own time.
+ * anywhere; and no dependencies, for what one partition tells another arrives in its own time.
  */
 export function drawJob(world: QueueWorld): Pair<NewJob<Jobs>> {
   const { dice } = world.sides
-  const isChild = world.partitions === null && dice.chance(0.25)
-  const parents = isChild ? Array.from({ length: 1 + dice.upTo(1) }, () => drawId(world)) : null
+  const isDependent = world.partitions === null && dice.chance(0.25)
+  const dependencies = isDependent ? Array.from({ length: 1 + dice.upTo(1) }, () => drawId(world)) : null
   const job = {
     name: dice.oneOf(['mail', 'digest']),
     payload: dice.oneOf(VALUES),
@@ -94,13 +94,13 @@ export function drawJob(world: QueueWorld): Pair<NewJob<Jobs>> {
     ...((world.partitions !== null || dice.chance(0.4)) && { id: `id${dice.upTo(30)}` }),
     ...(dice.chance(0.2) && { delay: '1h' as const }),
     ...(dice.chance(0.2) && { idempotencyKey: `k${dice.upTo(9)}` }),
-    ...(dice.chance(0.3) && { keepResult: '1h' as const }),
-    ...(dice.chance(0.3) && { ifParentFails: dice.oneOf(['bury', 'cancel', 'run'] as const) }),
+    ...(dice.chance(0.3) && { resultTtl: '1h' as const }),
+    ...(dice.chance(0.3) && { onDependencyFailure: dice.oneOf(['fail', 'cancel', 'run'] as const) }),
   }
-  if (parents === null) return { here: job, there: job }
+  if (dependencies === null) return { here: job, there: job }
   return {
-    here: { ...job, parents: parents.map(({ here }) => here) },
-    there: { ...job, parents: parents.map(({ there }) => there) },
+    here: { ...job, dependsOn: dependencies.map(({ here }) => here) },
+    there: { ...job, dependsOn: dependencies.map(({ there }) => there) },
   }
 }
 

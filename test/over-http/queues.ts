@@ -1,7 +1,7 @@
 // Queues, spread over partitions or not: jobs that are enqueued and claimed, and the queue as a whole. What goes to other queues
-// (parents there, jobs that follow there) arrives in its own time, and is left out.
+// (dependencies there, jobs that follow there) arrives in its own time, and is left out.
 
-import type { ClaimedJob, LentJob, Queue } from 'perilune'
+import type { ClaimedJob, DetachedJob, Queue } from 'perilune'
 import { done, Refused } from './outcome.ts'
 import { attemptsIn } from './queue-attempts.ts'
 import { jobsIn } from './queue-jobs.ts'
@@ -53,8 +53,8 @@ async function contentsOf(queue: Queue<Jobs>, { partitions }: QueueWorld): Promi
   const { jobs } = await queue.jobs.search({ limit: 1000 })
   const told = byId(jobs).map(async (job) => {
     const { id } = job
-    const parents = partitions === null ? await queue.jobs.parents(id) : null
-    return [shownJob(job), await queue.jobs.history(id), parents]
+    const dependencies = partitions === null ? await queue.jobs.dependencies(id) : null
+    return [shownJob(job), await queue.jobs.history(id), dependencies]
   })
   const { total } = await queue.stats()
   return [shown(await queue.inspect()), await Promise.all(told), total, await queue.names()]
@@ -95,9 +95,9 @@ async function enqueueWrongly({ sides, url, query, queue }: QueueWorld): Promise
     { unique: { key: '' } },
     { tags: [''] },
     { tags: Array.from({ length: 21 }, (_, at) => `t${at}`) },
-    { keepResult: '31d' },
-    { ifParentFails: 'wait' },
-    { parents: [''] },
+    { resultTtl: '31d' },
+    { onDependencyFailure: 'wait' },
+    { dependsOn: [''] },
     { name: '' },
     { ttl: 5 },
   ])
@@ -115,7 +115,7 @@ async function enqueueWrongly({ sides, url, query, queue }: QueueWorld): Promise
 interface Lent {
   readonly leaseMs: number
   readonly expiresAtMs: number
-  readonly jobs: readonly LentJob[]
+  readonly jobs: readonly DetachedJob[]
 }
 
 /** In partitions all that is ready: by turns that begin anywhere, one of them is asked first. */
@@ -189,7 +189,7 @@ async function claimAndAck(world: QueueWorld): Promise<void> {
       const told = await sides.http.post(`${url}/claims`, { ...terms, acks }, query)
       // The handles do not say why.
       const all = told.acked.map(({ reason: _reason, ...rest }: { reason?: string }) => rest)
-      return { ...told, jobs: byId(told.jobs as LentJob[]), acked: all }
+      return { ...told, jobs: byId(told.jobs as DetachedJob[]), acked: all }
     },
   )
   if (pair !== null && claimed.length > 0) hold(world, claimed, pair.there as Lent)

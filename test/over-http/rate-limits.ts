@@ -126,7 +126,7 @@ async function peek(world: World): Promise<void> {
   const cost = sides.dice.oneOf([1, 2, 20])
   await sides.same(
     `peek ${cost} of ${url}`,
-    () => limiter.peek(subject, { cost }),
+    () => limiter.get(subject, { cost }),
     () => sides.http.post(`${url}/peeks`, { ...terms, cost }),
   )
 }

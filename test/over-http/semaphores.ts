@@ -99,7 +99,7 @@ async function extendOver({ sides, url, over }: World): Promise<void> {
   const { here, there } = sides.dice.oneOf(over)
   await sides.same(
     'extend one that is over',
-    () => sides.redis.semaphore(sides.name, { limit: LIMIT }).extend(here, LEASE),
+    () => sides.redis.semaphore(sides.name, { limit: LIMIT }).byToken.extend(here, LEASE),
     () => sides.http.patch(`${url}/leases/${there}`, { lease: LEASE }),
   )
 }
@@ -121,7 +121,7 @@ async function releaseOver({ sides, url, over }: World): Promise<void> {
   const { here, there } = sides.dice.oneOf(over)
   await sides.same(
     'release one that is over',
-    () => sides.redis.semaphore(sides.name, { limit: LIMIT }).release(here),
+    () => sides.redis.semaphore(sides.name, { limit: LIMIT }).byToken.release(here),
     () => sides.http.delete(`${url}/leases/${there}`),
   )
 }

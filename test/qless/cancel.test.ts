@@ -4,27 +4,27 @@ import { begin, MINUTE, refusalOf } from './fixture.ts'
 describe('TestCancel', () => {
   test.each([
     ['test_cancel_waiting', 'ready', {}],
-    ['test_cancel_depends', 'blocked', { parents: ['parent'] }],
+    ['test_cancel_depends', 'blocked', { dependsOn: ['dependency'] }],
     ['test_cancel_scheduled', 'scheduled', { delay: '1h' }],
   ] as const)('%s: a job that is %s is gone at once', async (_, state, options) => {
     const { queue, put, stateOf, popIds } = await begin()
-    await put('parent')
+    await put('dependency')
     await put('a', options)
     expect(await stateOf('a')).toBe(state)
 
     expect(await queue.jobs.cancel(['a'])).toEqual(['cancelled'])
 
-    expect([await stateOf('a'), await popIds(10)]).toEqual(['absent', ['parent']])
+    expect([await stateOf('a'), await popIds(10)]).toEqual(['absent', ['dependency']])
   })
 
   test('test_cancel_dependents: a job that others wait for may be cancelled, and they die with it', async () => {
     const { queue, put } = await begin()
     await put('a')
-    await put('b', { parents: ['a'] })
+    await put('b', { dependsOn: ['a'] })
 
     expect(await queue.jobs.cancel(['a'])).toEqual(['cancelled'])
 
-    expect(await queue.jobs.find('b')).toMatchObject({ state: 'dead', failure: { kind: 'parent-failed' } })
+    expect(await queue.jobs.get('b')).toMatchObject({ state: 'dead', failure: { kind: 'dependency-failed' } })
   })
 
   test('test_cancel_nonexistent: a job that is not known is told as absent', async () => {
@@ -35,11 +35,11 @@ describe('TestCancel', () => {
 
   test('test_cancel_failed: a dead job is gone, and counts among its failures no more', async () => {
     const { queue, putAndPop, stateOf } = await begin()
-    await (await putAndPop('a')).bury({ kind: 'BadAddress' })
+    await (await putAndPop('a')).fail({ kind: 'BadAddress' })
 
     expect(await queue.jobs.cancel(['a'])).toEqual(['cancelled'])
 
-    expect([await stateOf('a'), await queue.jobs.failures()]).toEqual(['absent', []])
+    expect([await stateOf('a'), await queue.dead.list()]).toEqual(['absent', []])
   })
 
   test('test_cancel_running: a job at work is to stop: it is extended no more, and its ack ends it', async () => {
@@ -49,18 +49,18 @@ describe('TestCancel', () => {
     expect(await queue.jobs.cancel(['a'])).toEqual(['stopping'])
     expect(await refusalOf(job.extend('1m'))).toBe('cancelled')
     const { id, token } = job
-    expect(await queue.settle.ack([{ id, token }])).toEqual([{ outcome: 'lost', reason: 'cancelled' }])
+    expect(await queue.byToken.ack([{ id, token }])).toEqual([{ outcome: 'lost', reason: 'cancelled' }])
 
     expect(await stateOf('a')).toBe('absent')
   })
 
   test('test_cancel_retries: a job that died of its last retry may be cancelled', async () => {
     const { queue, putAndPop, stateOf } = await begin()
-    expect(await (await putAndPop('a', { maxAttempts: 1 })).retry()).toBe('buried')
+    expect(await (await putAndPop('a', { maxAttempts: 1 })).retry()).toBe('dead')
 
     expect(await queue.jobs.cancel(['a'])).toEqual(['cancelled'])
 
-    expect([await stateOf('a'), await queue.jobs.failures()]).toEqual(['absent', []])
+    expect([await stateOf('a'), await queue.dead.list()]).toEqual(['absent', []])
   })
 
   test('test_cancel_pop_retries: a job that died when its last lease ended may be cancelled', async () => {
@@ -72,6 +72,6 @@ describe('TestCancel', () => {
 
     expect(await queue.jobs.cancel(['a'])).toEqual(['cancelled'])
 
-    expect([await stateOf('a'), await queue.jobs.failures()]).toEqual(['absent', []])
+    expect([await stateOf('a'), await queue.dead.list()]).toEqual(['absent', []])
   })
 })

@@ -3,7 +3,7 @@ import { begin, guessed, MINUTE, type Place, refusalOf } from './fixture.ts'
 
 /** What becomes of a job that somebody acks who does not have it. */
 async function ackGuessed({ queue, stateOf }: Place, id: string): Promise<[string, string]> {
-  const [settled] = await queue.settle.ack([guessed(id)])
+  const [settled] = await queue.byToken.ack([guessed(id)])
   return [settled?.outcome ?? '', await stateOf(id)]
 }
 
@@ -22,7 +22,7 @@ describe('TestComplete', () => {
     const { queue, putAndPop, stateOf } = await begin()
     await putAndPop('a')
 
-    expect(await refusalOf(queue.settle.ack(jobs as never))).toBe(argument)
+    expect(await refusalOf(queue.byToken.ack(jobs as never))).toBe(argument)
 
     expect(await stateOf('a')).toBe('claimed')
   })
@@ -36,8 +36,8 @@ describe('TestComplete', () => {
 
   test('test_complete_depends: a blocked job is not acked', async () => {
     const place = await begin()
-    await place.put('parent')
-    await place.put('a', { parents: ['parent'] })
+    await place.put('dependency')
+    await place.put('a', { dependsOn: ['dependency'] })
 
     expect(await ackGuessed(place, 'a')).toEqual(['lost', 'blocked'])
   })
@@ -52,36 +52,36 @@ describe('TestComplete', () => {
   test('test_complete_nonexistent: a job that is not known is not acked', async () => {
     const { queue } = await begin()
 
-    expect(await queue.settle.ack([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
+    expect(await queue.byToken.ack([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
   })
 
   test('test_complete_failed: a dead job is not acked, also by the attempt of which it died', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     const { token } = await putAndPop('a')
-    await queue.settle.bury([{ id: 'a', token }])
+    await queue.byToken.fail([{ id: 'a', token }])
 
-    expect(await queue.settle.ack([{ id: 'a', token }])).toEqual([{ outcome: 'lost', reason: 'buried' }])
+    expect(await queue.byToken.ack([{ id: 'a', token }])).toEqual([{ outcome: 'lost', reason: 'dead' }])
 
     expect(await stateOf('a')).toBe('dead')
   })
 
   test('test_complete_previously_failed: of a job that died, was requeued and acked no failure is left', async () => {
     const { queue, putAndPop, pop, stateOf } = await begin()
-    await (await putAndPop('a')).bury({ kind: 'BadAddress' })
+    await (await putAndPop('a')).fail({ kind: 'BadAddress' })
     await queue.jobs.requeue(['a'])
     await (await pop())[0]?.ack()
 
-    expect([await stateOf('a'), await queue.jobs.failures()]).toEqual(['absent', []])
+    expect([await stateOf('a'), await queue.dead.list()]).toEqual(['absent', []])
   })
 
   test('test_basic: a job that is acked is gone, or stays with its result where the queue keeps any', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     await (await putAndPop('a')).ack()
-    await queue.settings.set({ keep: { count: 1 } })
+    await queue.settings.set({ retention: { count: 1 } })
     await (await putAndPop('b')).ack({ sent: 3 })
 
     expect(await stateOf('a')).toBe('absent')
-    expect(await queue.jobs.find('b')).toMatchObject({ state: 'done', result: { sent: 3 } })
+    expect(await queue.jobs.get('b')).toMatchObject({ state: 'done', result: { sent: 3 } })
     expect(await queue.inspect()).toMatchObject({ acked: 2, done: 1, claimed: 0, ready: 0 })
   })
 
@@ -90,25 +90,25 @@ describe('TestComplete', () => {
     const job = await putAndPop('a')
     const before = calls.length
 
-    expect(await job.advance({ name: 'mail', payload: { to: 'b' }, id: 'b' })).toEqual({
+    expect(await job.ackAndEnqueue({ name: 'mail', payload: { to: 'b' }, id: 'b' })).toEqual({
       id: 'b',
       duplicate: false,
     })
 
-    expect(calls.slice(before)).toEqual(['queue/advance'])
+    expect(calls.slice(before)).toEqual(['queue/ack-and-enqueue'])
     expect([await stateOf('a'), await stateOf('b')]).toEqual(['absent', 'ready'])
   })
 
   test('test_advance_empty_array_mangle: an empty list stays one, in payload, progress and result', async () => {
     const { redis, name } = await begin()
     const queue = redis.queue<{ list: { list: unknown[] } }>(name)
-    await queue.settings.set({ keep: { count: 5 } })
+    await queue.settings.set({ retention: { count: 5 } })
     await queue.enqueue('list', { list: [] }, { id: 'a' })
     const [job] = await queue.claim()
     await job?.progress([])
-    await job?.advance({ name: 'list', payload: { list: [] }, id: 'b' }, [])
+    await job?.ackAndEnqueue({ name: 'list', payload: { list: [] }, id: 'b' }, [])
 
-    expect(await queue.jobs.find('a')).toMatchObject({ payload: { list: [] }, progress: [], result: [] })
+    expect(await queue.jobs.get('a')).toMatchObject({ payload: { list: [] }, progress: [], result: [] })
     expect((await queue.claim())[0]?.payload).toEqual({ list: [] })
   })
 
@@ -128,14 +128,14 @@ describe('TestComplete', () => {
     const { id, token } = await putAndPop('a')
     const other = await another()
 
-    expect(await other.settle.ack([{ id, token }])).toEqual([{ outcome: 'lost', reason: 'absent' }])
+    expect(await other.byToken.ack([{ id, token }])).toEqual([{ outcome: 'lost', reason: 'absent' }])
 
     expect(await stateOf('a')).toBe('claimed')
   })
 
   test('test_expire_complete_count: of jobs that are done so many of the newest are kept', async () => {
     const { queue, putAndPop, clock } = await begin()
-    await queue.settings.set({ keep: { count: 3 } })
+    await queue.settings.set({ retention: { count: 3 } })
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
       await (await putAndPop(id)).ack()
       await clock.advance(1)
@@ -146,7 +146,7 @@ describe('TestComplete', () => {
 
   test('test_expire_complete_time: jobs that are done are kept so long, until the next one is acked', async () => {
     const { queue, putAndPop, clock, stateOf } = await begin()
-    await queue.settings.set({ keep: { age: '1m' } })
+    await queue.settings.set({ retention: { age: '1m' } })
     await (await putAndPop('a')).ack()
     await clock.advance(MINUTE / 2)
     await (await putAndPop('b')).ack()

@@ -6,8 +6,8 @@ const NOTHING_SET = {
   concurrency: 0,
   rateLimit: 0,
   rateWindowMs: 0,
-  keepCount: 0,
-  keepMs: 0,
+  retentionCount: 0,
+  retentionMs: 0,
 }
 
 describe('TestConfig', () => {
@@ -23,7 +23,7 @@ describe('TestConfig', () => {
     await queue.settings.set({
       concurrency: 1,
       rate: { limit: 2, window: '3s' },
-      keep: { count: 4, age: '5s' },
+      retention: { count: 4, age: '5s' },
     })
 
     expect(await queue.inspect()).toMatchObject({
@@ -31,24 +31,28 @@ describe('TestConfig', () => {
       concurrency: 1,
       rateLimit: 2,
       rateWindowMs: 3000,
-      keepCount: 4,
-      keepMs: 5000,
+      retentionCount: 4,
+      retentionMs: 5000,
     })
   })
 
   test('test_set_get: what is set is told, by every handle, and nothing else changes', async () => {
     const { queue, redis, name } = await begin()
     await queue.settings.set({ concurrency: 5 })
-    await queue.settings.set({ keep: { count: 7 } })
+    await queue.settings.set({ retention: { count: 7 } })
 
-    expect(await redis.queue(name).inspect()).toMatchObject({ ...NOTHING_SET, concurrency: 5, keepCount: 7 })
+    expect(await redis.queue(name).inspect()).toMatchObject({
+      ...NOTHING_SET,
+      concurrency: 5,
+      retentionCount: 7,
+    })
   })
 
   test('test_unset_default: what is taken away is as it was before it was set', async () => {
     const { queue } = await begin()
-    await queue.settings.set({ concurrency: 5, rate: { limit: 2, window: '3s' }, keep: { age: '1d' } })
+    await queue.settings.set({ concurrency: 5, rate: { limit: 2, window: '3s' }, retention: { age: '1d' } })
 
-    await queue.settings.set({ concurrency: null, rate: null, keep: null })
+    await queue.settings.set({ concurrency: null, rate: null, retention: null })
 
     expect(await queue.inspect()).toMatchObject(NOTHING_SET)
   })

@@ -42,7 +42,7 @@ describe('TestEvents', () => {
     await place.queue.jobs.track('a')
     const heard = await hear(place, { tracked: true })
 
-    await job.bury({ kind: 'BadAddress' })
+    await job.fail({ kind: 'BadAddress' })
 
     expect(await heard.first(1)).toEqual(['a buried'])
     expect(heard.events).toMatchObject([{ more: 'BadAddress', isTracked: true }])
@@ -114,7 +114,7 @@ describe('TestEvents', () => {
     const job = await place.putAndPop('a')
     const heard = await hear(place)
 
-    await job.advance({ name: 'mail', payload: { to: 'b' }, id: 'b' })
+    await job.ackAndEnqueue({ name: 'mail', payload: { to: 'b' }, id: 'b' })
 
     expect(await heard.first(2)).toEqual(['a acked', 'b enqueued'])
   })
@@ -174,11 +174,11 @@ describe('TestEvents', () => {
 
   test.each([
     ['test_cancel_waiting', 'ready', {}],
-    ['test_cancel_depends', 'blocked', { parents: ['parent'] }],
+    ['test_cancel_depends', 'blocked', { dependsOn: ['dependency'] }],
     ['test_cancel_scheduled', 'scheduled', { delay: '1h' }],
   ] as const)('%s: that a job was cancelled that is %s is told', async (_, state, options) => {
     const place = await begin()
-    await place.put('parent')
+    await place.put('dependency')
     await place.put('a', options)
     expect(await place.stateOf('a')).toBe(state)
     const heard = await hear(place)
@@ -201,7 +201,7 @@ describe('TestEvents', () => {
 
   test('test_cancel_failed: that a dead job was cancelled is told', async () => {
     const place = await begin()
-    await (await place.putAndPop('a')).bury()
+    await (await place.putAndPop('a')).fail()
     const heard = await hear(place)
 
     await place.queue.jobs.cancel(['a'])
@@ -215,7 +215,7 @@ describe('TestEvents', () => {
     const job = await place.putAndPop('a')
     const heard = await hear(place)
 
-    await job.advance({ queue: next.name, name: 'mail', payload: { to: 'b' } })
+    await job.ackAndEnqueue({ queue: next.name, name: 'mail', payload: { to: 'b' } })
     await until(async () => (await next.inspect()).ready === 1)
     await place.put('last')
 

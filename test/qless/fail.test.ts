@@ -3,7 +3,7 @@ import { begin, guessed, MINUTE, type Place, refusalOf, START_MS } from './fixtu
 
 /** What becomes of a job that somebody buries who does not have it. */
 async function buryGuessed({ queue, stateOf }: Place, id: string): Promise<[string, string]> {
-  const [settled] = await queue.settle.bury([guessed(id)])
+  const [settled] = await queue.byToken.fail([guessed(id)])
   return [settled?.outcome ?? '', await stateOf(id)]
 }
 
@@ -18,7 +18,7 @@ describe('TestFail', () => {
     const { putAndPop, stateOf } = await begin()
     const job = await putAndPop('a')
 
-    expect(await refusalOf(async () => job.bury(options as never))).toBe(argument)
+    expect(await refusalOf(async () => job.fail(options as never))).toBe(argument)
 
     expect([await stateOf('a'), job.isClaimed]).toEqual(['claimed', true])
   })
@@ -26,15 +26,15 @@ describe('TestFail', () => {
   test('test_basic: a buried job is dead, and says since when and of what', async () => {
     const { queue, putAndPop } = await begin()
 
-    await (await putAndPop('a')).bury({ kind: 'BadAddress', message: 'no @ in it' })
+    await (await putAndPop('a')).fail({ kind: 'BadAddress', message: 'no @ in it' })
 
     const failure = { atMs: START_MS, kind: 'BadAddress', message: 'no @ in it' }
-    expect(await queue.jobs.find('a')).toMatchObject({ state: 'dead', atMs: START_MS, attempts: 1, failure })
+    expect(await queue.jobs.get('a')).toMatchObject({ state: 'dead', atMs: START_MS, attempts: 1, failure })
   })
 
   test('test_put: a dead job is ready again when it is requeued; put again it is a duplicate', async () => {
     const { queue, put, putAndPop, popIds, stateOf } = await begin()
-    await (await putAndPop('a')).bury()
+    await (await putAndPop('a')).fail()
 
     await put('a')
     expect(await stateOf('a')).toBe('dead')
@@ -52,8 +52,8 @@ describe('TestFail', () => {
 
   test('test_fail_depends: a blocked job is not buried', async () => {
     const place = await begin()
-    await place.put('parent')
-    await place.put('a', { parents: ['parent'] })
+    await place.put('dependency')
+    await place.put('a', { dependsOn: ['dependency'] })
 
     expect(await buryGuessed(place, 'a')).toEqual(['lost', 'blocked'])
   })
@@ -68,16 +68,16 @@ describe('TestFail', () => {
   test('test_fail_nonexistent: a job that is not known is not buried', async () => {
     const { queue } = await begin()
 
-    expect(await queue.settle.bury([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
+    expect(await queue.byToken.fail([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
   })
 
   test('test_fail_completed: a job that is done is not buried, also by whoever did it', async () => {
     const { queue, putAndPop, stateOf } = await begin()
-    await queue.settings.set({ keep: { count: 1 } })
+    await queue.settings.set({ retention: { count: 1 } })
     const { token, ...job } = await putAndPop('a')
-    await queue.settle.ack([{ id: 'a', token }])
+    await queue.byToken.ack([{ id: 'a', token }])
 
-    expect(await queue.settle.bury([{ id: job.id, token }])).toEqual([{ outcome: 'lost', reason: 'acked' }])
+    expect(await queue.byToken.fail([{ id: job.id, token }])).toEqual([{ outcome: 'lost', reason: 'acked' }])
 
     expect(await stateOf('a')).toBe('done')
   })
@@ -88,7 +88,7 @@ describe('TestFail', () => {
     await clock.advance(MINUTE)
     const [second] = await pop()
 
-    expect(await refusalOf(first.bury())).toBe('lost')
+    expect(await refusalOf(first.fail())).toBe('lost')
 
     expect([await stateOf('a'), second?.attempt]).toEqual(['claimed', 2])
   })
@@ -100,8 +100,8 @@ describe('TestFailed', () => {
     ['limit', ({ jobs }: Place['queue']) => jobs.list('dead', { limit: 0 })],
     ['limit', ({ jobs }: Place['queue']) => jobs.list('dead', { limit: 1001 })],
     ['after', ({ jobs }: Place['queue']) => jobs.list('dead', { after: 'here' })],
-    ['kind', ({ jobs }: Place['queue']) => jobs.requeueFailed('')],
-    ['kind', ({ jobs }: Place['queue']) => jobs.dropFailed('k'.repeat(201))],
+    ['kind', ({ dead }: Place['queue']) => dead.requeue('')],
+    ['kind', ({ dead }: Place['queue']) => dead.drop('k'.repeat(201))],
   ])('test_malformed: a look at dead jobs names what is wrong: %s', async (argument, look) => {
     const { queue } = await begin()
 
@@ -110,11 +110,11 @@ describe('TestFailed', () => {
 
   test('test_basic: dead jobs are counted by the kind of their failure, and listed', async () => {
     const { queue, putAndPop } = await begin()
-    await (await putAndPop('a')).bury({ kind: 'BadAddress' })
-    await (await putAndPop('b')).bury({ kind: 'BadAddress', message: 'also bad' })
-    await (await putAndPop('c')).bury({ kind: 'Throttled' })
+    await (await putAndPop('a')).fail({ kind: 'BadAddress' })
+    await (await putAndPop('b')).fail({ kind: 'BadAddress', message: 'also bad' })
+    await (await putAndPop('c')).fail({ kind: 'Throttled' })
 
-    const failures = await queue.jobs.failures()
+    const failures = await queue.dead.list()
 
     expect(new Map(failures.map(({ kind, count }) => [kind, count]))).toEqual(
       new Map([
@@ -133,12 +133,12 @@ describe('TestFailed', () => {
 
     expect(await pop()).toEqual([])
 
-    expect(await queue.jobs.failures()).toMatchObject([{ kind: 'lost', count: 1 }])
+    expect(await queue.dead.list()).toMatchObject([{ kind: 'lost', count: 1 }])
   })
 
   test('test_failed_pagination: dead jobs are listed page by page', async () => {
     const { queue, putAndPop } = await begin()
-    for (const id of ['a', 'b', 'c', 'd', 'e']) await (await putAndPop(id)).bury()
+    for (const id of ['a', 'b', 'c', 'd', 'e']) await (await putAndPop(id)).fail()
 
     const pages: string[][] = []
     for (let after: string | null = '0'; after !== null; ) {
@@ -155,12 +155,12 @@ describe('TestFailed', () => {
 describe('TestUnfailed', () => {
   test('test_basic: all jobs that are dead of one kind are ready again, those of others stay dead', async () => {
     const { queue, putAndPop, popIds } = await begin()
-    for (const id of ['a', 'b']) await (await putAndPop(id)).bury({ kind: 'Throttled' })
-    await (await putAndPop('c')).bury({ kind: 'BadAddress' })
+    for (const id of ['a', 'b']) await (await putAndPop(id)).fail({ kind: 'Throttled' })
+    await (await putAndPop('c')).fail({ kind: 'BadAddress' })
 
-    expect(await queue.jobs.requeueFailed('Throttled')).toBe(2)
+    expect(await queue.dead.requeue('Throttled')).toBe(2)
 
     expect((await popIds(10)).toSorted()).toEqual(['a', 'b'])
-    expect(await queue.jobs.failures()).toMatchObject([{ kind: 'BadAddress', count: 1 }])
+    expect(await queue.dead.list()).toMatchObject([{ kind: 'BadAddress', count: 1 }])
   })
 })

@@ -60,7 +60,7 @@ export function verbsOf(queue: Mails): Omit<Place, keyof Setup> {
       if (job?.id !== id) throw new Error(`${job?.id} was claimed, not ${id}`)
       return job
     },
-    stateOf: async (id) => (await queue.jobs.find(id))?.state ?? 'absent',
+    stateOf: async (id) => (await queue.jobs.get(id))?.state ?? 'absent',
     count: async (state) => (await queue.inspect())[state],
   }
 }

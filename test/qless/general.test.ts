@@ -15,9 +15,9 @@ describe('TestAsserts', () => {
     const job = await putAndPop('a')
     await job.ack()
 
-    expect(await refusalOf(queue.jobs.find(''))).toBe('ids')
+    expect(await refusalOf(queue.jobs.get(''))).toBe('ids')
     expect(await refusalOf(job.extend('1m'))).toBe('acked')
-    expect(await refusalOf(queue.jobs.find('a'))).toBe('none')
+    expect(await refusalOf(queue.jobs.get('a'))).toBe('none')
     await expect(refusalOf(Promise.reject(new TypeError('another')))).rejects.toThrow(TypeError)
   })
 })
@@ -60,6 +60,6 @@ describe('TestGeneral', () => {
     const job = await putAndPop('a')
 
     expect([job.enqueuedAtMs, job.expiresAtMs]).toEqual([START_MS, START_MS + 60_000])
-    expect(await queue.jobs.find('a')).toMatchObject({ atMs: START_MS })
+    expect(await queue.jobs.get('a')).toMatchObject({ atMs: START_MS })
   })
 })

@@ -32,7 +32,7 @@ describe('TestGracePeriod', () => {
     const job = await putAndPop('a')
     await clock.advance(2 * MINUTE)
 
-    expect(await refusalOf(job.bury())).toBe('none')
+    expect(await refusalOf(job.fail())).toBe('none')
 
     expect([await popIds(), await stateOf('a')]).toEqual([[], 'dead'])
   })

@@ -14,7 +14,7 @@ describe('TestJob', () => {
 
     expect(await refusalOf(async () => call(queue))).toBe(argument)
 
-    expect(await queue.jobs.find('a')).toMatchObject({ priority: 3 })
+    expect(await queue.jobs.get('a')).toMatchObject({ priority: 3 })
   })
 
   test('test_log: lines may be added to the log of a job', async () => {
@@ -24,7 +24,7 @@ describe('TestJob', () => {
     expect(await queue.jobs.log('a', 'one')).toBe(true)
     expect(await queue.jobs.log('a', 'two')).toBe(true)
 
-    expect((await queue.jobs.find('a'))?.log).toEqual([
+    expect((await queue.jobs.get('a'))?.log).toEqual([
       { atMs: START_MS, line: 'one' },
       { atMs: START_MS, line: 'two' },
     ])

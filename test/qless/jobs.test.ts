@@ -36,7 +36,7 @@ describe('TestJobs', () => {
 
   test('test_complete: jobs that are done and kept are listed', async () => {
     const place = await begin()
-    await place.queue.settings.set({ keep: { count: 10 } })
+    await place.queue.settings.set({ retention: { count: 10 } })
     for (const id of ['a', 'b']) await (await place.putAndPop(id)).ack()
 
     expect((await listed(place, 'done')).toSorted()).toEqual(['a', 'b'])
@@ -74,7 +74,7 @@ describe('TestJobs', () => {
   test('test_depends: jobs that wait for others are listed', async () => {
     const place = await begin()
     await place.put('a')
-    await place.put('b', { parents: ['a'] })
+    await place.put('b', { dependsOn: ['a'] })
 
     expect([await listed(place, 'blocked'), await listed(place, 'ready')]).toEqual([['b'], ['a']])
   })
@@ -113,7 +113,7 @@ describe('TestJobs', () => {
 
   test('test_pagination_complete: jobs that are done are listed page by page', async () => {
     const place = await begin()
-    await place.queue.settings.set({ keep: { count: 100 } })
+    await place.queue.settings.set({ retention: { count: 100 } })
     for (const id of TEN) await (await place.putAndPop(id)).ack()
 
     const pages = await paged(place, 'done', 4)

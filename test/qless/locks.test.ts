@@ -3,7 +3,7 @@ import { begin, guessed, MINUTE, type Place, refusalOf, SECOND } from './fixture
 
 /** What becomes of a job that somebody extends who does not have it. */
 async function extendGuessed({ queue, stateOf }: Place, id: string): Promise<[string, string]> {
-  const { jobs } = await queue.settle.extend([guessed(id)], '1h')
+  const { jobs } = await queue.byToken.extend([guessed(id)], '1h')
   return [jobs[0]?.outcome ?? '', await stateOf(id)]
 }
 
@@ -19,16 +19,16 @@ describe('TestLocks', () => {
   ])('test_malformed: an extension names what is wrong: %s %#', async (argument, jobs, lease) => {
     const { queue } = await begin()
 
-    expect(await refusalOf(queue.settle.extend(jobs as never, lease as never))).toBe(argument)
+    expect(await refusalOf(queue.byToken.extend(jobs as never, lease as never))).toBe(argument)
   })
 
   test('test_move: a job that was advanced to another queue is extended no more', async () => {
     const { queue, putAndPop, another } = await begin()
     const job = await putAndPop('a')
     const { id, token } = job
-    await job.advance({ queue: (await another()).name, name: 'mail', payload: { to: 'a' }, id: 'a' })
+    await job.ackAndEnqueue({ queue: (await another()).name, name: 'mail', payload: { to: 'a' }, id: 'a' })
 
-    const { jobs } = await queue.settle.extend([{ id, token }])
+    const { jobs } = await queue.byToken.extend([{ id, token }])
 
     expect(jobs).toEqual([{ outcome: 'lost', reason: 'absent' }])
   })
@@ -73,21 +73,21 @@ describe('TestLocks', () => {
   test('test_heartbeat_failed: a dead job is not extended', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     const { token, id, ...job } = await putAndPop('a')
-    await queue.settle.bury([{ id, token }])
+    await queue.byToken.fail([{ id, token }])
 
-    const { jobs } = await queue.settle.extend([{ id: 'a', token }])
+    const { jobs } = await queue.byToken.extend([{ id: 'a', token }])
 
     expect([job.attempt, jobs, await stateOf('a')]).toEqual([
       1,
-      [{ outcome: 'lost', reason: 'buried' }],
+      [{ outcome: 'lost', reason: 'dead' }],
       'dead',
     ])
   })
 
   test('test_heartbeat_depends: a blocked job is not extended', async () => {
     const place = await begin()
-    await place.put('parent')
-    await place.put('a', { parents: ['parent'] })
+    await place.put('dependency')
+    await place.put('a', { dependsOn: ['dependency'] })
 
     expect(await extendGuessed(place, 'a')).toEqual(['lost', 'blocked'])
   })
@@ -102,16 +102,16 @@ describe('TestLocks', () => {
   test('test_heartbeat_nonexistent: a job that is not known is not extended', async () => {
     const { queue } = await begin()
 
-    expect((await queue.settle.extend([guessed('a')])).jobs).toEqual([{ outcome: 'lost', reason: 'absent' }])
+    expect((await queue.byToken.extend([guessed('a')])).jobs).toEqual([{ outcome: 'lost', reason: 'absent' }])
   })
 
   test('test_heartbeat_completed: a job that is done is not extended', async () => {
     const { queue, putAndPop } = await begin()
-    await queue.settings.set({ keep: { count: 1 } })
+    await queue.settings.set({ retention: { count: 1 } })
     const { id, token } = await putAndPop('a')
-    await queue.settle.ack([{ id, token }])
+    await queue.byToken.ack([{ id, token }])
 
-    expect((await queue.settle.extend([{ id, token }])).jobs).toEqual([{ outcome: 'lost', reason: 'acked' }])
+    expect((await queue.byToken.extend([{ id, token }])).jobs).toEqual([{ outcome: 'lost', reason: 'acked' }])
   })
 
   test('test_heartbeat_wrong_worker: only the attempt that has the job extends it', async () => {

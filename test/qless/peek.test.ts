@@ -62,7 +62,7 @@ describe('TestPeek', () => {
     const { queue, clock } = place
     await queue.recurring.set('a', { name: 'mail', payload: { to: 'ada' }, every: '1m' })
     await clock.advance(MINUTE)
-    const { nextAtMs } = (await queue.recurring.find('a')) ?? {}
+    const { nextAtMs } = (await queue.recurring.get('a')) ?? {}
 
     expect([await peek(place), (await queue.inspect()).enqueued]).toEqual([[], 0])
 

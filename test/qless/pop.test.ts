@@ -27,7 +27,7 @@ describe('TestPop', () => {
     const job = await putAndPop('a')
 
     expect(job).toMatchObject({ id: 'a', attempt: 1, expiresAtMs: START_MS + MINUTE })
-    expect(await queue.jobs.find('a')).toMatchObject({
+    expect(await queue.jobs.get('a')).toMatchObject({
       state: 'claimed',
       attempts: 1,
       token: job.token,
@@ -121,7 +121,7 @@ describe('TestPop', () => {
     const [job] = await pop({ limit: 10 })
     expect(await popIds()).toEqual([])
 
-    await job?.bury()
+    await job?.fail()
 
     expect(await popIds()).toEqual(['b'])
   })

@@ -13,8 +13,8 @@ describe('TestPut', () => {
     ['maxAttempts', 'mail', { maxAttempts: 0 }],
     ['tags', 'mail', { tags: 'urgent' }],
     ['tags', 'mail', { tags: Array.from({ length: 21 }, (_, at) => `${at}`) }],
-    ['parents', 'mail', { parents: 'a' }],
-    ['ifParentFails', 'mail', { ifParentFails: 'wait' }],
+    ['dependencies', 'mail', { dependencies: 'a' }],
+    ['onDependencyFailure', 'mail', { onDependencyFailure: 'wait' }],
     ['options.retries', 'mail', { retries: 5 }],
   ])('test_malformed: an enqueue names what is wrong: %s of %j %j', async (argument, name, options) => {
     const { queue, count } = await begin()
@@ -30,7 +30,7 @@ describe('TestPut', () => {
     const { queue, put } = await begin()
     await put('a')
 
-    expect(await queue.jobs.find('a')).toMatchObject({
+    expect(await queue.jobs.get('a')).toMatchObject({
       id: 'a',
       name: 'mail',
       payload: { to: 'a' },
@@ -62,46 +62,46 @@ describe('TestPut', () => {
     const { queue, put } = await begin()
     await put('a', { delay: '1m' })
 
-    expect(await queue.jobs.find('a')).toMatchObject({ state: 'scheduled', atMs: START_MS + 60_000 })
+    expect(await queue.jobs.get('a')).toMatchObject({ state: 'scheduled', atMs: START_MS + 60_000 })
   })
 
   test('test_put_retries: a job has as many attempts as was said', async () => {
     const { queue, put } = await begin()
     await put('a', { maxAttempts: 2 })
 
-    expect(await queue.jobs.find('a')).toMatchObject({ maxAttempts: 2 })
+    expect(await queue.jobs.get('a')).toMatchObject({ maxAttempts: 2 })
   })
 
   test('test_put_tags: a job has the tags that were named', async () => {
     const { queue, put } = await begin()
     await put('a', { tags: ['some', 'tags'] })
 
-    expect(await queue.jobs.find('a')).toMatchObject({ tags: ['some', 'tags'] })
+    expect(await queue.jobs.get('a')).toMatchObject({ tags: ['some', 'tags'] })
   })
 
   test('test_put_priority: a job has the priority that was named', async () => {
     const { queue, put } = await begin()
     await put('a', { priority: 1 })
 
-    expect(await queue.jobs.find('a')).toMatchObject({ priority: 1 })
+    expect(await queue.jobs.get('a')).toMatchObject({ priority: 1 })
   })
 
   test('test_put_depends: a job tells what it waits for', async () => {
     const { queue, put, stateOf } = await begin()
     await put('a')
-    await put('b', { parents: ['a'] })
+    await put('b', { dependsOn: ['a'] })
 
     expect(await stateOf('b')).toBe('blocked')
-    expect(await queue.jobs.parents('b')).toMatchObject([{ id: 'a', state: 'pending' }])
+    expect(await queue.jobs.dependencies('b')).toMatchObject([{ id: 'a', state: 'pending' }])
   })
 
-  test('test_put_depends_with_delay: a job with parents and a delay is blocked first', async () => {
+  test('test_put_depends_with_delay: a job with dependencies and a delay is blocked first', async () => {
     const { queue, put, stateOf } = await begin()
     await put('a')
-    await put('b', { parents: ['a'], delay: '1m' })
+    await put('b', { dependsOn: ['a'], delay: '1m' })
 
     expect(await stateOf('b')).toBe('blocked')
-    expect(await queue.jobs.parents('b')).toMatchObject([{ id: 'a', state: 'pending' }])
+    expect(await queue.jobs.dependencies('b')).toMatchObject([{ id: 'a', state: 'pending' }])
   })
 
   test('test_move: no put moves a job; in another queue the same id is another job', async () => {
@@ -121,8 +121,8 @@ describe('TestPut', () => {
     await put('replaced', { priority: 1, tags: ['first'], unique })
     await queue.enqueue('mail', { to: 'new' }, { priority: 2, unique })
 
-    expect(await queue.jobs.find('kept')).toMatchObject({ priority: 1, tags: ['first'] })
-    expect(await queue.jobs.find('replaced')).toMatchObject({
+    expect(await queue.jobs.get('kept')).toMatchObject({ priority: 1, tags: ['first'] })
+    expect(await queue.jobs.get('replaced')).toMatchObject({
       payload: { to: 'new' },
       priority: 2,
       tags: [],

@@ -39,7 +39,7 @@ describe('TestQueue', () => {
   test('test_depends: jobs that wait for others are counted', async () => {
     const { put, pop, count } = await begin()
     await put('a')
-    await put('b', { parents: ['a'] })
+    await put('b', { dependsOn: ['a'] })
     expect([await count('ready'), await count('blocked')]).toEqual([1, 1])
 
     await (await pop())[0]?.ack()
@@ -86,7 +86,7 @@ describe('TestQueue', () => {
     const next = await another()
     expect(await next.inspect()).toMatchObject({ beganAtMs: null, ready: 0 })
 
-    await (await putAndPop('a')).advance({ queue: next.name, ...mail })
+    await (await putAndPop('a')).ackAndEnqueue({ queue: next.name, ...mail })
     await until(async () => (await next.inspect()).ready === 1)
 
     expect((await next.inspect()).beganAtMs).toBeGreaterThan(0)

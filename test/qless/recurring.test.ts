@@ -71,7 +71,7 @@ describe('TestRecurring', () => {
     const [job] = await pop()
 
     expect(job).toMatchObject(options)
-    expect(await queue.jobs.find(job?.id ?? '')).toMatchObject(options)
+    expect(await queue.jobs.get(job?.id ?? '')).toMatchObject(options)
   })
 
   test('test_backlog: of the runs that were missed so many are made up for, the latest ones', async () => {
@@ -92,7 +92,7 @@ describe('TestRecurring', () => {
     const options = { priority: 1, maxAttempts: 7, tags: ['some', 'tags'] } as const
     await queue.recurring.set('a', { ...mail, every: '1m', offset: '5s', missed: { upTo: 3 }, ...options })
 
-    expect(await queue.recurring.find('a')).toMatchObject({
+    expect(await queue.recurring.get('a')).toMatchObject({
       ...mail,
       ...options,
       id: 'a',
@@ -100,7 +100,7 @@ describe('TestRecurring', () => {
       runs: 0,
       lastAtMs: null,
     })
-    expect(await queue.recurring.find('b')).toBeNull()
+    expect(await queue.recurring.get('b')).toBeNull()
   })
 
   test.each([
@@ -157,7 +157,7 @@ describe('TestRecurring', () => {
     expect(await place.queue.recurring.remove('a')).toBe(true)
     await place.clock.advance(DAY)
 
-    expect([await runs(place), await place.queue.recurring.find('a')]).toEqual([[], null])
+    expect([await runs(place), await place.queue.recurring.get('a')]).toEqual([[], null])
   })
 
   test('test_empty_array_data: an empty list as payload stays one', async () => {
@@ -166,7 +166,7 @@ describe('TestRecurring', () => {
     await queue.recurring.set('a', { name: 'list', payload: [], every: '1m' })
     await clock.advance(MINUTE)
 
-    expect((await queue.recurring.find('a'))?.payload).toEqual([])
+    expect((await queue.recurring.get('a'))?.payload).toEqual([])
     expect((await queue.claim())[0]?.payload).toEqual([])
   })
 
@@ -189,7 +189,7 @@ describe('TestRecurring', () => {
     await place.clock.advance(30 * SECOND)
 
     expect(await runs(place)).toEqual([90 * SECOND])
-    expect(await place.queue.recurring.find('a')).toMatchObject({ runs: 2 })
+    expect(await place.queue.recurring.get('a')).toMatchObject({ runs: 2 })
   })
 
   test('test_rerecur_move: set in another queue it is another one', async () => {

@@ -8,7 +8,7 @@ describe('TestRetries', () => {
     await clock.advance(MINUTE)
     await pop()
 
-    expect(await queue.jobs.find('a')).toMatchObject({ attempts: 2, maxAttempts: 5 })
+    expect(await queue.jobs.get('a')).toMatchObject({ attempts: 2, maxAttempts: 5 })
   })
 
   test('test_move_failed_retries: a job without attempts left is dead, and requeued it is ready again', async () => {
@@ -27,7 +27,7 @@ describe('TestRetries', () => {
     await putAndPop('a', { maxAttempts: 5 })
     await clock.advance(MINUTE)
     const [second] = await pop()
-    await second?.advance({ name: 'mail', payload: { to: 'b' }, id: 'b', maxAttempts: 5 })
+    await second?.ackAndEnqueue({ name: 'mail', payload: { to: 'b' }, id: 'b', maxAttempts: 5 })
 
     expect(await pop()).toMatchObject([{ id: 'b', attempt: 1, maxAttempts: 5 }])
   })
@@ -38,7 +38,7 @@ describe('TestRetries', () => {
     await clock.advance(MINUTE)
     const [second] = await pop()
     expect(second?.attempt).toBe(2)
-    await second?.bury()
+    await second?.fail()
     await queue.jobs.requeue(['a'])
 
     expect(await pop()).toMatchObject([{ id: 'a', attempt: 1, maxAttempts: 5 }])
@@ -67,18 +67,18 @@ describe('TestRetry', () => {
     const { queue, put, stateOf } = await begin()
     await put('a')
 
-    expect(await queue.settle.retry([guessed('a')])).toMatchObject([{ outcome: 'lost' }])
+    expect(await queue.byToken.retry([guessed('a')])).toMatchObject([{ outcome: 'lost' }])
 
     expect(await stateOf('a')).toBe('ready')
   })
 
   test('test_retry_completed: a job that is done is not retried', async () => {
     const { queue, putAndPop, stateOf } = await begin()
-    await queue.settings.set({ keep: { count: 1 } })
+    await queue.settings.set({ retention: { count: 1 } })
     const { id, token } = await putAndPop('a')
-    await queue.settle.ack([{ id, token }])
+    await queue.byToken.ack([{ id, token }])
 
-    expect(await queue.settle.retry([{ id, token }])).toEqual([{ outcome: 'lost', reason: 'acked' }])
+    expect(await queue.byToken.retry([{ id, token }])).toEqual([{ outcome: 'lost', reason: 'acked' }])
 
     expect(await stateOf('a')).toBe('done')
   })
@@ -86,12 +86,12 @@ describe('TestRetry', () => {
   test('test_retry_failed: a dead job is not retried; its attempt is told that it is buried', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     const { id, token } = await putAndPop('a')
-    await queue.settle.bury([{ id, token, kind: 'BadAddress' }])
+    await queue.byToken.fail([{ id, token, kind: 'BadAddress' }])
 
-    expect(await queue.settle.retry([{ id, token }])).toEqual([{ outcome: 'buried' }])
+    expect(await queue.byToken.retry([{ id, token }])).toEqual([{ outcome: 'dead' }])
 
     expect(await stateOf('a')).toBe('dead')
-    expect(await queue.jobs.failures()).toMatchObject([{ kind: 'BadAddress', count: 1 }])
+    expect(await queue.dead.list()).toMatchObject([{ kind: 'BadAddress', count: 1 }])
   })
 
   test('test_retry_otherowner: a job is not retried by an attempt that has lost it', async () => {
@@ -107,14 +107,14 @@ describe('TestRetry', () => {
 
   test.each([
     ['test_retry_complete', 'ack'],
-    ['test_retry_fail', 'bury'],
+    ['test_retry_fail', 'fail'],
     ['test_retry_heartbeat', 'extend'],
   ] as const)('%s: after a retry the attempt has no %s any more', async (_, call) => {
     const { queue, putAndPop, stateOf } = await begin()
     const { id, token } = await putAndPop('a', { backoff: 'none' })
-    await queue.settle.retry([{ id, token }])
+    await queue.byToken.retry([{ id, token }])
 
-    const answer = await queue.settle[call]([{ id, token }])
+    const answer = await queue.byToken[call]([{ id, token }])
 
     expect('jobs' in answer ? answer.jobs : answer).toEqual([{ outcome: 'lost', reason: 'retried' }])
     expect(await stateOf('a')).toBe('ready')
@@ -123,17 +123,17 @@ describe('TestRetry', () => {
   test('test_retry_nonexistent: a job that is not known is not retried', async () => {
     const { queue } = await begin()
 
-    expect(await queue.settle.retry([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
+    expect(await queue.byToken.retry([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
   })
 
   test('test_retry_group_message: the last retry says of what the job is dead', async () => {
     const { queue, putAndPop, pop } = await begin()
     const failure = { kind: 'Throttled', message: 'come back later' }
     expect(await (await putAndPop('a', { maxAttempts: 2, backoff: 'none' })).retry(failure)).toBe('retried')
-    expect(await (await pop())[0]?.retry(failure)).toBe('buried')
+    expect(await (await pop())[0]?.retry(failure)).toBe('dead')
 
-    expect(await queue.jobs.find('a')).toMatchObject({ state: 'dead', attempts: 2, failure })
-    expect(await queue.jobs.failures()).toMatchObject([{ kind: 'Throttled', count: 1 }])
+    expect(await queue.jobs.get('a')).toMatchObject({ state: 'dead', attempts: 2, failure })
+    expect(await queue.dead.list()).toMatchObject([{ kind: 'Throttled', count: 1 }])
   })
 
   test('test_retry_delay: a retry with a delay is scheduled, and not claimed before', async () => {
@@ -152,7 +152,7 @@ describe('TestRetry', () => {
     const { putAndPop, another, stateOf } = await begin()
     const { id, token } = await putAndPop('a')
 
-    expect(await (await another()).settle.retry([{ id, token }])).toEqual([
+    expect(await (await another()).byToken.retry([{ id, token }])).toEqual([
       { outcome: 'lost', reason: 'absent' },
     ])
 
@@ -165,7 +165,7 @@ describe('TestRetry', () => {
     const outcomes: unknown[] = []
     for (let attempt = 1; attempt <= 3; attempt++) outcomes.push(await (await pop())[0]?.retry())
 
-    expect(outcomes).toEqual(['retried', 'retried', 'buried'])
-    expect(await queue.jobs.failures()).toMatchObject([{ kind: 'retried', count: 1 }])
+    expect(outcomes).toEqual(['retried', 'retried', 'dead'])
+    expect(await queue.dead.list()).toMatchObject([{ kind: 'retried', count: 1 }])
   })
 })

@@ -48,18 +48,18 @@ describe('TestStats', () => {
   test('test_failed: failures are counted for ever, and what is dead now beside them', async () => {
     const { queue, putAndPop, count } = await begin()
     const job = await putAndPop('a')
-    await job.bury({ kind: 'odd' })
-    expect([(await queue.stats()).total.buried, await count('dead')]).toEqual([1, 1])
+    await job.fail({ kind: 'odd' })
+    expect([(await queue.stats()).total.failed, await count('dead')]).toEqual([1, 1])
 
-    await queue.jobs.requeueFailed('odd')
+    await queue.dead.requeue('odd')
 
-    expect([(await queue.stats()).total.buried, await count('dead')]).toEqual([1, 0])
+    expect([(await queue.stats()).total.failed, await count('dead')]).toEqual([1, 0])
   })
 
   test('test_failed_cancel: a dead job that is cancelled was buried, and is dead no more', async () => {
     const { queue, putAndPop, count } = await begin()
     const job = await putAndPop('a')
-    await job.bury()
+    await job.fail()
     await queue.jobs.cancel(['a'])
 
     expect((await queue.stats()).total).toMatchObject({ buried: 1, cancelled: 1 })
@@ -77,14 +77,14 @@ describe('TestStats', () => {
   test('test_original_day: what was counted stays with its day, also when the job is requeued later', async () => {
     const { queue, putAndPop, clock } = await begin()
     const job = await putAndPop('a')
-    await job.bury({ kind: 'odd' })
+    await job.fail({ kind: 'odd' })
     await clock.advance(1.5 * DAY)
-    await queue.jobs.requeueFailed('odd')
+    await queue.dead.requeue('odd')
 
     const { periods, total } = await queue.stats({ by: 'day', last: 3 })
 
-    expect(total.buried).toBe(1)
-    expect(periods.at(-1)?.buried).toBe(0)
+    expect(total.failed).toBe(1)
+    expect(periods.at(-1)?.failed).toBe(0)
   })
 
   test('test_failed_retries: a retry of the last attempt is counted as a burial', async () => {

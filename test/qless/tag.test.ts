@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { begin, MINUTE, type Place, refusalOf } from './fixture.ts'
 
 async function tagsOf({ queue }: Place, id: string): Promise<readonly string[] | undefined> {
-  return (await queue.jobs.find(id))?.tags
+  return (await queue.jobs.get(id))?.tags
 }
 
 async function tagged({ queue }: Place, tag: string): Promise<string[]> {
@@ -106,7 +106,7 @@ describe('TestTag', () => {
 
   test('test_expired_jobs: a job that was kept and is too old is not found by its tags', async () => {
     const place = await begin()
-    await place.queue.settings.set({ keep: { age: '1m' } })
+    await place.queue.settings.set({ retention: { age: '1m' } })
     await (await place.putAndPop('a', { tags: ['foo'] })).ack()
     expect(await tagged(place, 'foo')).toEqual(['a'])
     await place.clock.advance(MINUTE)
@@ -117,7 +117,7 @@ describe('TestTag', () => {
 
   test('test_expired_count_jobs: a job that is one too many to be kept is not found by its tags', async () => {
     const place = await begin()
-    await place.queue.settings.set({ keep: { count: 1 } })
+    await place.queue.settings.set({ retention: { count: 1 } })
     await (await place.putAndPop('a', { tags: ['foo'] })).ack()
     expect(await tagged(place, 'foo')).toEqual(['a'])
     await place.clock.advance(1)

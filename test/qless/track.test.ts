@@ -51,18 +51,18 @@ describe('TestTrack', () => {
     await putAndPop('a')
     await queue.jobs.track('a')
 
-    expect(await queue.jobs.find('a')).toMatchObject({ isTracked: true })
+    expect(await queue.jobs.get('a')).toMatchObject({ isTracked: true })
     expect((await queue.jobs.list('claimed')).jobs).toMatchObject([{ id: 'a', isTracked: true }])
   })
 
   test('test_jobs_untracked: a job says that it is not tracked', async () => {
     const { queue, putAndPop } = await begin()
     await putAndPop('a')
-    expect(await queue.jobs.find('a')).toMatchObject({ isTracked: false })
+    expect(await queue.jobs.get('a')).toMatchObject({ isTracked: false })
 
     await queue.jobs.track('a')
     await queue.jobs.untrack('a')
 
-    expect(await queue.jobs.find('a')).toMatchObject({ isTracked: false })
+    expect(await queue.jobs.get('a')).toMatchObject({ isTracked: false })
   })
 })

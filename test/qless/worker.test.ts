@@ -60,7 +60,7 @@ describe('TestWorker', () => {
     const { id, token } = await place.putAndPop('a')
     const elsewhere = (await setup()).redis.queue(place.name)
 
-    const { jobs } = await elsewhere.settle.extend([{ id, token }], '1h')
+    const { jobs } = await elsewhere.byToken.extend([{ id, token }], '1h')
 
     expect(jobs).toEqual([{ outcome: 'extended' }])
   })
@@ -89,14 +89,14 @@ describe('TestWorker', () => {
     await place.queue.jobs.cancel(['a'])
     expect([await atWork(place), await place.stateOf('a')]).toEqual([[['a', token]], 'stopping'])
 
-    await place.queue.settle.release([{ id, token }])
+    await place.queue.byToken.release([{ id, token }])
 
     expect([await atWork(place), await place.stateOf('a')]).toEqual([[], 'absent'])
   })
 
   test('test_failed: a job that is dead is at work no more', async () => {
     const place = await begin()
-    await (await place.putAndPop('a')).bury()
+    await (await place.putAndPop('a')).fail()
 
     expect(await atWork(place)).toEqual([])
   })

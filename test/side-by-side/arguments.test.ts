@@ -15,26 +15,29 @@ type Call<Value> = (redis: Perilune, value: Value) => unknown
 
 describe('a token is a whole number from 1 on', () => {
   const calls: [string, Call<number>][] = [
-    ['lock.release', (redis, token) => redis.lock('a').release(token)],
-    ['lock.extend', (redis, token) => redis.lock('a').extend(token, '1m')],
-    ['lock.shared.release', (redis, token) => redis.lock('a').shared.release(token)],
-    ['semaphore.release', (redis, token) => redis.semaphore('a', { limit: 1 }).release(token)],
-    ['semaphore.extend', (redis, token) => redis.semaphore('a', { limit: 1 }).extend(token, '1m')],
+    ['lock.release', (redis, token) => redis.lock('a').byToken.release(token)],
+    ['lock.extend', (redis, token) => redis.lock('a').byToken.extend(token, '1m')],
+    ['lock.shared.release', (redis, token) => redis.lock('a').shared.byToken.release(token)],
+    ['semaphore.release', (redis, token) => redis.semaphore('a', { limit: 1 }).byToken.release(token)],
+    ['semaphore.extend', (redis, token) => redis.semaphore('a', { limit: 1 }).byToken.extend(token, '1m')],
     ['fenced.set', (redis, token) => redis.fenced('a').set(1, token)],
-    ['once.complete', (redis, token) => redis.once('a').complete('k', token, 1)],
-    ['once.extend', (redis, token) => redis.once('a').extend('k', token, '1m')],
-    ['once.release', (redis, token) => redis.once('a').release('k', token)],
-    ['feed.settle.ack', (redis, token) => redis.feed('a').settle.ack([{ token }])],
-    ['feed.settle.extend', (redis, token) => redis.feed('a').settle.extend([{ token }])],
-    ['feed.settle.release', (redis, token) => redis.feed('a').settle.release([{ token }])],
-    ['feed.findClaim', (redis, token) => redis.feed('a').findClaim(token)],
+    ['once.complete', (redis, token) => redis.once('a').byToken.complete('k', token, 1)],
+    ['once.extend', (redis, token) => redis.once('a').byToken.extend('k', token, '1m')],
+    ['once.release', (redis, token) => redis.once('a').byToken.release('k', token)],
+    ['feed.settle.ack', (redis, token) => redis.feed('a').byToken.ack([{ token }])],
+    ['feed.settle.extend', (redis, token) => redis.feed('a').byToken.extend([{ token }])],
+    ['feed.settle.release', (redis, token) => redis.feed('a').byToken.release([{ token }])],
+    ['feed.findClaim', (redis, token) => redis.feed('a').byToken.get({ token })],
     [
       'partitionedFeed.settle.ack',
-      (redis, token) => redis.partitionedFeed('a').settle.ack([{ partition: 0, token }]),
+      (redis, token) => redis.feed('a', { partitions: 16 }).byToken.ack([{ partition: 0, token }]),
     ],
-    ['partitionedFeed.findClaim', (redis, token) => redis.partitionedFeed('a').findClaim(0, token)],
-    ['queue.settle.ack', (redis, token) => redis.queue('a').settle.ack([{ id: 'b', token }])],
-    ['queue.settle.release', (redis, token) => redis.queue('a').settle.release([{ id: 'b', token }])],
+    [
+      'partitionedFeed.findClaim',
+      (redis, token) => redis.feed('a', { partitions: 16 }).byToken.get({ partition: 0, token: token }),
+    ],
+    ['queue.settle.ack', (redis, token) => redis.queue('a').byToken.ack([{ id: 'b', token }])],
+    ['queue.settle.release', (redis, token) => redis.queue('a').byToken.release([{ id: 'b', token }])],
     ['rateLimit.release', (redis, token) => redis.rateLimit('a', PLACES).release('ada', token)],
     ['rateLimit.refund', (redis, token) => redis.rateLimit('a', PLACES).refund('ada', { token })],
   ]
@@ -48,19 +51,22 @@ describe('a token is a whole number from 1 on', () => {
 describe('a lease lasts 10 ms to 30 days', () => {
   const calls: [string, Call<Duration>][] = [
     ['lock', (redis, lease) => redis.lock('a', { lease })],
-    ['lock.extend', (redis, lease) => redis.lock('a').extend(1, lease)],
+    ['lock.extend', (redis, lease) => redis.lock('a').byToken.extend(1, lease)],
     ['locks', (redis, lease) => redis.locks(['a', 'b'], { lease })],
     ['election', (redis, lease) => redis.election('a', { lease })],
     ['semaphore', (redis, lease) => redis.semaphore('a', { limit: 1, lease })],
-    ['semaphore.extend', (redis, lease) => redis.semaphore('a', { limit: 1 }).extend(1, lease)],
+    ['semaphore.extend', (redis, lease) => redis.semaphore('a', { limit: 1 }).byToken.extend(1, lease)],
     ['once', (redis, lease) => redis.once('a', { lease })],
-    ['once.extend', (redis, lease) => redis.once('a').extend('k', 1, lease)],
+    ['once.extend', (redis, lease) => redis.once('a').byToken.extend('k', 1, lease)],
     ['feed.claim', (redis, lease) => redis.feed('a').claim({ lease })],
-    ['feed.settle.extend', (redis, lease) => redis.feed('a').settle.extend([{ token: 1 }], lease)],
+    ['feed.settle.extend', (redis, lease) => redis.feed('a').byToken.extend([{ token: 1 }], lease)],
     ['queue.claim', (redis, lease) => redis.queue('a').claim({ lease })],
-    ['queue.settle.extend', (redis, lease) => redis.queue('a').settle.extend([{ id: 'b', token: 1 }], lease)],
+    [
+      'queue.settle.extend',
+      (redis, lease) => redis.queue('a').byToken.extend([{ id: 'b', token: 1 }], lease),
+    ],
     ['queue.work', (redis, lease) => redis.queue('a').work({}, { lease })],
-    ['partitionedFeed.claim', (redis, lease) => redis.partitionedFeed('a').claim({ lease })],
+    ['partitionedFeed.claim', (redis, lease) => redis.feed('a', { partitions: 16 }).claim({ lease })],
     ['rateLimit', (redis, lease) => redis.rateLimit('a', { limits: { b: { ...PLACES, lease } } })],
   ]
 
@@ -74,7 +80,7 @@ describe('a lease lasts 10 ms to 30 days', () => {
 
 describe('an option of a wrong value is named by itself', () => {
   const calls: [string, string, (redis: Perilune) => unknown][] = [
-    ['lock', 'order', (redis) => redis.lock('a', { order: 'odd' as 'fair' })],
+    ['lock', 'fair', (redis) => redis.lock('a', { fair: 'odd' as never })],
     ['semaphore', 'limit', (redis) => redis.semaphore('a', { limit: 0 })],
     ['rateLimit', 'limit', (redis) => redis.rateLimit('a', { limit: 0, window: '1s' })],
     ['rateLimit', 'lease', (redis) => redis.rateLimit('a', { ...PLACES, lease: '0s' })],
@@ -83,8 +89,8 @@ describe('an option of a wrong value is named by itself', () => {
       'limits.b.limit',
       (redis) => redis.rateLimit('a', { limits: { b: { ...PLACES, limit: 0 } } }),
     ],
-    ['feed', 'keep.count', (redis) => redis.feed('a', { keep: 0 })],
-    ['once', 'keepResult', (redis) => redis.once('a', { keepResult: '0s' })],
+    ['feed', 'keep.count', (redis) => redis.feed('a', { retention: 0 })],
+    ['once', 'resultTtl', (redis) => redis.once('a', { resultTtl: '0s' })],
     ['feed.read', 'limit', (redis) => redis.feed('a').read({ limit: 0 })],
     ['lock.acquire', 'wait', (redis) => redis.lock('a').acquire({ wait: '2h' })],
     ['queue.claim', 'limit', (redis) => redis.queue('a').claim({ limit: 0 })],
@@ -110,37 +116,40 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['feed.tail', (redis) => redis.feed('a').tail(odd).next()],
     ['feed.remove', (redis) => redis.feed('a').remove([], odd)],
     ['feed.claim', (redis) => redis.feed('a').claim(odd)],
-    ['feed.settle.extend', (redis) => redis.feed('a').settle.extend([{ token: 1 }], '1m', odd)],
-    ['feed.take', (redis) => redis.feed('a').take(odd)],
+    ['feed.settle.extend', (redis) => redis.feed('a').byToken.extend([{ token: 1 }], '1m', odd)],
+    ['feed.take', (redis) => redis.feed('a').pop(odd)],
     ['feed.subscriber', (redis) => redis.feed('a').subscriber('b', odd)],
-    ['subscriber.advance', (redis) => redis.feed('a').subscriber('b').advance('1-1', odd)],
+    ['subscriber.advance', (redis) => redis.feed('a').subscriber('b').commit('1-1', odd)],
     ['subscriber.page', (redis) => redis.feed('a').subscriber('b').page(odd)],
     ['subscriber.read', (redis) => redis.feed('a').subscriber('b').read(odd).next()],
-    ['partitionedFeed', (redis) => redis.partitionedFeed('a', odd)],
-    ['partitionedFeed.append', (redis) => redis.partitionedFeed('a').append(1, odd)],
-    ['partitionedFeed.read', (redis) => redis.partitionedFeed('a').read(odd)],
-    ['partitionedFeed.tail', (redis) => redis.partitionedFeed('a').tail(odd).next()],
-    ['partitionedFeed.subscriber', (redis) => redis.partitionedFeed('a').subscriber('b', odd)],
+    ['partitionedFeed', (redis) => redis.feed('a', odd)],
+    ['partitionedFeed.append', (redis) => redis.feed('a', { partitions: 16 }).append(1, odd)],
+    ['partitionedFeed.read', (redis) => redis.feed('a', { partitions: 16 }).read(odd)],
+    ['partitionedFeed.tail', (redis) => redis.feed('a', { partitions: 16 }).tail(odd).next()],
+    ['partitionedFeed.subscriber', (redis) => redis.feed('a', { partitions: 16 }).subscriber('b', odd)],
     [
       'partitionedSubscriber.advance',
-      (redis) => redis.partitionedFeed('a').subscriber('b').advance('1-1', odd),
+      (redis) => redis.feed('a', { partitions: 16 }).subscriber('b').commit('1-1', odd),
     ],
-    ['partitionedSubscriber.page', (redis) => redis.partitionedFeed('a').subscriber('b').page(odd)],
-    ['partitionedSubscriber.read', (redis) => redis.partitionedFeed('a').subscriber('b').read(odd).next()],
-    ['partitionedFeed.remove', (redis) => redis.partitionedFeed('a').remove([], odd)],
-    ['partitionedFeed.claim', (redis) => redis.partitionedFeed('a').claim(odd)],
+    ['partitionedSubscriber.page', (redis) => redis.feed('a', { partitions: 16 }).subscriber('b').page(odd)],
+    [
+      'partitionedSubscriber.read',
+      (redis) => redis.feed('a', { partitions: 16 }).subscriber('b').read(odd).next(),
+    ],
+    ['partitionedFeed.remove', (redis) => redis.feed('a', { partitions: 16 }).remove([], odd)],
+    ['partitionedFeed.claim', (redis) => redis.feed('a', { partitions: 16 }).claim(odd)],
     [
       'partitionedFeed.settle.extend',
-      (redis) => redis.partitionedFeed('a').settle.extend([{ partition: 0, token: 1 }], '1m', odd),
+      (redis) => redis.feed('a', { partitions: 16 }).byToken.extend([{ partition: 0, token: 1 }], '1m', odd),
     ],
-    ['partitionedFeed.take', (redis) => redis.partitionedFeed('a').take(odd)],
+    ['partitionedFeed.take', (redis) => redis.feed('a', { partitions: 16 }).pop(odd)],
     ['catalog.list', (redis) => redis.catalog('a').list(odd)],
     ['lock', (redis) => redis.lock('a', odd)],
     ['lock.acquire', (redis) => redis.lock('a').acquire(odd)],
     ['lock.run', (redis) => redis.lock('a').run(() => 1, odd)],
-    ['lock.lend', (redis) => redis.lock('a').lend(odd)],
+    ['lock.lend', (redis) => redis.lock('a').acquireDetached(odd)],
     ['lock.shared.acquire', (redis) => redis.lock('a').shared.acquire(odd)],
-    ['lock.shared.lend', (redis) => redis.lock('a').shared.lend(odd)],
+    ['lock.shared.lend', (redis) => redis.lock('a').shared.acquireDetached(odd)],
     ['locks', (redis) => redis.locks(['a'], odd)],
     ['locks.run', (redis) => redis.locks(['a']).run(() => 1, odd)],
     ['locks.acquire', (redis) => redis.locks(['a']).acquire(odd)],
@@ -151,11 +160,11 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['semaphore.tryAcquire', (redis) => redis.semaphore('a', { limit: 1 }).tryAcquire(odd)],
     ['semaphore.acquire', (redis) => redis.semaphore('a', { limit: 1 }).acquire(odd)],
     ['semaphore.run', (redis) => redis.semaphore('a', { limit: 1 }).run(() => 1, odd)],
-    ['semaphore.lend', (redis) => redis.semaphore('a', { limit: 1 }).lend(odd)],
+    ['semaphore.lend', (redis) => redis.semaphore('a', { limit: 1 }).acquireDetached(odd)],
     ['once', (redis) => redis.once('a', odd)],
     ['once.run', (redis) => redis.once('a').run('k', () => 1, odd)],
     ['once.begin', (redis) => redis.once('a').begin('k', odd)],
-    ['once.lend', (redis) => redis.once('a').lend('k', odd)],
+    ['once.lend', (redis) => redis.once('a').beginDetached('k', odd)],
     ['cache', (redis) => redis.cache('a', odd)],
     ['cache.get', (redis) => redis.cache('a').get('k', () => 1, odd)],
     ['cache.getMany', (redis) => redis.cache('a').getMany(['k'], () => new Map(), odd)],
@@ -165,7 +174,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['queue.claim', (redis) => redis.queue('a').claim(odd)],
     ['queue.work', (redis) => redis.queue('a').work({}, odd)],
     ['queue.jobs.list', (redis) => redis.queue('a').jobs.list('ready', odd)],
-    ['queue.lend', (redis) => redis.queue('a').lend(odd)],
+    ['queue.lend', (redis) => redis.queue('a').claimDetached(odd)],
     ['queue.events', (redis) => redis.queue('a').events(odd).next()],
     ['queue.stats', (redis) => redis.queue('a').stats(odd)],
     [
@@ -182,7 +191,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['queue.recurring.list', (redis) => redis.queue('a').recurring.list(odd)],
     ['partitionedQueue', (redis) => redis.queue('b', { partitions: 2, ...odd })],
     ['partitionedQueue.claim', (redis) => redis.queue('b', { partitions: 2 }).claim(odd)],
-    ['partitionedQueue.lend', (redis) => redis.queue('b', { partitions: 2 }).lend(odd)],
+    ['partitionedQueue.lend', (redis) => redis.queue('b', { partitions: 2 }).claimDetached(odd)],
     ['partitionedQueue.events', (redis) => redis.queue('b', { partitions: 2 }).events(odd).next()],
     ['partitionedQueue.stats', (redis) => redis.queue('b', { partitions: 2 }).stats(odd)],
     ['partitionedQueue.jobs.list', (redis) => redis.queue('b', { partitions: 2 }).jobs.list('ready', odd)],
@@ -194,11 +203,11 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['autocomplete', (redis) => redis.autocomplete('a', odd)],
     ['autocomplete.add', (redis) => redis.autocomplete('a').add('b', odd)],
     ['autocomplete.suggest', (redis) => redis.autocomplete('a').suggest('b', odd)],
-    ['cache.lend', (redis) => redis.cache('a').lend('k', odd)],
-    ['cache.complete', (redis) => redis.cache('a').complete('k', 'l', 1, odd)],
+    ['cache.lend', (redis) => redis.cache('a').loadDetached('k', odd)],
+    ['cache.complete', (redis) => redis.cache('a').byToken.complete('k', 'l', 1, odd)],
     ['rateLimit', (redis) => redis.rateLimit('a', { ...PLACES, ...odd })],
     ['rateLimit.take', (redis) => redis.rateLimit('a', PLACES).take('ada', odd)],
-    ['rateLimit.peek', (redis) => redis.rateLimit('a', PLACES).peek('ada', odd)],
+    ['rateLimit.peek', (redis) => redis.rateLimit('a', PLACES).get('ada', odd)],
     ['rateLimit.refund', (redis) => redis.rateLimit('a', PLACES).refund('ada', odd)],
     ['rateLimitHeaders', () => rateLimitHeaders({ allowed: true, outage: true } as never, odd)],
     [
@@ -229,11 +238,14 @@ describe('an option that is not known is named, wherever it stands', () => {
 
   const inner: [string, (redis: Perilune) => unknown][] = [
     ['message', (redis) => redis.feed('a').appendMany([{ body: 1, ...odd }])],
-    ['message', (redis) => redis.partitionedFeed('a').appendMany([{ body: 1, ...odd }])],
-    ['claim', (redis) => redis.feed('a').settle.release([{ token: 1, ...odd }])],
-    ['claim', (redis) => redis.partitionedFeed('a').settle.ack([{ partition: 0, token: 1, ...odd }])],
-    ['keep', (redis) => redis.feed('a', { keep: odd })],
-    ['inProcess', (redis) => redis.cache('a', { inProcess: { count: 1, ...odd } })],
+    ['message', (redis) => redis.feed('a', { partitions: 16 }).appendMany([{ body: 1, ...odd }])],
+    ['claim', (redis) => redis.feed('a').byToken.release([{ token: 1, ...odd }])],
+    [
+      'claim',
+      (redis) => redis.feed('a', { partitions: 16 }).byToken.ack([{ partition: 0, token: 1, ...odd }]),
+    ],
+    ['keep', (redis) => redis.feed('a', { retention: odd })],
+    ['l1', (redis) => redis.cache('a', { l1: { count: 1, ...odd } })],
     ['hooks', (redis) => redis.cache('a', { hooks: odd })],
     ['what', (redis) => redis.cache('a').invalidate({ tag: 'b', ...odd })],
     ['limits.b', (redis) => redis.rateLimit('a', { limits: { b: { ...PLACES, ...odd } } })],
@@ -261,12 +273,12 @@ describe('an option that is not known is named, wherever it stands', () => {
     expect((await redis.feed(name).inspect()).subscribers).toBe(0)
   })
 
-  test('what would not be looked at is not known: a take has no lease, an election no order', async () => {
+  test('what would not be looked at is not known: a take has no lease, an election no fairness', async () => {
     const { redis } = setup()
-    const [lease, order] = [{ lease: '1m' } as object, { order: 'barging' } as object]
-    expect(await refusedBy(() => redis.feed('a').take(lease))).toBe('options.lease')
-    expect(await refusedBy(() => redis.partitionedFeed('a').take(lease))).toBe('options.lease')
-    expect(await refusedBy(() => redis.election('a', order))).toBe('options.order')
+    const [lease, fair] = [{ lease: '1m' } as object, { fair: false } as object]
+    expect(await refusedBy(() => redis.feed('a').pop(lease))).toBe('options.lease')
+    expect(await refusedBy(() => redis.feed('a', { partitions: 16 }).pop(lease))).toBe('options.lease')
+    expect(await refusedBy(() => redis.election('a', fair))).toBe('options.fair')
   })
 })
 
@@ -275,7 +287,7 @@ describe('what is not what a call needs is refused before anything is sent', () 
   const none = [json, JSON, 'json', null, { name: 'own', encode: String }, { ...text, name: '' }]
   const codecs: [string, (redis: Perilune, codec: Codec<never>) => unknown][] = [
     ['feed', (redis, codec) => redis.feed('a', { codec })],
-    ['partitionedFeed', (redis, codec) => redis.partitionedFeed('a', { codec })],
+    ['partitionedFeed', (redis, codec) => redis.feed('a', { codec })],
     ['queue', (redis, codec) => redis.queue('a', { codec })],
     ['partitionedQueue', (redis, codec) => redis.queue('a', { partitions: 2, codec })],
     ['once', (redis, codec) => redis.once('a', { codec })],

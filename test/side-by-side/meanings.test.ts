@@ -45,9 +45,9 @@ test('an error names the structure, its name and what it was about', async () =>
     await errorOf(lock.acquire()),
   ]
   const losses = [
-    await errorOf(lock.release(1)),
-    await errorOf(semaphore.release(1)),
-    await errorOf(once.complete('k', 1, 'late')),
+    await errorOf(lock.byToken.release(1)),
+    await errorOf(semaphore.byToken.release(1)),
+    await errorOf(once.byToken.complete('k', 1, 'late')),
     await errorOf(lostClaim(feed)),
     await errorOf(redis.rateLimit(name, PLACES).release('ada', 1)),
   ]
@@ -93,10 +93,10 @@ describe('who knows only a token settles many at once, each judged by itself, in
     ]
     const strange = { token: 1 }
 
-    const extended = await feed.settle.extend([a, strange], '1m')
+    const extended = await feed.byToken.extend([a, strange], '1m')
     expect([extended.leaseMs, extended.claims]).toEqual([60_000, [{ outcome: 'extended' }, lost]])
-    expect(await feed.settle.release([strange, a])).toEqual([lost, { outcome: 'released' }])
-    expect(await feed.settle.ack([a, b])).toEqual([lost, { outcome: 'acked', refused: [] }])
+    expect(await feed.byToken.release([strange, a])).toEqual([lost, { outcome: 'released' }])
+    expect(await feed.byToken.ack([a, b])).toEqual([lost, { outcome: 'acked', refused: [] }])
   })
 
   test('queue', async () => {
@@ -112,10 +112,10 @@ describe('who knows only a token settles many at once, each judged by itself, in
     ]
     const strange = { ...a, token: 1 }
 
-    const extended = await queue.settle.extend([a, strange], '1m')
+    const extended = await queue.byToken.extend([a, strange], '1m')
     expect([extended.leaseMs, extended.jobs]).toEqual([60_000, [{ outcome: 'extended' }, lost]])
-    expect(await queue.settle.release([strange, a])).toEqual([lost, { outcome: 'released' }])
-    expect(await queue.settle.ack([a, b])).toEqual([lost, { outcome: 'acked' }])
+    expect(await queue.byToken.release([strange, a])).toEqual([lost, { outcome: 'released' }])
+    expect(await queue.byToken.ack([a, b])).toEqual([lost, { outcome: 'acked' }])
   })
 })
 
@@ -132,28 +132,28 @@ describe('clear answers whether there was something', () => {
     [
       'partitionedFeed',
       async (redis, name) => {
-        await redis.partitionedFeed(name, { partitions: 2 }).append(1)
-        return () => redis.partitionedFeed(name, { partitions: 2 }).clear()
+        await redis.feed(name, { partitions: 2 }).append(1)
+        return () => redis.feed(name, { partitions: 2 }).clear()
       },
     ],
     [
       'lock',
       async (redis, name) => {
-        await redis.lock(name).lend()
+        await redis.lock(name).acquireDetached()
         return () => redis.lock(name).clear()
       },
     ],
     [
       'semaphore',
       async (redis, name) => {
-        await redis.semaphore(name, { limit: 1 }).lend()
+        await redis.semaphore(name, { limit: 1 }).acquireDetached()
         return () => redis.semaphore(name, { limit: 1 }).clear()
       },
     ],
     [
       'once',
       async (redis, name) => {
-        await redis.once(name).lend('k')
+        await redis.once(name).beginDetached('k')
         return () => redis.once(name).clear('k')
       },
     ],

@@ -37,7 +37,7 @@ export class Process {
     const terms = {
       partitions: 1,
       retainMs: 60_000,
-      rememberMs: 60_000,
+      idempotencyTtlMs: 60_000,
       mostDirty: 0,
       batchSize: 1,
       settleMs: 0,

@@ -35,7 +35,7 @@ test.each([
     await redis.close()
     client.disconnect()
   })
-  const counters = redis.counters(randomUUID(), { sink: place.sink(ITEMS), settleFor: '0s' })
+  const counters = redis.counters(randomUUID(), { sink: place.sink(ITEMS), fsyncGrace: '0s' })
   await counters.increment(1, 5)
 
   const flushed = await counters.flush()

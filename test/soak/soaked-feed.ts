@@ -29,7 +29,7 @@ export function guarded(redis: Perilune, name: string): SoakedFeed {
 async function* follow(feed: Feed<string>, signal: AbortSignal): AsyncGenerator<Entry> {
   let after: string | undefined
   try {
-    for await (const { id, body, marker, lostBefore } of feed.tail({ limit: 50, signal })) {
+    for await (const { id, body, cursor: marker, lostBefore } of feed.tail({ limit: 50, signal })) {
       after = marker ?? after
       yield { id, message: body, lostBefore: lostBefore === 'undecodable' ? null : lostBefore }
     }

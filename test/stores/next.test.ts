@@ -261,12 +261,12 @@ test('of many revalidations at once each takes one turn, or that of another', as
   const { redis, name } = setup()
   const cache = redis.cache(name)
   const keys: string[] = []
-  const find: NextCache['find'] = (key) => cache.find(key)
+  const find: NextCache['getEntry'] = (key) => cache.getEntry(key)
   const set: NextCache['set'] = (key, value, options) => {
     keys.push(key)
     return cache.set(key, value, options)
   }
-  const next = processOf(nextCacheHandler<IncrementalCacheValue>({ find, set }))
+  const next = processOf(nextCacheHandler<IncrementalCacheValue>({ getEntry: find, set }))
   await next().revalidateTag('first')
   await storePage(next(), '/blog', '50')
 
@@ -294,13 +294,13 @@ test('pages are kept again where the server has lost the newest turns, and not t
   const [notes, after] = [redis.cache(name), redis.cache(`${name} after`)]
   let turns = redis.cache(`${name} before`)
   const placeOf = (key: string): typeof notes => (key === 'turns' ? turns : notes)
-  const find: NextCache['find'] = (key) => placeOf(key).find(key)
+  const find: NextCache['getEntry'] = (key) => placeOf(key).getEntry(key)
   const set: NextCache['set'] = (key, value, options) => placeOf(key).set(key, value, options)
-  const next = processOf(nextCacheHandler<IncrementalCacheValue>({ find, set }))
+  const next = processOf(nextCacheHandler<IncrementalCacheValue>({ getEntry: find, set }))
   await next().revalidateTag('other')
-  const replica = await turns.find('turns')
+  const replica = await turns.getEntry('turns')
   await next().revalidateTag('a')
-  await after.set('turns', replica?.value, { version: 1, freshFor: '1d' })
+  await after.set('turns', replica?.value, { version: 1, ttl: '1d' })
   turns = after
   await nextMillisecond()
 
@@ -316,12 +316,12 @@ test('pages are kept again where the server has lost the newest turns, and not t
 test('an entry and a revalidation of a version before this one are judged by the clock', async () => {
   const { redis, name } = setup()
   const cache = redis.cache(name)
-  const find: NextCache['find'] = (key) => cache.find(key)
+  const find: NextCache['getEntry'] = (key) => cache.getEntry(key)
   const set: NextCache['set'] = (key, value, options) => {
     const { turn: _, ...rest } = value as { turn?: unknown }
     return cache.set(key, rest, options)
   }
-  const before = processOf(nextCacheHandler<IncrementalCacheValue>({ find, set }))
+  const before = processOf(nextCacheHandler<IncrementalCacheValue>({ getEntry: find, set }))
   const next = processOf(nextCacheHandler<IncrementalCacheValue>(cache))
   for (const path of ['/one', '/other']) await storePage(before(), path, path)
   await nextMillisecond()
@@ -361,7 +361,7 @@ test('while Redis is full what is kept is served, and the rest is rendered', asy
   const errors: unknown[] = []
   const onError = (error: unknown): void => void errors.push(error)
   const next = processOf(
-    nextCacheHandler<IncrementalCacheValue>({ find: (key) => cache.find(key), set }, { onError }),
+    nextCacheHandler<IncrementalCacheValue>({ getEntry: (key) => cache.getEntry(key), set }, { onError }),
   )
   await storePage(next(), '/hot', 'a')
   isFull = true

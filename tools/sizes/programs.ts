@@ -110,7 +110,7 @@ const sink = {
     return 'applied'
   },
 }
-const views = counters(at, name, { sink, settleFor: '0ms' })
+const views = counters(at, name, { sink, fsyncGrace: '0ms' })
 await views.increment('/pricing')
 await views.flush()
 assert.equal(total.get('/pricing'), 1n)`,

@@ -87,8 +87,8 @@ end
 
 -- Writes a value; see shared/cache/envelope. What is written first may be refused for lack of memory.
 local function keep_value(value, what, payload, now_ms)
-  local fresh_until_ms = now_ms + what.fresh_ms
-  local stale_until_ms = fresh_until_ms + what.stale_ms
+  local fresh_until_ms = now_ms + what.ttl_ms
+  local stale_until_ms = fresh_until_ms + what.stale_while_revalidate_ms
   local envelope = table.concat({
     string.char(VALUE_LAYOUT, what.flags),
     number_bytes(41 + #what.codec + #what.tags, 2),

@@ -61,7 +61,7 @@ local function store_dead(dead_keys, dead, bodies, entries, dead_ms)
 end
 
 -- Does so, removes as many that have expired there, and closes holes.
-local function bury_entries(dead_keys, dead, bodies, entries, dead_ms)
+local function add_dead_letters(dead_keys, dead, bodies, entries, dead_ms)
   begin_feed(dead_keys.meta, dead)
   store_dead(dead_keys, dead, bodies, entries, dead_ms)
   if has_come(dead.due_at, dead.now_ms) then

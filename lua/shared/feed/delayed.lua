@@ -97,8 +97,8 @@ local function show_due(keys, feed, most)
   return shown
 end
 
--- Adds delayed messages to the page (see shared/feed/reading), soonest first, from where the marker stopped among them, and no more
--- behind those that use up the bytes that are `left`. Answers the suffix of the marker for the next page, and whether there is more.
+-- Adds delayed messages to the page (see shared/feed/reading), soonest first, from where the cursor stopped among them, and no more
+-- behind those that use up the bytes that are `left`. Answers the suffix of the cursor for the next page, and whether there is more.
 local function read_delayed(keys, feed, start, page)
   local from = 0
   if start.id then

@@ -1,12 +1,12 @@
--- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
+-- A cursor is '<epoch>-<position>', both server microseconds: every message up to that position is
 -- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
 
-local function format_marker(epoch, position)
+local function format_cursor(epoch, position)
   return string.format('%.0f-%.0f', epoch, position)
 end
 
--- nil when the text is no marker.
-local function parse_marker(text)
+-- nil when the text is no cursor.
+local function parse_cursor(text)
   local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
   local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
   if not epoch or (rest ~= '' and not id) or #text > 70 then
@@ -21,14 +21,14 @@ local function parse_marker(text)
   }
 end
 
--- Where a reader begins, and what it has to be told; nil when `after` is not a marker.
+-- Where a reader begins, and what it has to be told; nil when `after` is not a cursor.
 local function where_to_start(feed, after)
   if after == '' then
     return { position = 0, suffix = '' }
   elseif after == 'end' then
     return { position = feed.last, suffix = '' }
   end
-  local start = parse_marker(after)
+  local start = parse_cursor(after)
   if not start then
     return nil
   end

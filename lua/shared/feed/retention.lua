@@ -1,4 +1,4 @@
--- Retention: what the log holds beyond `keep` goes, oldest first, up to the smallest marker of a
+-- Retention: what the log holds beyond `keep` goes, oldest first, up to the smallest cursor of a
 -- protected subscriber. Readers behind what went are told of the gap.
 
 local function is_surplus(surplus, entry)

@@ -105,14 +105,14 @@ end
 
 -- What comes behind the first write where jobs are done, each command once on nothing; see shared/queue/rights. Most need few of them.
 
--- Whether other jobs may be changed by the end of these: parents and children, and what was kept.
+-- Whether other jobs may be changed by the end of these: dependencies and dependents, and what was kept.
 local function change_others(queue, settings, ended)
-  if settings.keep_count + settings.keep_ms > 0 or queue.done > 0 then
+  if settings.retention_count + settings.retention_ms > 0 or queue.done > 0 then
     return true
   end
   for at = 2, #ended, 3 do
     local flags = ended[at].flags
-    if has_flag(flags, FLAGS.parent) or has_flag(flags, FLAGS.child) then
+    if has_flag(flags, FLAGS.dependency) or has_flag(flags, FLAGS.dependent) then
       return true
     end
   end

@@ -32,10 +32,10 @@ local function count_dead(kinds, queue, seq, failure)
 end
 
 -- A job that is not claimed any more dies. It keeps its id; its unique key is free. `failure`: of what `kind`, and its `message`.
-local function bury_job(keys, queue, seq, job, run, failure)
-  if has_flag(run.flags, FLAGS.parent) then
-    end_parent(keys, queue, seq, job.id, 'd', failure.kind .. '\0' .. failure.message)
-    run.flags = run.flags - FLAGS.parent
+local function end_dead(keys, queue, seq, job, run, failure)
+  if has_flag(run.flags, FLAGS.dependency) then
+    end_dependency(keys, queue, seq, job.id, 'd', failure.kind .. '\0' .. failure.message)
+    run.flags = run.flags - FLAGS.dependency
   end
   local number = count_dead(keys.kinds, queue, seq, failure)
   redis.call('ZADD', keys.dead, string.format('%.0f', queue.now_ms), seq)
@@ -49,7 +49,7 @@ local function bury_job(keys, queue, seq, job, run, failure)
     pack_failure(queue.now_ms, failure)
   )
   free_unique(keys.ids, job, seq, true)
-  queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
+  queue.dead, queue.failed = queue.dead + run.size, queue.failed + 1
 end
 
 -- A dead job goes elsewhere.
@@ -69,13 +69,13 @@ local function leave_dead(keys, queue, seq, run)
 end
 
 -- The end of a job that was claimed until now, and is dead.
-local function bury_claimed(keys, queue, seq, job, run, failure)
+local function fail_claimed(keys, queue, seq, job, run, failure)
   local kind = failure.kind
   note_history(keys.jobs, seq, run, { what = 'b', at_ms = queue.now_ms, claimed_ms = run.at_ms, kind = kind })
-  happened(queue, 'buried', seq, job, run, kind)
+  happened(queue, 'dead', seq, job, run, kind)
   local ended = { state = 'd', kind = kind, message = failure.message, result = '' }
   note_end(keys.jobs, queue, seq, job, run, ended)
-  bury_job(keys, queue, seq, job, run, failure)
+  end_dead(keys, queue, seq, job, run, failure)
 end
 
 -- Where in `failed`, from a place to before another one, the jobs begin whose number is greater. All are of one kind, and

@@ -1,14 +1,14 @@
--- Jobs that wait for others, their parents.
+-- Jobs that wait for others, their dependencies.
 --
--- A parent is named by a ref: its number, or, of another queue, 'q<queue>\1<id>'. `children` holds, all with score 0,
--- '<ref>\0<child>' for each child that waits for it, and '<ref>\0q<queue>\1<id>' for each queue that asked after it by that
--- id. `parents` holds refs: with 0, those that have ended, and whose children are not all told; with a time in
+-- A dependency is named by a ref: its number, or, of another queue, 'q<queue>\1<id>'. `children` holds, all with score 0,
+-- '<ref>\0<dependent>' for each dependent that waits for it, and '<ref>\0q<queue>\1<id>' for each queue that asked after it by that
+-- id. `parents` holds refs: with 0, those that have ended, and whose dependents are not all told; with a time in
 -- milliseconds, those of other queues, which are asked after then.
 --
 -- In the hash of jobs:
---   d<child>  '<policy><left> <delay_ms>\0<ref>\0<ref>…': what becomes of it if a parent fails (b: dies, c: is cancelled,
+--   d<dependent>  '<policy><left> <delay_ms>\0<ref>\0<ref>…': what becomes of it if a dependency fails (b: dies, c: is cancelled,
 --             r: runs nevertheless), how many it waits for, and its delay from then on
---   y<ref>    how many jobs name that parent
+--   y<ref>    how many jobs name that dependency
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
 --             id, and its result (see also shared/queue/keep-end) or what it died of
 
@@ -21,8 +21,8 @@ local function unpack_end(packed)
   return struct.unpack('>c1Hc0', packed)
 end
 
--- A parent has ended: its children are to be told; see shared/queue/settle.
-local function end_parent(keys, queue, seq, id, letter, text)
+-- A dependency has ended: its dependents are to be told; see shared/queue/settle.
+local function end_dependency(keys, queue, seq, id, letter, text)
   redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
   redis.call('ZADD', keys.parents, '0', seq)
   queue.settling = true
@@ -38,8 +38,8 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more. How many links a call takes apart is counted; see shared/queue/work.
-local function leave_parents(keys, queue, seq, stored)
+-- A dependent waits no more. How many links a call takes apart is counted; see shared/queue/work.
+local function leave_dependencies(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
     links[#links + 1] = ref .. '\0' .. seq
@@ -50,8 +50,8 @@ local function leave_parents(keys, queue, seq, stored)
   queue.work = (queue.work or 0) + #links
 end
 
--- No job names that parent any more.
-local function forget_parent(keys, ref)
+-- No job names that dependency any more.
+local function forget_dependency(keys, ref)
   redis.call('HDEL', keys.jobs, 'y' .. ref)
   -- Who has ended just now is still told of.
   if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
@@ -60,8 +60,8 @@ local function forget_parent(keys, ref)
   end
 end
 
--- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
-local function unname_parents(keys, refs)
+-- One job fewer names these dependencies, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_dependencies(keys, refs)
   local counts, left = {}, {}
   for at, ref in ipairs(refs) do
     counts[at] = 'y' .. ref
@@ -71,7 +71,7 @@ local function unname_parents(keys, refs)
       left[#left + 1] = counts[at]
       left[#left + 1] = string.format('%d', count - 1)
     else
-      forget_parent(keys, refs[at])
+      forget_dependency(keys, refs[at])
     end
   end
   if #left > 0 then
@@ -79,8 +79,8 @@ local function unname_parents(keys, refs)
   end
 end
 
--- News of a parent in another queue; nobody may want them any more.
-local function hear_of_parent(keys, queue, source, id, ended)
+-- News of a dependency in another queue; nobody may want them any more.
+local function hear_of_dependency(keys, queue, source, id, ended)
   local ref = 'q' .. source .. '\1' .. id
   if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
     redis.call('HSET', keys.jobs, 'z' .. ref, ended)
@@ -89,24 +89,24 @@ local function hear_of_parent(keys, queue, source, id, ended)
   end
 end
 
--- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, queue, seq)
+-- A job that has dependencies is no more: what was kept of those for it is dropped, if nobody else wants it.
+local function drop_dependencies(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, queue, seq, stored)
+  leave_dependencies(keys, queue, seq, stored)
   local refs = {}
   for ref in each_ref(stored) do
     refs[#refs + 1] = ref
   end
-  unname_parents(keys, refs)
+  unname_dependencies(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 
--- New children; see shared/queue/parents.
+-- New dependents; see shared/queue/dependencies.
 
--- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
+-- A dependency of this queue, by its id. Answers its ref, or nil where there is no such job.
 local function link_here(keys, queue, id)
   local seq, record, run = find_job(keys, id)
   if not seq then
@@ -116,9 +116,9 @@ local function link_here(keys, queue, id)
     link_done(keys, queue, seq, record, run)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
-    end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\0' .. message)
+    end_dependency(keys, queue, seq, read_job(record).id, 'd', kind .. '\0' .. message)
   else
-    flag_job(keys.jobs, queue, seq, record, run, FLAGS.parent)
+    flag_job(keys.jobs, queue, seq, record, run, FLAGS.dependency)
   end
   return seq
 end
@@ -132,7 +132,7 @@ local function link_elsewhere(keys, queue, ref)
   end
 end
 
--- The ref of a parent of this queue, or nil. Jobs of one call often have the same.
+-- The ref of a dependency of this queue, or nil. Jobs of one call often have the same.
 local function known_here(keys, queue, id)
   local known = queue.linked
   if not known then
@@ -145,7 +145,7 @@ local function known_here(keys, queue, id)
   return known[id] or nil
 end
 
--- Of a new job: '<ref>\0<child>' for each of its parents, and one job more that names each.
+-- Of a new job: '<ref>\0<dependent>' for each of its dependencies, and one job more that names each.
 local function store_links(keys, seq, refs)
   local links, counts = {}, {}
   for at, ref in ipairs(refs) do
@@ -160,14 +160,14 @@ local function store_links(keys, seq, refs)
   redis.call('HSET', keys.jobs, unpack(fields))
 end
 
--- Links a new job to its parents: 'l<id>' and 'q<queue>\1<id>', one behind the other with '\0' between. Answers how many
+-- Links a new job to its dependencies: 'l<id>' and 'q<queue>\1<id>', one behind the other with '\0' between. Answers how many
 -- it waits for; one that is not known is taken for done. A few commands, however many they are.
-local function link_parents(keys, queue, seq, parents, policy, delay_ms)
+local function link_dependencies(keys, queue, seq, dependencies, policy, delay_ms)
   local refs, seen = {}, {}
-  for parent in string.gmatch(parents, '[^%z]+') do
-    local ref = parent
-    if string.sub(parent, 1, 1) == 'l' then
-      ref = known_here(keys, queue, string.sub(parent, 2))
+  for dependency in string.gmatch(dependencies, '[^%z]+') do
+    local ref = dependency
+    if string.sub(dependency, 1, 1) == 'l' then
+      ref = known_here(keys, queue, string.sub(dependency, 2))
     else
       link_elsewhere(keys, queue, ref)
     end
@@ -184,7 +184,7 @@ local function link_parents(keys, queue, seq, parents, policy, delay_ms)
   return #refs
 end
 
--- A parent that is done and kept. `queue.copied`: so many bytes of results this call has copied; see shared/queue/keep-end.
+-- A dependency that is done and kept. `queue.copied`: so many bytes of results this call has copied; see shared/queue/keep-end.
 local function link_done(keys, queue, seq, record, run)
   local id, copied, result = read_job(record).id, queue.copied or 0, ''
   if copied < CALL_BYTES then
@@ -193,21 +193,21 @@ local function link_done(keys, queue, seq, record, run)
   else
     flag_job(keys.jobs, queue, seq, record, run, FLAGS.owed)
   end
-  end_parent(keys, queue, seq, id, 'f', result)
+  end_dependency(keys, queue, seq, id, 'f', result)
 end
 
--- Other parents for a child that waits; see shared/queue/parents.
+-- Other dependencies for a dependent that waits; see shared/queue/dependencies.
 
--- Whether a parent may be added to a child: it is older, or not known. Another queue is not asked here.
-local function is_older(keys, parent, seq)
-  if string.sub(parent, 1, 1) ~= 'l' then
+-- Whether a dependency may be added to a dependent: it is older, or not known. Another queue is not asked here.
+local function is_older(keys, dependency, seq)
+  if string.sub(dependency, 1, 1) ~= 'l' then
     return false
   end
-  local found = find_job(keys, string.sub(parent, 2))
+  local found = find_job(keys, string.sub(dependency, 2))
   return not found or tonumber(found) < tonumber(seq)
 end
 
--- What a child waits for: its refs, and what else stands with them.
+-- What a dependent waits for: its refs, and what else stands with them.
 local function read_wants(keys, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   local policy, delay_ms = string.match(stored, '^(%a)%d+ (%d+)')
@@ -231,8 +231,8 @@ local function save_wants(keys, seq, wants)
   return left
 end
 
-local function add_parent(keys, queue, seq, wants, parent)
-  local ref = link_here(keys, queue, string.sub(parent, 2))
+local function add_dependency(keys, queue, seq, wants, dependency)
+  local ref = link_here(keys, queue, string.sub(dependency, 2))
   for _, other in ipairs(wants.refs) do
     if other == ref then
       return
@@ -245,46 +245,46 @@ local function add_parent(keys, queue, seq, wants, parent)
   end
 end
 
-local function remove_parent(keys, seq, wants, parent)
-  local ref = parent
-  if string.sub(parent, 1, 1) == 'l' then
-    ref = find_job(keys, string.sub(parent, 2)) or ''
+local function remove_dependency(keys, seq, wants, dependency)
+  local ref = dependency
+  if string.sub(dependency, 1, 1) == 'l' then
+    ref = find_job(keys, string.sub(dependency, 2)) or ''
   end
   for at, other in ipairs(wants.refs) do
     if other == ref then
       table.remove(wants.refs, at)
       redis.call('ZREM', keys.children, ref .. '\0' .. seq)
-      unname_parents(keys, { ref })
+      unname_dependencies(keys, { ref })
       return
     end
   end
 end
 
-local function change_parent(keys, queue, seq, wants, adds, parent)
+local function change_dependency(keys, queue, seq, wants, adds, dependency)
   if adds then
-    add_parent(keys, queue, seq, wants, parent)
+    add_dependency(keys, queue, seq, wants, dependency)
   else
-    remove_parent(keys, seq, wants, parent)
+    remove_dependency(keys, seq, wants, dependency)
   end
 end
 
--- Telling children that their parents have ended; see shared/queue/parents.
+-- Telling dependents that their dependencies have ended; see shared/queue/dependencies.
 
-local PARENT_FAILED = 'parent-failed'
+local DEPENDENCY_FAILED = 'dependency-failed'
 
--- One whose parent died or was cancelled, and that waits no more. `message`: what became of the parent.
-local function bury_child(keys, queue, seq, job, run, message)
-  local entry = { what = 'b', at_ms = queue.now_ms, claimed_ms = 0, kind = PARENT_FAILED }
+-- One whose dependency died or was cancelled, and that waits no more. `message`: what became of the dependency.
+local function fail_dependent(keys, queue, seq, job, run, message)
+  local entry = { what = 'b', at_ms = queue.now_ms, claimed_ms = 0, kind = DEPENDENCY_FAILED }
   note_history(keys.jobs, seq, run, entry)
-  happened(queue, 'buried', seq, job, run, PARENT_FAILED)
+  happened(queue, 'dead', seq, job, run, DEPENDENCY_FAILED)
   count_job(queue, 'd', run.name)
-  local ended = { state = 'd', kind = PARENT_FAILED, message = message, result = '' }
+  local ended = { state = 'd', kind = DEPENDENCY_FAILED, message = message, result = '' }
   note_end(keys.jobs, queue, seq, job, run, ended)
-  bury_job(keys, queue, seq, job, run, ended)
+  end_dead(keys, queue, seq, job, run, ended)
 end
 
--- Answers whether the child became ready.
-local function settle_child(keys, queue, seq, letter, id)
+-- Answers whether the dependent became ready.
+local function settle_dependent(keys, queue, seq, letter, id)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
   local run = stored[1] and stored[2] and unpack_run(stored[2])
   if not run or run.state ~= 'w' then
@@ -293,11 +293,11 @@ local function settle_child(keys, queue, seq, letter, id)
   local job = read_job(stored[1], queue.usual)
   local policy, left, rest = string.match(stored[3], '^(%a)(%d+)(.*)$')
   if (letter == 'd' or letter == 'x') and policy ~= 'r' then
-    local parent = "parent '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
+    local dependency = "dependency '" .. id .. "' " .. (letter == 'd' and 'is dead' or 'was cancelled')
     unblock(keys, queue, seq, run)
-    leave_parents(keys, queue, seq, stored[3])
+    leave_dependencies(keys, queue, seq, stored[3])
     if policy == 'b' then
-      bury_child(keys, queue, seq, job, run, parent)
+      fail_dependent(keys, queue, seq, job, run, dependency)
     else
       cancel_job(keys, queue, seq, job, run)
     end
@@ -308,12 +308,12 @@ local function settle_child(keys, queue, seq, letter, id)
     return false
   end
   local delay_ms = tonumber(string.match(rest, '^ (%d+)'))
-  return unblock_child(keys, queue, seq, job, run, delay_ms)
+  return unblock_dependent(keys, queue, seq, job, run, delay_ms)
 end
 
 -- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
 -- once. Answers how many became ready.
-local function settle_children(keys, queue, most)
+local function settle_dependents(keys, queue, most)
   local became_ready = 0
   while most > 0 do
     local ref = redis.call('ZRANGEBYSCORE', keys.parents, '0', '0', 'LIMIT', '0', '1')[1]
@@ -327,15 +327,15 @@ local function settle_children(keys, queue, most)
     queue.moved = (queue.moved or 0) + #ended
     local told = 0
     for _, member in ipairs(members) do
-      local child = string.sub(member, #ref + 2)
+      local dependent = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
       told = told + 1
-      if string.sub(child, 1, 1) == 'q' then
-        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest))
+      if string.sub(dependent, 1, 1) == 'q' then
+        put_out_end(keys, queue, dependent, ref, letter, string.sub(ended, rest))
         if queue.moved >= CALL_BYTES then
           break
         end
-      elseif settle_child(keys, queue, child, letter, id) then
+      elseif settle_dependent(keys, queue, dependent, letter, id) then
         became_ready = became_ready + 1
       end
     end
@@ -351,8 +351,8 @@ local function settle_children(keys, queue, most)
   return became_ready
 end
 
--- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
-local function unblock_child(keys, queue, seq, job, run, delay_ms)
+-- A dependent waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+local function unblock_dependent(keys, queue, seq, job, run, delay_ms)
   unblock(keys, queue, seq, run)
   wait_again(keys, queue, seq, job, run, queue.now_ms + delay_ms)
   return delay_ms == 0

@@ -66,7 +66,7 @@ local function bring_returned(keys, queue, count)
   end
 end
 
--- Sees to what the time has brought: leases that ended, jobs that are due, parents to ask after, and runs that recur.
+-- Sees to what the time has brought: leases that ended, jobs that are due, dependencies to ask after, and runs that recur.
 -- About as many jobs become ready as are `wanted`, for others wait meanwhile.
 
 -- Whether the user may do all that is done to one of them: each is seen to as a whole. The commands, each once on nothing.
@@ -115,7 +115,7 @@ local function bring_due(keys, queue, settings, wanted)
     catch_up(keys, queue, settings)
   end
   if is_marked(queue, MARKS.dependencies) then
-    note_parents_due(keys, queue)
+    note_dependencies_due(keys, queue)
   end
   if is_marked(queue, MARKS.recurrences) and not settings.paused then
     spawn_due(keys, queue, 100)
@@ -137,10 +137,10 @@ local function next_due_ms(keys, queue, settings)
     soonest = math.min(soonest, least_of(keys.held, queue.now_ms) or math.huge)
   end
   if is_marked(queue, MARKS.dependencies) then
-    local parent = least_of(keys.parents, queue.now_ms)
+    local dependency = least_of(keys.parents, queue.now_ms)
     -- Those of other queues are asked after by somebody, who may take a moment.
-    local ask_ms = parent and math.max(parent, queue.now_ms + 1000)
-    soonest = math.min(soonest, parent == 0 and queue.now_ms or ask_ms or math.huge)
+    local ask_ms = dependency and math.max(dependency, queue.now_ms + 1000)
+    soonest = math.min(soonest, dependency == 0 and queue.now_ms or ask_ms or math.huge)
   end
   if is_marked(queue, MARKS.recurrences) and not settings.paused then
     local run = redis.pcall(
@@ -158,12 +158,12 @@ local function next_due_ms(keys, queue, settings)
   return soonest < math.huge and soonest or nil
 end
 
--- What is due of parents: children to tell, and other queues to ask.
-local function note_parents_due(keys, queue)
-  local parent = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
-  if parent == '0' then
+-- What is due of dependencies: dependents to tell, and other queues to ask.
+local function note_dependencies_due(keys, queue)
+  local dependency = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
+  if dependency == '0' then
     queue.settling = true
-  elseif parent and tonumber(parent) <= queue.now_ms then
+  elseif dependency and tonumber(dependency) <= queue.now_ms then
     queue.chores = with_flag(queue.chores, CHORES.ask_after)
   end
 end

@@ -27,11 +27,11 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
   end
-  if run and has_flag(run.flags, FLAGS.parent) then
-    end_parent(keys, queue, seq, job.id, 'x', '')
+  if run and has_flag(run.flags, FLAGS.dependency) then
+    end_dependency(keys, queue, seq, job.id, 'x', '')
   end
-  if run and has_flag(run.flags, FLAGS.child) then
-    drop_parents(keys, queue, seq)
+  if run and has_flag(run.flags, FLAGS.dependent) then
+    drop_dependencies(keys, queue, seq)
   end
 end
 
@@ -65,10 +65,10 @@ local KEPT_FOR_WAITERS_MS = 60000
 -- has not. Changes the flags of the run, which the caller writes where there still is one.
 local function note_end(jobs, queue, seq, job, run, ended)
   local is_awaited = run and has_flag(run.flags, FLAGS.awaited)
-  if not is_awaited and job.keep_result_ms == 0 then
+  if not is_awaited and job.result_ttl_ms == 0 then
     return
   end
-  local waiters, keep_ms = '', job.keep_result_ms
+  local waiters, keep_ms = '', job.result_ttl_ms
   if is_awaited then
     waiters = redis.call('HGET', jobs, 'w' .. seq) or ''
     redis.call('HDEL', jobs, 'w' .. seq)
@@ -282,14 +282,14 @@ end
 -- results have to be kept for others.
 local function drop_done(keys, queue, settings, most)
   local surplus = {}
-  if settings.keep_ms > 0 then
+  if settings.retention_ms > 0 then
     surplus =
-      redis.call('ZRANGEBYSCORE', keys.done, '-inf', queue.now_ms - settings.keep_ms, 'LIMIT', '0', most)
+      redis.call('ZRANGEBYSCORE', keys.done, '-inf', queue.now_ms - settings.retention_ms, 'LIMIT', '0', most)
   end
-  local above = settings.keep_ms == 0 and most or 0
-  if settings.keep_count > 0 then
+  local above = settings.retention_ms == 0 and most or 0
+  if settings.retention_count > 0 then
     local kept = redis.pcall('ZCARD', keys.done)
-    above = type(kept) == 'number' and kept - settings.keep_count or 0
+    above = type(kept) == 'number' and kept - settings.retention_count or 0
   end
   if above > #surplus then
     surplus = redis.pcall('ZRANGE', keys.done, '0', math.min(above, most) - 1)
@@ -329,7 +329,7 @@ end
 
 -- The jobs of a list of numbers and packed runs, claimed until now, are done.
 local function finish_jobs(keys, queue, settings, ended)
-  local keeps = settings.keep_count + settings.keep_ms > 0
+  local keeps = settings.retention_count + settings.retention_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
   local ran = {}
   for at = 1, #ended, 3 do
@@ -342,9 +342,9 @@ local function finish_jobs(keys, queue, settings, ended)
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
     local job = run.flags ~= FLAGS.plain and read_job(redis.call('HGET', keys.jobs, seq), queue.usual) or nil
-    if has_flag(run.flags, FLAGS.parent) then
-      end_parent(keys, queue, seq, job.id, 'f', result)
-      run.flags = run.flags - FLAGS.parent
+    if has_flag(run.flags, FLAGS.dependency) then
+      end_dependency(keys, queue, seq, job.id, 'f', result)
+      run.flags = run.flags - FLAGS.dependency
     end
     if job and job.group ~= '' then
       free_in_group(keys, job.group, queue.now_us)

@@ -18,10 +18,10 @@ local SPECS = fields({
   'replace:flag', -- a duplicate may take the place of a job that was not claimed yet
   'trace:text',
   'tags:text',
-  'parents:text', -- see shared/queue/dependencies
-  'if_parent_fails:text',
+  'depends_on:text', -- see shared/queue/dependencies
+  'on_dependency_failure:text',
   'idempotency_key:text',
-  'keep_result_ms:integer',
+  'result_ttl_ms:integer',
 })
 
 local function read_spec(specs, at)
@@ -40,14 +40,14 @@ local function read_spec(specs, at)
     unique = unique == '' and '' or specs[at + SPECS['until']] .. unique,
     trace = specs[at + SPECS.trace],
     tags = specs[at + SPECS.tags],
-    keep_result_ms = tonumber(specs[at + SPECS.keep_result_ms]),
+    result_ttl_ms = tonumber(specs[at + SPECS.result_ttl_ms]),
   }
 end
 
 -- Whether what comes may change jobs that are there: it replaces some, waits for some, or takes the place of one that was done.
 local function meets_others(queue, specs, specs_at)
   for at = specs_at, #specs, #SPECS do
-    if specs[at + SPECS.replace] == '1' or specs[at + SPECS.parents] ~= '' then
+    if specs[at + SPECS.replace] == '1' or specs[at + SPECS.depends_on] ~= '' then
       return true
     end
   end
@@ -110,7 +110,7 @@ end
 -- and goes now: nothing else might be done that lets it go.
 local function holder_of_id(keys, queue, id)
   local seq = redis.call('HGET', keys.ids, 'i' .. id)
-  local keep_ms = seq and queue.done > 0 and parse_settings(queue.settings).keep_ms or 0
+  local keep_ms = seq and queue.done > 0 and parse_settings(queue.settings).retention_ms or 0
   if keep_ms == 0 then
     return seq or nil
   end
@@ -157,10 +157,11 @@ local function enqueue_spec(keys, queue, tally, at, place, seq)
   end
   happened(queue, 'enqueued', seq, job, nil, '')
   count_job(queue, 'e', job.name)
-  local parents = specs[at + SPECS.parents]
+  local dependencies = specs[at + SPECS.depends_on]
   if
-    parents ~= ''
-    and link_parents(keys, queue, seq, parents, specs[at + SPECS.if_parent_fails], delay_ms) > 0
+    dependencies ~= ''
+    and link_dependencies(keys, queue, seq, dependencies, specs[at + SPECS.on_dependency_failure], delay_ms)
+      > 0
   then
     add_blocked(keys, queue, seq, job, payload)
   else
@@ -233,7 +234,7 @@ end
 -- A job that waits for others; see shared/queue/dependencies.
 local function add_blocked(keys, queue, seq, job, payload)
   local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
-  add_run(fields, seq, pack_new_run('w', queue.now_ms, size, with_flag(flags, FLAGS.child), job.name))
+  add_run(fields, seq, pack_new_run('w', queue.now_ms, size, with_flag(flags, FLAGS.dependent), job.name))
   redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('ZADD', keys.blocked, seq, seq)
   mark_place(queue, job)
@@ -288,7 +289,7 @@ local function leave_place(keys, queue, seq, old, state, size)
   end
 end
 
--- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its parents, its
+-- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its dependencies, its
 -- age and what is known of it, and its place where that is the same; delayed, it waits anew. One that was claimed stays as it is.
 local function replace_job(keys, queue, seq, new, payload, due_ms)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)

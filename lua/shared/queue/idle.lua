@@ -361,7 +361,7 @@ local function look_again(queue, due_ms)
   return queue.is_behind and math.min(due_ms, queue.now_ms + LOOK_AGAIN_MS) or due_ms
 end
 
--- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+-- Dependents of dependencies that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
 local function see_to_rest(idle, queue)
   if queue.due_ms <= queue.now_ms then
     see_to(idle, queue, queue.now_ms)

@@ -11,7 +11,7 @@ local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
 -- `backoff`: 0: none, 1: fixed, 2: linear, 3: exponential; `jitter` in percent; `unique`: the key that holds others off,
--- behind a letter that says until when; `tags` are separated by '\0'; `keep_result_ms`:
+-- behind a letter that says until when; `tags` are separated by '\0'; `result_ttl_ms`:
 -- how long its end is kept for those who ask, 0: not at all.
 local function full_head(job)
   return struct.pack(
@@ -36,7 +36,7 @@ local function full_head(job)
     job.trace,
     #job.tags,
     job.tags,
-    job.keep_result_ms
+    job.result_ttl_ms
   )
 end
 
@@ -60,12 +60,12 @@ local function read_job(record, usual)
       unique = '',
       trace = '',
       tags = '',
-      keep_result_ms = 0,
+      result_ttl_ms = 0,
     }
   end
   local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
   local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
-  local group, id, unique, trace, tags, keep_result_ms, body_at =
+  local group, id, unique, trace, tags, result_ttl_ms, body_at =
     struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
   return {
     is_plain = false,
@@ -83,18 +83,18 @@ local function read_job(record, usual)
     unique = unique,
     trace = trace,
     tags = tags,
-    keep_result_ms = keep_result_ms,
+    result_ttl_ms = result_ttl_ms,
   }
 end
 
 -- The flags of a run; see shared/queue/run.
 local FLAGS = bits({
   'plain', -- it has no other
-  'parent', -- others wait for it, in this queue or elsewhere; see shared/queue/dependencies
+  'dependency', -- others wait for it, in this queue or elsewhere; see shared/queue/dependencies
   'awaited', -- somebody waits for its end; see shared/queue/ends
   'stored', -- progress, a log or a history is stored
   'tracked', -- somebody wants to follow it
-  'child', -- it waits for others, or did
+  'dependent', -- it waits for others, or did
   'apart', -- its payload is stored apart; see `payload_of`
   'owed', -- it is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/ends
 })

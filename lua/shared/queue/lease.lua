@@ -238,7 +238,7 @@ local function reclaim_lost(keys, queue, most)
       if run.state == 'x' then
         cancel_job(keys, queue, seq, job, run)
       elseif run.attempts >= job.max_attempts then
-        bury_claimed(keys, queue, seq, job, run, LOST)
+        fail_claimed(keys, queue, seq, job, run, LOST)
         count_job(queue, 'd', run.name)
       else
         happened(queue, 'reclaimed', seq, job, run, LOST.kind)

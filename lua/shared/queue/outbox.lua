@@ -1,5 +1,5 @@
 -- What goes to other queues, which this script cannot reach: `outbox` has the numbers, rising, and the hash of jobs under
--- 'x' and the number '<queue><what>', where `what` is 'e' and the end of a parent, or 'j' and a job; see shared/queue/enqueue.
+-- 'x' and the number '<queue><what>', where `what` is 'e' and the end of a dependency, or 'j' and a job; see shared/queue/enqueue.
 -- Some process brings it there, and says when that is done.
 
 local function put_out(keys, queue, target, what)
@@ -10,18 +10,18 @@ local function put_out(keys, queue, target, what)
   queue.chores = with_flag(queue.chores, CHORES.deliver)
 end
 
--- What a child in another queue is to be told of an end.
-local function put_out_end(keys, queue, child, ref, letter, text)
-  local target, asked = string.match(child, '^q(.*)\1(.*)$')
+-- What a dependent in another queue is to be told of an end.
+local function put_out_end(keys, queue, dependent, ref, letter, text)
+  local target, asked = string.match(dependent, '^q(.*)\1(.*)$')
   -- See shared/queue/ends.
   local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
   put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told))
   queue.moved = queue.moved + #told
 end
 
--- What is told of parents; see shared/queue/dependencies.
+-- What is told of dependencies; see shared/queue/dependencies.
 
--- Queue (empty: this one) and id of a parent.
+-- Queue (empty: this one) and id of a dependency.
 local function split_ref(jobs, ref)
   local name, id = string.match(ref, '^q(.*)\1(.*)$')
   if name then
@@ -34,8 +34,8 @@ end
 
 local ENDS = { f = 'done', d = 'dead', x = 'cancelled', a = 'absent' }
 
--- `waits`: it has not ended for this child. Answers how many bytes there are of what it left.
-local function tell_parent(told, jobs, ref, waits)
+-- `waits`: it has not ended for this dependent. Answers how many bytes there are of what it left.
+local function tell_dependency(told, jobs, ref, waits)
   local name, id = split_ref(jobs, ref)
   local state, result, kind, message = 'pending', '', '', ''
   local packed = not waits and redis.call('HGET', jobs, 'z' .. ref)
@@ -79,14 +79,14 @@ local function brings_jobs(entries, entries_at)
   return false
 end
 
--- Whether a job waits for that parent that is newer than the newest which was asked for (0: any).
+-- Whether a job waits for that dependency that is newer than the newest which was asked for (0: any).
 local function waits_since(keys, ref, newest)
   local from = '(' .. ref .. '\0' .. exact(newest)
   return newest > 0
     and redis.call('ZRANGEBYLEX', keys.children, from, '(' .. ref .. '\1', 'LIMIT', '0', '1')[1]
 end
 
--- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
+-- A dependency that its queue does not know any more. What it came to counts where that has been told: for all dependents but those
 -- that have come since. Where some have, it may be there by now, and is asked after once more for them.
 local function hear_of_unknown(keys, queue, source, id, newest)
   local ref = 'q' .. source .. '\1' .. id
@@ -110,11 +110,11 @@ local function hear_of_unknown(keys, queue, source, id, newest)
     redis.call('ZADD', keys.parents, '0', ref)
     queue.settling = true
   else
-    hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
+    hear_of_dependency(keys, queue, source, id, pack_end('a', id, ''))
   end
 end
 
--- Children of parents that were not known when they were asked after; others of the same parent have come since, for which it is asked after
+-- Dependents of dependencies that were not known when they were asked after; others of the same dependency have come since, for which it is asked after
 -- once more. See `hear_of_unknown`.
 
 -- At most so many; the others are told when it has been asked after again. Answers how many became ready, and how many more may be told.
@@ -129,7 +129,7 @@ local function settle_asked(keys, queue, most)
     local letter, id = unpack_end(redis.call('HGET', keys.jobs, 'z' .. ref))
     for _, member in ipairs(members) do
       redis.call('ZREM', keys.children, member)
-      if settle_child(keys, queue, string.sub(member, #ref + 2), letter, id) then
+      if settle_dependent(keys, queue, string.sub(member, #ref + 2), letter, id) then
         became_ready = became_ready + 1
       end
     end
@@ -138,10 +138,10 @@ local function settle_asked(keys, queue, most)
   return became_ready, most
 end
 
--- These and all others, as settle_children.
+-- These and all others, as settle_dependents.
 local function settle_news(keys, queue, most)
   local became_ready, left = settle_asked(keys, queue, most)
-  return became_ready + settle_children(keys, queue, left)
+  return became_ready + settle_dependents(keys, queue, left)
 end
 
 -- Taking what comes from the outbox of another queue.
@@ -149,10 +149,10 @@ end
 -- As far as one call goes, in about as many commands; see src/queue/jobs/job-options.ts for what one that enqueues may have.
 local MOST_TAKEN_WORK = 2000
 
--- What a job takes with its tags and its parents.
+-- What a job takes with its tags and its dependencies.
 local function work_of(specs)
   local work = 4
-  for _, texts in ipairs({ specs[1 + SPECS.tags], specs[1 + SPECS.parents] }) do
+  for _, texts in ipairs({ specs[1 + SPECS.tags], specs[1 + SPECS.depends_on] }) do
     local _, count = string.gsub(texts, '%z', '')
     work = work + (texts == '' and 0 or count + 1)
   end
@@ -184,7 +184,7 @@ local function take_entries(keys, queue, tally, from, entries, entries_at)
       from.newest = number
       if kind == 'e' then
         local _, id = unpack_end(rest)
-        hear_of_parent(keys, queue, from.source, id, rest)
+        hear_of_dependency(keys, queue, from.source, id, rest)
       else
         work = work + take_job(keys, queue, tally, rest)
       end

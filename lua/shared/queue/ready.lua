@@ -212,7 +212,7 @@ local function stands_listed(prioritized_jobs, job, run, seq)
 end
 
 -- Calls on many jobs end behind the one that reaches this, and the others are for the next call: 2 for a job, 4 for one with
--- options, and 1 for each of its parents; or where they have moved as many bytes as a call may.
+-- options, and 1 for each of its dependencies; or where they have moved as many bytes as a call may.
 local MOST_WORK = 2000
 
 local function may_do_more(queue)
@@ -232,7 +232,7 @@ local function displace(keys, queue, seq, job, run, size)
     queue.scheduled = queue.scheduled - size
   elseif state == 'w' then
     unblock(keys, queue, seq, run)
-    leave_parents(keys, queue, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
+    leave_dependencies(keys, queue, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
   elseif state == 'd' then
     leave_dead(keys, queue, seq, run)
   elseif state == 'f' then

@@ -89,7 +89,7 @@ local TEMPLATE = arguments({
 })
 
 local function pack_template(template)
-  template.id, template.keep_result_ms = '', 0
+  template.id, template.result_ttl_ms = '', 0
   if template.unique ~= '' then
     template.unique = template.till .. template.unique
   end

@@ -56,7 +56,7 @@ local function why_not(run, token)
   elseif run.state == 'x' then
     return 'cancelled'
   elseif run.state == 'd' then
-    return 'buried'
+    return 'dead'
   elseif run.state == 'f' then
     return 'acked'
   end
@@ -104,7 +104,7 @@ end
 -- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
 -- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
 -- the failure.
---   what  t retried, l reclaimed (lost), g released (given back), b buried, q requeued, x to stop, f acked (finished)
+--   what  t retried, l reclaimed (lost), g released (given back), b dead, q requeued, x to stop, f acked (finished)
 local MOST_HISTORY = 100
 
 -- Notes such an entry, but for what the run says. Changes the flags of the run, which the caller writes.
@@ -189,7 +189,7 @@ local HAPPENED = {
   t = 'retried',
   l = 'reclaimed',
   g = 'released',
-  b = 'buried',
+  b = 'dead',
   q = 'requeued',
   x = 'stopping',
   f = 'acked',

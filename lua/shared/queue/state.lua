@@ -20,7 +20,7 @@
 --     sent           the newest number of what goes to other queues
 --     listened_ms    until when somebody listens to events
 --     minute         to which the newest notes of the statistics belong; 0: there are none
---     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     enqueued, acked, retried, failed, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
@@ -40,7 +40,7 @@ local function read_queue(meta, codec, caller)
     struct.unpack('>dddddddd', readable)
   local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
     struct.unpack('>ddddddddd', readable, more)
-  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+  local enqueued, acked, retried, failed, reclaimed, cancelled, sizes =
     struct.unpack('>dddddd', readable, rest)
   local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
   -- One constructor: a table that grows field by field is copied again and again.
@@ -72,7 +72,7 @@ local function read_queue(meta, codec, caller)
     enqueued = enqueued,
     acked = acked,
     retried = retried,
-    buried = buried,
+    failed = failed,
     reclaimed = reclaimed,
     cancelled = cancelled,
     ready = ready,
@@ -152,7 +152,7 @@ local MARKS = bits({
 local CHORES = bits({
   'refill', -- a recurring job runs out of known times
   'deliver', -- something waits to go to other queues
-  'ask_after', -- parents in other queues are to be asked after
+  'ask_after', -- dependencies in other queues are to be asked after
 })
 
 local function is_marked(queue, mark)
@@ -234,7 +234,7 @@ local function packed_state(queue)
     queue.enqueued,
     queue.acked,
     queue.retried,
-    queue.buried,
+    queue.failed,
     queue.reclaimed,
     queue.cancelled,
     queue.ready,
@@ -323,12 +323,12 @@ local function set_limits(held, limits)
   held.rate_window_ms = pick(limits.rate_window_ms, held.rate_window_ms)
 end
 
--- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<retention_count>,<retention_ms>'.
 -- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
 -- of the rate stands in a field of its own; see `read_burst`.
 
 local function parse_settings(text)
-  local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
+  local paused, concurrency, rate_limit, rate_window_ms, retention_count, retention_ms =
     string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   return {
     paused = paused == '1',
@@ -336,8 +336,8 @@ local function parse_settings(text)
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
     rate_burst = 0,
-    keep_count = tonumber(keep_count),
-    keep_ms = tonumber(keep_ms),
+    retention_count = tonumber(retention_count),
+    retention_ms = tonumber(retention_ms),
   }
 end
 
@@ -348,8 +348,8 @@ local function format_settings(settings)
     settings.concurrency,
     settings.rate_limit,
     settings.rate_window_ms,
-    settings.keep_count,
-    settings.keep_ms
+    settings.retention_count,
+    settings.retention_ms
   )
 end
 

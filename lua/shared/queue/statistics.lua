@@ -66,7 +66,7 @@ end
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
 --                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
---                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               failed, reclaimed and cancelled; what they waited and what they ran: the sum and the
 --                               greatest, and of each bucket how many
 
 local MOST_NAMES = 100
@@ -327,7 +327,7 @@ end
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
 -- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
 -- doubles a sum and the greatest.
---   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--   w a t b    jobs that waited, or ran until they were acked, retried, failed, all of them as long as the bucket says (see
 --              shared/queue/statistics); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum

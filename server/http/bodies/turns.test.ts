@@ -191,7 +191,11 @@ test.each([
   'of bodies that are in at the same time, each %s, no two are parsed in one pass of the loop',
   async (_what, text) => {
     await using app = await startApp(inject('redisPort'))
-    const statuses = await postAtOnce(app.url, Array(6).fill('/v1/feeds/large/messages?keepCount=1'), text)
+    const statuses = await postAtOnce(
+      app.url,
+      Array(6).fill('/v1/feeds/large/messages?retentionCount=1'),
+      text,
+    )
     const passes = passesOfParsing(text)
 
     expect(new Set(await statuses())).toEqual(new Set([201]))

@@ -17,7 +17,7 @@ export const Span: TSchema = Type.Integer({ minimum: 0, description: 'Millisecon
 export const Count: TSchema = Type.Integer({ minimum: 0 })
 export const Name: TSchema = Type.String()
 const Id = Type.String({ description: 'Stays the same for the whole life of the message.' })
-const Marker = Type.String({ description: 'An opaque position: reading after it gives what follows.' })
+const Cursor = Type.String({ description: 'An opaque position: reading after it gives what follows.' })
 export const Token: TSchema = Type.Integer({
   minimum: 1,
   description: 'Proves a lease; greater than that of every earlier one.',
@@ -25,7 +25,7 @@ export const Token: TSchema = Type.Integer({
 
 const head = {
   id: Id,
-  marker: orNull(Marker),
+  cursor: orNull(Cursor),
   createdAtMs: Instant,
   ageMs: Span,
   expiresAtMs: orNull(Instant),
@@ -41,13 +41,13 @@ const AnyMessage = Type.Union([Message, Undecodable])
 const Page = object({
   messages: Type.Array(Message),
   undecodable: Type.Array(Undecodable, { description: 'Those of the page whose bodies are no JSON.' }),
-  next: Marker,
+  next: Cursor,
   more: Type.Boolean({ description: 'Whether there may be more behind this page already.' }),
   gap: Type.Boolean({ description: 'Retention removed messages before this page that were not read.' }),
-  reset: Type.Boolean({ description: 'The marker was of an earlier life of the feed, or ahead of it.' }),
+  reset: Type.Boolean({ description: 'The cursor was of an earlier life of the feed, or ahead of it.' }),
 })
 const Appended = object({
-  messages: Type.Array(object({ id: Id, marker: orNull(Marker), duplicate: Type.Boolean() })),
+  messages: Type.Array(object({ id: Id, cursor: orNull(Cursor), duplicate: Type.Boolean() })),
 })
 const Claim = object({
   token: Token,
@@ -56,7 +56,7 @@ const Claim = object({
   messages: Type.Array(Message),
 })
 export const Extended: TSchema = object({ token: Token, leaseMs: Span, expiresAtMs: Instant })
-const Subscriber = object({ name: Name, marker: Marker })
+const Subscriber = object({ name: Name, cursor: Cursor })
 const Inspection = object({
   name: Name,
   total: Count,
@@ -67,10 +67,10 @@ const Inspection = object({
   deadLetters: Count,
   claims: Count,
   subscribers: Count,
-  furthestBehind: Type.Array(object({ name: Name, marker: Marker, protected: Type.Boolean() })),
+  furthestBehind: Type.Array(object({ name: Name, cursor: Cursor, protected: Type.Boolean() })),
   oldest: orNull(AnyMessage),
   newest: orNull(AnyMessage),
-  end: Marker,
+  end: Cursor,
 })
 /** Of messages, and of jobs. */
 const REASONS =

@@ -32,7 +32,7 @@ export const origin: TOptional<TString> = Type.Optional(
 export const flag = (description: string): TOptional<TBoolean> => Type.Optional(Type.Boolean({ description }))
 
 export const after: TOptional<TString> = Type.Optional(
-  Type.String({ description: 'A marker, or `end`; default: the oldest message.' }),
+  Type.String({ description: 'A cursor, or `end`; default: the oldest message.' }),
 )
 
 export const echo: TOptional<TBoolean> = flag('false hides what `origin` appended.')

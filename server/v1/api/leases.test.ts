@@ -17,12 +17,12 @@ test('a lease that was granted to a client which has left is given back', async 
   const parts = { perilune, waits: new Waits(1000), limits: feedLimits }
   let outcome: Promise<unknown> = Promise.resolve('none')
   app.get('/', async (_request, reply) => {
-    const lend = async () => {
-      const lent = await lock.lend()
+    const acquireDetached = async () => {
+      const lent = await lock.acquireDetached()
       reply.raw.destroy()
       return lent
     }
-    const leases = { lend, release: lock.release.bind(lock), extend: lock.extend.bind(lock) }
+    const leases = { acquireDetached, byToken: lock.byToken }
     outcome = lendTo(reply, parts, { leases, wait: undefined })
     await outcome
     return reply.hijack()

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import { DriverError, type Duration, type Lent, type Waiting } from 'perilune'
+import { DriverError, type Duration, type DetachedLease, type LeasesByToken, type Waiting } from 'perilune'
 import { msOf } from '../../process/duration.ts'
 import { Problem } from '../../http/answers/problems.ts'
 import type { RouteParts } from './routes.ts'
@@ -11,13 +11,12 @@ import type { Waits } from './waits.ts'
 
 const REST_MS = 100
 
-export type Granted = Extract<Lent, { status: 'granted' }>
+export type Granted = Extract<DetachedLease, { status: 'granted' }>
 
 /** Leases of one lock or the like, by their tokens. */
 export interface Leases {
-  lend(options: Waiting): Promise<Lent<'held' | 'full'>>
-  release(token: number): Promise<void>
-  extend(token: number, lease: Duration): Promise<{ leaseMs: number; expiresAtMs: number }>
+  acquireDetached(options: Waiting): Promise<DetachedLease<'held' | 'full'>>
+  readonly byToken: Pick<LeasesByToken, 'release' | 'extend'>
 }
 
 /**
@@ -56,7 +55,7 @@ async function untilRoom<Value>(
 
 /** What a request asks for. */
 interface Wish {
-  readonly leases: Pick<Leases, 'lend' | 'release'>
+  readonly leases: Pick<Leases, 'acquireDetached' | 'byToken'>
   readonly wait: Duration | undefined
 }
 
@@ -79,13 +78,13 @@ export async function lendTo(
   { waits }: Pick<RouteParts, 'waits'>,
   { leases, wait }: Wish,
 ): Promise<Granted | null> {
-  const lent = await askWaiting(reply, { waits, wait }, (options) => leases.lend(options))
+  const lent = await askWaiting(reply, { waits, wait }, (options) => leases.acquireDetached(options))
   if (lent === null) return null
   if (lent.status !== 'granted') {
     throw new Denial(lent.status, 'It was not free in time.', { retryAfterMs: lent.retryAfterMs })
   }
   if (!reply.raw.destroyed) return lent
-  await leases.release(lent.token)
+  await leases.byToken.release(lent.token)
   return null
 }
 

@@ -48,7 +48,7 @@ test('an entry is replaced by its id, and removed', async () => {
 
 test('an index is seen, and cleared', async () => {
   const index = newIndex()
-  await add(index, { entries: [{ text: 'New York', expireAfter: '1h' }] })
+  await add(index, { entries: [{ text: 'New York', ttl: '1h' }] })
 
   expect((await api.call('GET', index)).json).toMatchObject({
     entries: 1,

@@ -16,7 +16,7 @@ const Entry = Type.Object(
     id: Type.Optional(Type.String({ description: 'Which entry it is; default: the text.' })),
     score: Type.Optional(Type.Integer({ description: 'The greater the sooner; default 0.' })),
     payload: Type.Optional(Type.Unknown({ description: 'Any JSON; kept to the letter.' })),
-    expireAfter: duration('When it is gone by itself; default: never.'),
+    ttl: duration('When it is gone by itself; default: never.'),
   },
   strict,
 )

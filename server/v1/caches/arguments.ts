@@ -22,8 +22,8 @@ export const tags: TOptional<TArray<TString>> = Type.Optional(
   }),
 )
 const value: TUnknown = Type.Unknown({ description: 'Any JSON; kept to the letter.' })
-const freshFor: Lasting = duration('How long it is served without question; default 1m.')
-const staleFor: Lasting = duration(
+const ttl: Lasting = duration('How long it is served without question; default 1m.')
+const staleWhileRevalidate: Lasting = duration(
   'How long it may be served after that, while it is loaded again; default 0s.',
 )
 const version: TOptional<TInteger> = Type.Optional(
@@ -31,13 +31,16 @@ const version: TOptional<TInteger> = Type.Optional(
 )
 type LoadedMembers = {
   value: TUnknown
-  freshFor: Lasting
-  staleFor: Lasting
+  ttl: Lasting
+  staleWhileRevalidate: Lasting
   version: TOptional<TInteger>
 }
-export const Loaded: TObject<LoadedMembers> = Type.Object({ value, freshFor, staleFor, version }, strict)
+export const Loaded: TObject<LoadedMembers> = Type.Object(
+  { value, ttl, staleWhileRevalidate, version },
+  strict,
+)
 export const NewValue: TObject<LoadedMembers & { tags: typeof tags }> = Type.Object(
-  { value, freshFor, staleFor, version, tags },
+  { value, ttl, staleWhileRevalidate, version, tags },
   strict,
 )
 

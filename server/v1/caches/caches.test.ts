@@ -20,7 +20,7 @@ test('a value is set and read to the letter', async () => {
   const key = keyOf(newCache())
   const value = '{"sum": 9007199254740993, "far": 1e400}'
 
-  const stored = await put(`${key}/value`, `{"freshFor": "1h", "value": ${value}, "staleFor": "2h"}`)
+  const stored = await put(`${key}/value`, `{"ttl": "1h", "value": ${value}, "staleWhileRevalidate": "2h"}`)
 
   expect(stored.json).toMatchObject({ stored: true })
   expect(stored.json.staleUntilMs - stored.json.freshUntilMs).toBe(7_200_000)
@@ -77,12 +77,12 @@ describe('a load', () => {
     const waiting = post(`${key}/loads?wait=20s`)
 
     const place = elected.headers.get('location') ?? ''
-    const done = await put(`${place}/value`, '{"value": [1.0], "freshFor": "1h"}')
+    const done = await put(`${place}/value`, '{"value": [1.0], "ttl": "1h"}')
 
     expect(done.json).toMatchObject({ stored: true })
     expect((await waiting).text).toContain('"value":[1.0],"fresh":true')
     expect((await post(`${key}/loads`)).status).toBe(200)
-    expect((await put(`${place}/value`, { value: 2, freshFor: '1h' })).json).toEqual(done.json)
+    expect((await put(`${place}/value`, { value: 2, ttl: '1h' })).json).toEqual(done.json)
   })
 
   test('is refused when the key was invalidated or set meanwhile', async () => {
@@ -116,13 +116,13 @@ describe('a load', () => {
 
   test('of a stale value is for one client, and the others get that', async () => {
     const key = keyOf(newCache())
-    await put(`${key}/value`, { value: 'old', freshFor: '1ms', staleFor: '1h' })
+    await put(`${key}/value`, { value: 'old', ttl: '1ms', staleWhileRevalidate: '1h' })
     await expect.poll(async () => (await get(`${key}/value`)).json.fresh).toBe(false)
 
     const elected = await post(`${key}/loads`)
     expect(elected.status).toBe(201)
     expect((await post(`${key}/loads`)).json).toMatchObject({ value: 'old', fresh: false })
-    await put(`${elected.headers.get('location')}/value`, { value: 'new', freshFor: '1h' })
+    await put(`${elected.headers.get('location')}/value`, { value: 'new', ttl: '1h' })
     expect((await post(`${key}/loads`)).json).toMatchObject({ value: 'new', fresh: true })
   })
 
@@ -173,7 +173,7 @@ describe('what is wrong', () => {
   const wrong: [argument: string, method: string, path: string, body: unknown][] = [
     ['value', 'PUT', '/keys/k/value', {}],
     ['version', 'PUT', '/keys/k/value', { value: 1, version: 0 }],
-    ['freshFor', 'PUT', '/keys/k/value', { value: 1, freshFor: '26d' }],
+    ['ttl', 'PUT', '/keys/k/value', { value: 1, ttl: '26d' }],
     ['tags', 'PUT', '/keys/k/value', { value: 1, tags: Array.from({ length: 17 }, String) }],
     ['tag', 'PUT', '/keys/k/value', { value: 1, tags: [''] }],
     ['ttl', 'PUT', '/keys/k/value', { value: 1, ttl: 1 }],
@@ -184,7 +184,7 @@ describe('what is wrong', () => {
     ['lease', 'POST', '/keys/k/loads', { lease: '1ms' }],
     ['load', 'PUT', '/keys/k/loads/x/value', { value: 1 }],
     ['load', 'PATCH', '/keys/k/loads/WzEsMl0', {}],
-    ['value', 'PUT', '/keys/k/loads/x/value', { freshFor: '1s' }],
+    ['value', 'PUT', '/keys/k/loads/x/value', { ttl: '1s' }],
   ]
   test.each(wrong)('is refused by its name: %s of %s %s', async (argument, method, path, body) => {
     const { status, json } = await api.call(method, `${newCache()}${path}`, { body })

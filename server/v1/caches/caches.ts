@@ -45,7 +45,7 @@ function values(routes: Routes): void {
     { description: 'It never has anybody load the value.', answers: kept, or: [404] },
     async (request, reply) => {
       const { key } = request.params
-      const found = await cacheOf(routes.perilune, request).find(key)
+      const found = await cacheOf(routes.perilune, request).getEntry(key)
       if (found === null) throw new RefusedRequest('not-found', `There is no value of ${key}.`)
       return reply.type('application/json').send(keptText(found))
     },

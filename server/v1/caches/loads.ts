@@ -2,7 +2,7 @@
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { LentLoad, Waiting } from 'perilune'
+import type { DetachedLoad, Waiting } from 'perilune'
 import type { Routes } from '../api/routes.ts'
 import { extended, failed, lent, stored } from './answers.ts'
 import { cacheOf, howToKeep, path, Loaded, tags as valueTags } from './arguments.ts'
@@ -43,11 +43,11 @@ function elect(routes: Routes): void {
       const { key } = request.params
       const { lease: lasting = '30s', tags: given = [] } = request.body
       const cache = cacheOf(routes.perilune, request, { lease: lasting })
-      const ask = (waiting: Waiting) => cache.lend(key, { tags: given, ...waiting })
+      const ask = (waiting: Waiting) => cache.loadDetached(key, { tags: given, ...waiting })
       const found = await askWaiting(reply, { waits: routes.waits, wait: request.query.wait }, ask)
       if (found === null) return reply.code(204).send()
       // Nobody is there to load.
-      if (found.status === 'elected' && reply.raw.destroyed) await cache.fail(key, found.load)
+      if (found.status === 'elected' && reply.raw.destroyed) await cache.byToken.fail(key, found.load)
       return sendLoad(request, reply, found)
     },
   )
@@ -56,7 +56,7 @@ function elect(routes: Routes): void {
 function sendLoad(
   request: FastifyRequest,
   reply: FastifyReply,
-  found: LentLoad<string | null>,
+  found: DetachedLoad<string | null>,
 ): FastifyReply {
   switch (found.status) {
     case 'found':
@@ -89,7 +89,7 @@ function complete(routes: Routes): void {
     async (request) => {
       const { key, load } = request.params
       const value = valueIn(request.jsonText)
-      return cacheOf(routes.perilune, request).complete(key, load, value, howToKeep(request.body))
+      return cacheOf(routes.perilune, request).byToken.complete(key, load, value, howToKeep(request.body))
     },
   )
 }
@@ -103,7 +103,7 @@ function keep(routes: Routes): void {
       const { key, load } = request.params
       return {
         load,
-        ...(await cacheOf(routes.perilune, request).extend(key, load, request.body.lease ?? '30s')),
+        ...(await cacheOf(routes.perilune, request).byToken.extend(key, load, request.body.lease ?? '30s')),
       }
     },
   )
@@ -114,7 +114,7 @@ function keep(routes: Routes): void {
     { query: Failing, answers: failed, or: [410] },
     async (request) => {
       const { key, load } = request.params
-      await cacheOf(routes.perilune, request).fail(key, load, request.query.reason)
+      await cacheOf(routes.perilune, request).byToken.fail(key, load, request.query.reason)
     },
   )
 }

@@ -18,7 +18,7 @@ afterEach(() => {
 test('clients of one tenant that read no cached value have a bound together, and other tenants get theirs', async () => {
   const unsent = new Unsent({ mostBytes: 32 * MIB })
   await using app = await startApp(inject('redisPort'), { unsent })
-  await app.call('PUT', VALUE, { project: 'test', body: { value: 'x'.repeat(3_900_000), freshFor: '1h' } })
+  await app.call('PUT', VALUE, { project: 'test', body: { value: 'x'.repeat(3_900_000), ttl: '1h' } })
   await app.call('PUT', '/v1/caches/small/keys/key/value', { project: 'other', body: { value: 1 } })
   expect((await app.call('GET', VALUE, { project: 'test' })).status).toBe(200)
 

@@ -64,7 +64,7 @@ test('a list is read in pages, and whoever reads on in what was replaced is told
 test('items are added and removed, within a limit, where there is something', async () => {
   const list = newPlace('list')
   expect(codeOf(await post(`${list}/items`, { items: [1] }))).toEqual([404, 'not-found'])
-  await put(list, { items: [1, 2], expireAfter: '1h' })
+  await put(list, { items: [1, 2], ttl: '1h' })
   expect((await post(`${list}/items`, { items: [3, 4], limit: 3 })).json).toEqual({
     size: 3,
     added: 2,
@@ -133,7 +133,7 @@ describe('what is wrong', () => {
     ['field', 'hash', { items: [[1, 1]] }],
     ['score', 'sortedSet', { items: [['a', 'b']] }],
     ['version', 'list', { items: [], version: -1 }],
-    ['expireAfter', 'list', { items: [], expireAfter: 'soon' }],
+    ['ttl', 'list', { items: [], ttl: 'soon' }],
     ['limit', 'set', { items: [], limit: 3 }],
     ['ttl', 'list', { items: [], ttl: 3 }],
     ['kind', 'stack', { items: [] }],

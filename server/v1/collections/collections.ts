@@ -38,7 +38,7 @@ const Replacement = Type.Object(
         description: 'Of the items: an older one is refused. Default: the last one wins.',
       }),
     ),
-    expireAfter: duration('How long the items count; default 24h.'),
+    ttl: duration('How long the items count; default 24h.'),
     limit: most,
   },
   strict,

@@ -60,7 +60,7 @@ test('candidates of the library and of the service stand in one election', async
 test('what is wrong is refused by its name', async () => {
   const wrong = [
     ['lease', { lease: 'long' }, ''],
-    ['order', { order: 'barging' }, ''],
+    ['fair', { fair: false }, ''],
     ['shared', { shared: true }, ''],
     ['wait', {}, '?wait=soon'],
     ['all', {}, '?all=true'],

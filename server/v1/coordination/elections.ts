@@ -15,7 +15,7 @@ export function v1Elections(routes: Routes): void {
   const nameIn = (request: FastifyRequest): string => namedIn(request)
   const place = {
     url: '/elections/:name/terms/:token',
-    open: (request: FastifyRequest) => routes.perilune.lock(nameIn(request)),
+    open: (request: FastifyRequest) => routes.perilune.lock(nameIn(request)).byToken,
   }
   stand(routes)
   keepLeases(routes, place)

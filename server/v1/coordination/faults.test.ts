@@ -26,8 +26,8 @@ const ROUTES: (readonly [method: string, path: string, body?: unknown])[] = [
   ['GET', '/queues/q/jobs/1'],
   ['DELETE', '/queues/q/jobs/1'],
   ['POST', '/queues/q/requeue', { ids: ['1'] }],
-  ['GET', '/queues/q/failures'],
-  ['DELETE', '/queues/q/failures/k'],
+  ['GET', '/queues/q/dead'],
+  ['DELETE', '/queues/q/dead/k'],
   ['PATCH', '/queues/q/settings', { concurrency: 1 }],
   ['POST', '/queues/q/groups/g/pause'],
   ['GET', '/queues/q'],
@@ -223,7 +223,7 @@ test('a value is loaded once although the answers were lost on the way', async (
   proxy.cutReplies(1, /evalsha/i)
   const longer = await api.call('PATCH', place)
   proxy.cutReplies(1, /evalsha/i)
-  const stored = await api.call('PUT', `${place}/value`, { body: { value: 1, freshFor: '1h' } })
+  const stored = await api.call('PUT', `${place}/value`, { body: { value: 1, ttl: '1h' } })
   const found = await api.call('POST', `/v1${CACHED}/loads`)
 
   expect([elected.status, longer.status, stored.status, found.status, proxy.pendingFaults]).toEqual([
@@ -263,7 +263,7 @@ async function behindProxy() {
   const redis = await startRedis()
   const proxy = await startProxy(redis.port)
   const items = await sqliteItems()
-  const counters = { c: { ...items.entry, settleFor: '0s', project: 'test' } }
+  const counters = { c: { ...items.entry, fsyncGrace: '0s', project: 'test' } }
   const api: FeedApi = await startFeedApi(proxy.port, { deadline: '1s', counters })
   return {
     proxy,

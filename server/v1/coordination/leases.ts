@@ -5,13 +5,13 @@ import type { FastifyRequest } from 'fastify'
 import type { Routes } from '../api/routes.ts'
 import { extended, released } from './answers.ts'
 import { Extension, NoQuery } from '../api/arguments.ts'
-import type { Leases } from '../api/leases.ts'
+import type { LeasesByToken } from 'perilune'
 
 export interface LeasePlace {
   /** With `:token` in it. */
   readonly url: string
   readonly query?: TObject
-  open(request: FastifyRequest): Pick<Leases, 'extend' | 'release'>
+  open(request: FastifyRequest): Pick<LeasesByToken, 'extend' | 'release'>
 }
 
 export function keepLeases(routes: Routes, { url, query = NoQuery, open }: LeasePlace): void {

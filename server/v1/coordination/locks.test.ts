@@ -109,7 +109,7 @@ describe('acquiring', () => {
 
   test('lets whoever comes first go before those in line, where wanted', async () => {
     const lock = newLock()
-    expect((await acquire(lock, { order: 'barging' })).status).toBe(201)
+    expect((await acquire(lock, { fair: false })).status).toBe(201)
     expect((await inspect(lock)).mode).toBe('held')
   })
 
@@ -237,7 +237,7 @@ describe('what is wrong', () => {
     ['holder', { holder: '' }],
     ['holder', { holder: 'x'.repeat(129) }],
     ['holder', { holder: 'a\nb' }],
-    ['order', { order: 'last' }],
+    ['fair', { fair: 'last' }],
     ['shared', { shared: 'yes' }],
     ['ttl', { ttl: '30s' }],
     ['wait', {}, '?wait=5'],

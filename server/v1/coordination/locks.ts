@@ -12,13 +12,8 @@ const Terms = Type.Object(
   {
     lease,
     holder,
-    order: Type.Optional(
-      Type.Unsafe<'fair' | 'barging'>({
-        type: 'string',
-        enum: ['fair', 'barging'],
-        description:
-          'Who gets a lock that becomes free: the first in line, the default, or whoever comes first.',
-      }),
+    fair: flag(
+      'false: the first that asks gets a lock that becomes free, also ahead of those in line; default true.',
     ),
     shared: flag('true: together with others who share it.'),
   },
@@ -34,7 +29,7 @@ export function v1Locks(routes: Routes): void {
   keepLeases(routes, {
     url: '/locks/:name/leases/:token',
     query: Sharing,
-    open: (request) => accessTo(opened(request), (request.query as Static<typeof Sharing>).shared),
+    open: (request) => accessTo(opened(request), (request.query as Static<typeof Sharing>).shared).byToken,
   })
   wholeLocks(routes, opened)
 }

@@ -147,7 +147,7 @@ test('a key shows how it stands, and forgets it when it is cleared', async () =>
     expiresAtMs,
   })
 
-  await api.call('PUT', `${headers.get('location')}/result?keepResult=1h`, { body: '"kept"' })
+  await api.call('PUT', `${headers.get('location')}/result?resultTtl=1h`, { body: '"kept"' })
   const finished = (await api.call('GET', key)).json
   expect([finished.state, finished.bytes]).toEqual(['finished', 6])
   expect(finished.keptUntilMs).toBeLessThan(expiresAtMs + 3_600_000)
@@ -164,7 +164,7 @@ describe('what is wrong', () => {
     ['id', { id: '' }],
     ['lease', { lease: '30' }],
     ['lease', { lease: '31d' }],
-    ['keepResult', { keepResult: 'ever' }],
+    ['resultTtl', { resultTtl: 'ever' }],
     ['ttl', { ttl: '1h' }],
     ['wait', {}, '?wait=soon'],
     ['wait', {}, '?wait=2h'],

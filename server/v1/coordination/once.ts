@@ -3,20 +3,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   InvalidArgumentError,
   jsonText,
-  type LentAttempt,
+  type DetachedAttempt,
   type Once,
+  type LeasesByToken,
   type OnceOptions,
   type Waiting,
 } from 'perilune'
 import { namedIn, type Routes } from '../api/routes.ts'
 import { WaitQuery, duration, lease, strict } from '../api/arguments.ts'
 import { begun, cleared, completed, result as found, key as keyNow } from './answers.ts'
-import { askWaiting, type Leases } from '../api/leases.ts'
+import { askWaiting } from '../api/leases.ts'
 import { Denial, RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { keepLeases } from './leases.ts'
 
 const url = '/once/:name/keys/:key'
-const keepResult = duration('How long the result is kept; default 24h.')
+const resultTtl = duration('How long the result is kept; default 24h.')
 const path = { key: Type.String({ minLength: 1, description: 'The idempotency key.' }) }
 const Terms = Type.Object(
   {
@@ -27,11 +28,11 @@ const Terms = Type.Object(
       Type.String({ description: 'Names the attempt: a request repeated with it gets the same one.' }),
     ),
     lease,
-    keepResult: duration('How long the request is remembered beyond its lease; default 24h.'),
+    resultTtl: duration('How long the request is remembered beyond its lease; default 24h.'),
   },
   strict,
 )
-const Keeping = Type.Object({ keepResult }, strict)
+const Keeping = Type.Object({ resultTtl }, strict)
 
 type Open = (request: FastifyRequest, options?: Omit<OnceOptions<string>, 'codec'>) => Once<string>
 
@@ -51,10 +52,10 @@ export function v1Once(usual: Routes): void {
   wholeKeys(routes, open)
 }
 
-function attemptsAt(once: Once<string>, key: string): Pick<Leases, 'extend' | 'release'> {
+function attemptsAt(once: Once<string>, key: string): Pick<LeasesByToken, 'extend' | 'release'> {
   return {
-    extend: (token, lasting) => once.extend(key, token, lasting),
-    release: (token) => once.release(key, token),
+    extend: (token, lasting) => once.byToken.extend(key, token, lasting),
+    release: (token) => once.byToken.release(key, token),
   }
 }
 
@@ -71,18 +72,22 @@ function begin(routes: Routes, open: Open): void {
         ...(fingerprint === undefined ? {} : { fingerprint }),
         ...(id === undefined ? {} : { id }),
       }
-      const lend = (waiting: Waiting) => once.lend(key, { ...named, ...waiting })
+      const lend = (waiting: Waiting) => once.beginDetached(key, { ...named, ...waiting })
       const lent = await askWaiting(reply, { waits: routes.waits, wait: request.query.wait }, lend)
       if (lent === null) return reply.code(204).send()
       // Nobody is there to do the work; by its id it may be somebody's who has asked again.
       const isLeft = lent.status === 'started' && reply.raw.destroyed
-      if (isLeft && id === undefined) await once.release(key, lent.token)
+      if (isLeft && id === undefined) await once.byToken.release(key, lent.token)
       return sendBegun(request, reply, lent)
     },
   )
 }
 
-function sendBegun(request: FastifyRequest, reply: FastifyReply, lent: LentAttempt<string>): FastifyReply {
+function sendBegun(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  lent: DetachedAttempt<string>,
+): FastifyReply {
   switch (lent.status) {
     case 'started': {
       const { token, leaseMs, expiresAtMs } = lent
@@ -113,7 +118,7 @@ function complete(routes: Routes, open: Open): void {
     async (request) => {
       const { key, token } = request.params
       if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
-      await open(request, request.query).complete(key, Number(token), request.jsonText)
+      await open(request, request.query).byToken.complete(key, Number(token), request.jsonText)
     },
   )
 }
@@ -127,7 +132,7 @@ function wholeKeys(routes: Routes, open: Open): void {
 
   routes.get(`${url}/result`, 'The result', { answers: found, or: [404] }, async (request, reply) => {
     const { key } = request.params
-    const known = await open(request).find(key)
+    const known = await open(request).get(key)
     if (known === null) throw new RefusedRequest('not-found', `There is no result of ${key}.`)
     const { token, keptUntilMs, result } = known
     return reply

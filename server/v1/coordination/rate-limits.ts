@@ -94,7 +94,7 @@ function peek(routes: Routes, open: Open): void {
     { description: 'What a take would be told now. Takes and writes nothing.', body: Take, answers: peeked },
     async (request, reply) => {
       const { cost = 1, ...given } = request.body
-      return sendDecision(reply, await open(request, given).peek(request.params.subject, { cost }))
+      return sendDecision(reply, await open(request, given).get(request.params.subject, { cost }))
     },
   )
 }

@@ -28,7 +28,7 @@ export function v1Semaphores(routes: Routes): void {
   const open: Open = (request, options = ANY_LIMIT) => routes.perilune.semaphore(namedIn(request), options)
   const place = {
     url: '/semaphores/:name/leases/:token',
-    open: (request: FastifyRequest) => open(request),
+    open: (request: FastifyRequest) => open(request).byToken,
   }
   lendPermits(routes, open)
   keepLeases(routes, place)
@@ -47,8 +47,8 @@ function lendPermits(routes: Routes, open: Open): void {
       const { weight = 1, ...terms } = request.body
       const semaphore = open(request, withHolder(request, terms))
       const leases = {
-        lend: (waiting: Waiting) => semaphore.lend({ weight, ...waiting }),
-        release: (token: number) => semaphore.release(token),
+        acquireDetached: (waiting: Waiting) => semaphore.acquireDetached({ weight, ...waiting }),
+        byToken: semaphore.byToken,
       }
       const path = `/v1/semaphores/${encodeURIComponent(request.params.name)}/leases`
       return sendLent(reply, routes, { leases, wait: request.query.wait }, { path })

@@ -27,7 +27,7 @@ const Increment: TIncrement = Type.Object(
       Type.Integer({ description: 'What is added; below 0 it takes away. Default 1; less than 2^53.' }),
     ),
     idempotencyKey: Type.Optional(
-      Type.String({ description: 'The same one for the same counter within `rememberFor` counts once.' }),
+      Type.String({ description: 'The same one for the same counter within `idempotencyTtl` counts once.' }),
     ),
   },
   strict,

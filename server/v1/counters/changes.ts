@@ -1,6 +1,6 @@
 // Changes of counters: increments of those that are counted in Redis, notes of those that are counts of rows.
 
-import { Counters, DerivedCounters, InvalidArgumentError, ShownCounters } from 'perilune'
+import { Counters, RowCounters, InvalidArgumentError, DatabaseCounters } from 'perilune'
 import type { ServedCounters } from '../../counters/open-counters.ts'
 import type { Routes } from '../api/routes.ts'
 import { incremented, noted } from './answers.ts'
@@ -67,15 +67,15 @@ function note(routes: Routes, open: CountersOf): void {
 function countedHere(counters: ServedCounters): Counters {
   if (counters instanceof Counters) return counters
   const instead =
-    counters instanceof DerivedCounters
+    counters instanceof RowCounters
       ? 'count rows of the database: insert one, and note it'
       : 'change in transactions of the database: add to its outbox, and note it'
   throw new RefusedRequest('refused', `These counters ${instead}.`)
 }
 
 /** Throws Refusal where Redis counts. */
-function countedInRows(counters: ServedCounters): ShownCounters {
-  if (counters instanceof ShownCounters) return counters
+function countedInRows(counters: ServedCounters): DatabaseCounters {
+  if (counters instanceof DatabaseCounters) return counters
   throw new RefusedRequest('refused', 'These counters are counted here: increment them.')
 }
 
@@ -87,7 +87,7 @@ interface AskedNote {
 
 /** What is shown after them; null where nothing is. Throws InvalidArgumentError. */
 async function noteAll(
-  counters: ShownCounters,
+  counters: DatabaseCounters,
   asked: AskedNote | { readonly notes: readonly AskedNote[] },
 ): Promise<object> {
   if (!('notes' in asked)) return noteOne(counters, asked, '')
@@ -95,9 +95,9 @@ async function noteAll(
   return { notes: await Promise.all(notes.map((each, at) => noteOne(counters, each, `notes[${at}].`))) }
 }
 
-async function noteOne(counters: ShownCounters, { id, by }: AskedNote, place: string): Promise<object> {
+async function noteOne(counters: DatabaseCounters, { id, by }: AskedNote, place: string): Promise<object> {
   try {
-    const value = await counters.note(id, by)
+    const value = await counters.optimisticAdd(id, by)
     return { id: String(id), value: value === null ? null : toJson(value) }
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error

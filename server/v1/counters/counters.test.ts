@@ -8,7 +8,7 @@ let api: FeedApi
 let nextId = 1000
 beforeAll(async () => {
   items = await sqliteItems()
-  const place = { ...items.entry, settleFor: '0s' }
+  const place = { ...items.entry, fsyncGrace: '0s' }
   api = await startFeedApi(inject('redisPort'), {
     counters: {
       votes: place,

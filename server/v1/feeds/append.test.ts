@@ -15,19 +15,19 @@ const problemOf = ({ status, json }: { status: number; json: { code: string; arg
 ]
 
 describe('appending', () => {
-  test('gives each message an id and a marker, and 201', async () => {
+  test('gives each message an id and a cursor, and 201', async () => {
     const answer = await api.call('POST', `${api.newFeed()}/messages`, {
-      body: { messages: [{ body: 1 }, { body: 2, delay: '1h', expireAfter: '2h' }] },
+      body: { messages: [{ body: 1 }, { body: 2, delay: '1h', ttl: '2h' }] },
     })
 
     expect(answer.status).toBe(201)
     const [first, second] = answer.json.messages
     expect(first).toEqual({
       id: expect.stringMatching(/^\d+$/),
-      marker: expect.any(String),
+      cursor: expect.any(String),
       duplicate: false,
     })
-    expect(second).toMatchObject({ marker: null, duplicate: false })
+    expect(second).toMatchObject({ cursor: null, duplicate: false })
   })
 
   test('takes one message without a list', async () => {
@@ -49,7 +49,7 @@ describe('appending', () => {
     ]
     const list = bodies.map((body) => `{"body" : ${body} }`).join(' , ')
     await api.call('POST', `${feed}/messages`, { body: `{"messages":[${list}]}` })
-    await api.call('POST', `${feed}/messages`, { body: ` {"expireAfter":"1h","body": 1.50}` })
+    await api.call('POST', `${feed}/messages`, { body: ` {"ttl":"1h","body": 1.50}` })
 
     const { text } = await api.call('GET', `${feed}/messages`)
     for (const body of [...bodies, '1.50']) expect(text).toContain(`"body":${body}}`)
@@ -64,14 +64,14 @@ describe('appending', () => {
     const mixed = await post({ messages: [{ body: 1, idempotencyKey: 'k' }, { body: 2 }] })
 
     expect([first.status, again.status, inBody.status, mixed.status]).toEqual([201, 200, 200, 201])
-    expect(again.json.messages[0]).toEqual({ id: first.json.messages[0].id, marker: null, duplicate: true })
+    expect(again.json.messages[0]).toEqual({ id: first.json.messages[0].id, cursor: null, duplicate: true })
     expect(bodiesOf(await api.call('GET', `${feed}/messages`))).toEqual([1, 2])
   })
 
-  test('forgets a key after rememberFor', async () => {
+  test('forgets a key after idempotencyTtl', async () => {
     const feed = api.newFeed()
     const post = () =>
-      api.call('POST', `${feed}/messages?rememberFor=1ms`, {
+      api.call('POST', `${feed}/messages?idempotencyTtl=1ms`, {
         body: { body: 1 },
         headers: { 'Idempotency-Key': 'k' },
       })
@@ -90,7 +90,7 @@ describe('appending', () => {
   })
 
   test('keeps no more than it is told to', async () => {
-    for (const keep of ['keepCount=2', 'keepBytes=2']) {
+    for (const keep of ['retentionCount=2', 'retentionBytes=2']) {
       const feed = api.newFeed()
       await api.append(feed, 1, 2, 3)
       await api.call('POST', `${feed}/messages?${keep}`, { body: { body: 4 } })
@@ -98,11 +98,11 @@ describe('appending', () => {
     }
   })
 
-  test('drops messages that are older than keepAge', async () => {
+  test('drops messages that are older than retentionAge', async () => {
     const feed = api.newFeed()
     await api.append(feed, 'old')
     await sleep(5)
-    await api.call('POST', `${feed}/messages?keepAge=4ms`, { body: { body: 'new' } })
+    await api.call('POST', `${feed}/messages?retentionAge=4ms`, { body: { body: 'new' } })
     expect(bodiesOf(await api.call('GET', `${feed}/messages`))).toEqual(['new'])
   })
 
@@ -128,20 +128,20 @@ describe('appending', () => {
       [{ messages: [{ body: 1, ttl: 60 }] }, 'messages[0].ttl'],
       [{ body: 1, colour: 'red' }, 'colour'],
       [{ body: 1, messages: [{ body: 1 }] }, 'body'],
-      [{ body: 1, expireAfter: 60 }, 'expireAfter'],
-      [{ body: 1, expireAfter: '60' }, 'expireAfter'],
-      [{ body: 1, expireAfter: '0s' }, 'expireAfter'],
+      [{ body: 1, ttl: 60 }, 'ttl'],
+      [{ body: 1, ttl: '60' }, 'ttl'],
+      [{ body: 1, ttl: '0s' }, 'ttl'],
       [{ body: 1, delay: '-1s' }, 'delay'],
       [{ body: 1, idempotencyKey: '' }, 'idempotencyKey'],
       [{ body: 1, idempotencyKey: 'x'.repeat(513) }, 'idempotencyKey'],
       [{ messages: Array.from({ length: 1001 }, () => ({ body: 1 })) }, 'messages'],
-      [{ body: 1 }, 'keepCount', '?keepCount=0'],
-      [{ body: 1 }, 'keepAge', '?keepAge=5'],
-      [{ body: 1 }, 'keepBytes', '?keepBytes=1.5'],
-      [{ body: 1 }, 'rememberFor', '?rememberFor=60d'],
+      [{ body: 1 }, 'retentionCount', '?retentionCount=0'],
+      [{ body: 1 }, 'retentionAge', '?retentionAge=5'],
+      [{ body: 1 }, 'retentionBytes', '?retentionBytes=1.5'],
+      [{ body: 1 }, 'idempotencyTtl', '?idempotencyTtl=60d'],
       [{ body: 1 }, 'origin', '?origin=a%20b'],
       [{ body: 1 }, 'keep', '?keep=5'],
-      [{ body: 1 }, 'keepCount', '?keepCount=5&keepCount=6'],
+      [{ body: 1 }, 'retentionCount', '?retentionCount=5&retentionCount=6'],
     ]
     for (const [body, argument, query = ''] of wrong) {
       const answer = await api.call('POST', `${api.newFeed()}/messages${query}`, { body })

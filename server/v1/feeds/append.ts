@@ -1,5 +1,5 @@
 import { Type } from '@fastify/type-provider-typebox'
-import type { FeedOptions, Keep } from 'perilune'
+import type { FeedOptions, Retention } from 'perilune'
 import { appended } from '../api/answers.ts'
 import { duration, origin } from '../api/arguments.ts'
 import type { FeedRoutes, Feeds } from './open.ts'
@@ -12,10 +12,10 @@ const amount = (description: string) => Type.Optional(Type.Integer({ minimum: 1,
 const NewMessage = Type.Object(
   {
     body: Type.Unknown({ description: 'Any JSON; stored to the letter.' }),
-    expireAfter: duration('How long the message lives; default: until it is removed.'),
+    ttl: duration('How long the message lives; default: until it is removed.'),
     delay: duration('How long it stays invisible.'),
     idempotencyKey: Type.Optional(
-      Type.String({ description: 'The same key within `rememberFor` appends nothing.' }),
+      Type.String({ description: 'The same key within `idempotencyTtl` appends nothing.' }),
     ),
   },
   strict,
@@ -27,10 +27,10 @@ const Body = Type.Union([
 const Query = Type.Object(
   {
     origin,
-    rememberFor: duration('How long idempotency keys are known; default 1h.'),
-    keepCount: amount('Messages to keep; the oldest beyond it go.'),
-    keepAge: duration('How old messages may get; older ones go.'),
-    keepBytes: amount('Bytes of bodies to keep; the oldest messages beyond it go.'),
+    idempotencyTtl: duration('How long idempotency keys are known; default 1h.'),
+    retentionCount: amount('Messages to keep; the oldest beyond it go.'),
+    retentionAge: duration('How old messages may get; older ones go.'),
+    retentionBytes: amount('Bytes of bodies to keep; the oldest messages beyond it go.'),
   },
   strict,
 )
@@ -48,14 +48,14 @@ export function appendMessages(routes: FeedRoutes, feeds: Feeds): void {
       large: true,
     },
     async (request, reply) => {
-      const { keepCount, keepAge, keepBytes, ...options } = request.query
+      const { retentionCount, retentionAge, retentionBytes, ...options } = request.query
       const feed = feeds.open(request, request.params.name, {
         ...options,
-        keep: keepOf({ count: keepCount, age: keepAge, bytes: keepBytes }),
+        retention: keepOf({ count: retentionCount, age: retentionAge, bytes: retentionBytes }),
       })
       const key = headerOf(request, 'Idempotency-Key')
       const results = await feed.appendMany(newMessages(request.body, request.jsonText, key))
-      const messages = results.map(({ id, marker, duplicate }) => ({ id, marker, duplicate }))
+      const messages = results.map(({ id, cursor, duplicate }) => ({ id, cursor, duplicate }))
       return reply.code(messages.every(({ duplicate }) => duplicate) ? 200 : 201).send({ messages })
     },
   )
@@ -63,7 +63,7 @@ export function appendMessages(routes: FeedRoutes, feeds: Feeds): void {
 
 type Given<Options> = { [Name in keyof Options]: Options[Name] | undefined }
 
-function keepOf({ count, age, bytes }: Given<Keep>): NonNullable<FeedOptions<string>['keep']> {
+function keepOf({ count, age, bytes }: Given<Retention>): NonNullable<FeedOptions<string>['retention']> {
   return {
     ...(count === undefined ? {} : { count }),
     ...(age === undefined ? {} : { age }),

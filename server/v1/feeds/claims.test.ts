@@ -77,7 +77,7 @@ describe('claiming', () => {
       [{ lease: '0ms' }, 'lease'],
       [{ grace: '5' }, 'grace'],
       [{ maxClaims: -1 }, 'maxClaims'],
-      [{ deadLettersExpireAfter: 'x' }, 'deadLettersExpireAfter'],
+      [{ deadLettersTtl: 'x' }, 'deadLettersTtl'],
       [{ ttl: 60 }, 'ttl'],
       [[], 'body'],
       ['{', 'body'],
@@ -235,7 +235,7 @@ describe('dead letters', () => {
 
   test('live as long as the claim said', async () => {
     const feed = api.newFeed()
-    await makeOne(feed, { deadLettersExpireAfter: '1h' })
+    await makeOne(feed, { deadLettersTtl: '1h' })
     const { json } = await api.call('GET', `${feed}/dead-letters/messages`)
     expect(json.messages[0].expiresAtMs).toBeGreaterThan(0)
   })

@@ -22,9 +22,7 @@ const Terms = Type.Object(
         description: 'Claims after which a message becomes a dead letter; 0 and default: never.',
       }),
     ),
-    deadLettersExpireAfter: duration(
-      'How long a dead letter lives; default: as long as the message would have.',
-    ),
+    deadLettersTtl: duration('How long a dead letter lives; default: as long as the message would have.'),
   },
   strict,
 )
@@ -69,7 +67,7 @@ function keepClaims(routes: FeedRoutes, feeds: Feeds): void {
 
   routes.get(url, 'Look a claim up', { answers: foundClaim, or: [404] }, async (request, reply) => {
     const { name, token } = request.params
-    const claim = await feeds.openBytes(request, name).findClaim(Number(token))
+    const claim = await feeds.openBytes(request, name).byToken.get({ token: Number(token) })
     if (claim === null) throw new RefusedRequest('not-found', `The claim ${token} has ended, or never was.`)
     return reply.type('application/json').send(encodeClaim(claim))
   })
@@ -80,7 +78,7 @@ function keepClaims(routes: FeedRoutes, feeds: Feeds): void {
     const named = { token: Number(token) }
     const { leaseMs, expiresAtMs, claims } = await feeds
       .open(request, name)
-      .settle.extend([named], lasting, options)
+      .byToken.extend([named], lasting, options)
     notLost(claims, token)
     return { ...named, leaseMs, expiresAtMs }
   })
@@ -91,12 +89,12 @@ function endClaims(routes: FeedRoutes, feeds: Feeds): void {
 
   routes.delete(url, 'Release', { answers: released, or: [410] }, async (request) => {
     const { name, token } = request.params
-    notLost(await feeds.open(request, name).settle.release([{ token: Number(token) }]), token)
+    notLost(await feeds.open(request, name).byToken.release([{ token: Number(token) }]), token)
   })
 
   routes.delete(`${url}/messages`, 'Ack all messages', { answers: acked, or: [410] }, async (request) => {
     const { name, token } = request.params
-    notLost(await feeds.open(request, name).settle.ack([{ token: Number(token) }]), token)
+    notLost(await feeds.open(request, name).byToken.ack([{ token: Number(token) }]), token)
   })
 
   routes.delete(
@@ -105,7 +103,7 @@ function endClaims(routes: FeedRoutes, feeds: Feeds): void {
     { answers: acked, or: [409, 410] },
     async (request) => {
       const { name, token, id } = request.params
-      const settled = await feeds.open(request, name).settle.ack([{ token: Number(token), ids: [id] }])
+      const settled = await feeds.open(request, name).byToken.ack([{ token: Number(token), ids: [id] }])
       const [refused] = notLost(settled, token).refused
       if (refused !== undefined) {
         throw new RefusedRequest('refused', `The claim does not hold the message ${id}.`, refused.reason)

@@ -1,5 +1,5 @@
 // Messages as answers show them. Their bodies are JSON text already and are put in as they are; ids and
-// markers consist of digits and dashes.
+// cursors consist of digits and dashes.
 
 import { joined, listed, type AnswerPart } from '../../http/answers/joined.ts'
 import type { AnswerPieces } from '../../http/answers/pieces.ts'
@@ -18,9 +18,9 @@ export function encodeUndecodable(message: UndecodableMessage): string {
 }
 
 function headOf(message: Omit<Message<unknown>, 'body'>): string {
-  const { id, marker, createdAtMs, ageMs, expiresAtMs, claims, claimToken } = message
-  const position = marker === null ? null : `"${marker}"`
-  return `"id":"${id}","marker":${position},"createdAtMs":${createdAtMs},"ageMs":${ageMs},"expiresAtMs":${expiresAtMs},"claims":${claims},"claimToken":${claimToken}`
+  const { id, cursor, createdAtMs, ageMs, expiresAtMs, claims, claimToken } = message
+  const position = cursor === null ? null : `"${cursor}"`
+  return `"id":"${id}","cursor":${position},"createdAtMs":${createdAtMs},"ageMs":${ageMs},"expiresAtMs":${expiresAtMs},"claims":${claims},"claimToken":${claimToken}`
 }
 
 /** Of one that may be large. */

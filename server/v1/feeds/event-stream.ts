@@ -1,4 +1,4 @@
-// A feed as server-sent events. The id of an event is a marker: a reader that comes back with the last one
+// A feed as server-sent events. The id of an event is a cursor: a reader that comes back with the last one
 // it has seen misses nothing. Bodies are put in as they are, except that a line break between two of
 // their tokens becomes a space, for an event's data is one line.
 
@@ -71,7 +71,7 @@ function encodeEvents({ messages, undecodable, next, gap, reset }: Page<string>)
 }
 
 function encodeEvent(message: Message<string>): string {
-  return `id: ${message.marker}\nevent: message\ndata: ${onOneLine(encodeMessage(message))}\n\n`
+  return `id: ${message.cursor}\nevent: message\ndata: ${onOneLine(encodeMessage(message))}\n\n`
 }
 
 /** As bytes: to replace two million line breaks in a text takes a third of a second. */

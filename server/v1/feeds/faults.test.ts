@@ -24,7 +24,7 @@ const ROUTES = [
   ['DELETE', '/claims/1/messages'],
   ['DELETE', '/claims/1/messages/1'],
   ['PUT', '/subscribers/s', {}],
-  ['PATCH', '/subscribers/s', { marker: '1-1' }],
+  ['PATCH', '/subscribers/s', { cursor: '1-1' }],
   ['DELETE', '/subscribers/s'],
   ['GET', '/subscribers/s/messages'],
   ['GET', '/dead-letters/messages'],

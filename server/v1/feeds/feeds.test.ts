@@ -56,8 +56,8 @@ describe('reading', () => {
   test('gives an empty page and the same place when nothing comes', async () => {
     const feed = api.newFeed()
     const [last] = await api.append(feed, 'old')
-    const { status, json } = await api.call('GET', `${feed}/messages?after=${last?.marker}&wait=20ms`)
-    expect([status, json.messages, json.next]).toEqual([200, [], last?.marker])
+    const { status, json } = await api.call('GET', `${feed}/messages?after=${last?.cursor}&wait=20ms`)
+    expect([status, json.messages, json.next]).toEqual([200, [], last?.cursor])
   })
 
   test('hides what its own origin appended when echo is false', async () => {
@@ -84,24 +84,24 @@ describe('reading', () => {
     const all = await api.call('GET', `${feed}/messages?includeDelayed=true`)
     expect(bodiesOf(all)).toEqual(['claimed', 'delayed'])
     expect(all.json.messages[0]).toMatchObject({ claims: 1, claimToken: claim.json.token })
-    expect(all.json.messages[1]).toMatchObject({ marker: null, claimToken: null })
+    expect(all.json.messages[1]).toMatchObject({ cursor: null, claimToken: null })
     expect(bodiesOf(await api.call('GET', `${feed}/messages?includeClaimed=false`))).toEqual([])
   })
 
   test('tells what retention removed before it was read', async () => {
     const feed = api.newFeed()
     const [first] = await api.append(feed, 1, 2)
-    await api.call('POST', `${feed}/messages?keepCount=1`, { body: { body: 3 } })
-    const { json } = await api.call('GET', `${feed}/messages?after=${first?.marker}`)
+    await api.call('POST', `${feed}/messages?retentionCount=1`, { body: { body: 3 } })
+    const { json } = await api.call('GET', `${feed}/messages?after=${first?.cursor}`)
     expect([json.gap, json.reset, json.messages.length]).toEqual([true, false, 1])
   })
 
-  test('tells that the marker is of an earlier life of the feed', async () => {
+  test('tells that the cursor is of an earlier life of the feed', async () => {
     const feed = api.newFeed()
     const [first] = await api.append(feed, 'before')
     await api.call('DELETE', feed)
     await api.append(feed, 'after')
-    const { json } = await api.call('GET', `${feed}/messages?after=${first?.marker}`)
+    const { json } = await api.call('GET', `${feed}/messages?after=${first?.cursor}`)
     expect([json.reset, json.messages.length]).toEqual([true, 1])
   })
 
@@ -118,7 +118,7 @@ describe('reading', () => {
       ['echo', '1'],
       ['includeClaimed', 'yes'],
       ['includeDelayed', 'TRUE'],
-      ['marker', '1-1'],
+      ['cursor', '1-1'],
       ['__proto__', '1'],
     ] as const
     for (const [name, value] of wrong) {
@@ -135,7 +135,7 @@ describe('a single message', () => {
     const path = `${feed}/messages/${message?.id}`
 
     const found = await api.call('GET', path)
-    expect([found.status, found.json.body, found.json.marker]).toEqual([200, 'a', message?.marker])
+    expect([found.status, found.json.body, found.json.cursor]).toEqual([200, 'a', message?.cursor])
     const removed = await api.call('DELETE', path)
     const again = await api.call('DELETE', path)
     expect([removed.status, again.status, (await api.call('GET', path)).status]).toEqual([204, 404, 404])

@@ -17,22 +17,22 @@ test('a subscriber is made once and stays where it stands', async () => {
   await api.append(feed, 1, 2)
   const made = await make(feed)
   const [first] = (await pageOf(feed)).json.messages
-  await advance(feed, { marker: first.marker })
+  await advance(feed, { cursor: first.cursor })
   const again = await make(feed, { from: 'end' })
 
-  expect([made.status, made.json.name, again.status, again.json.marker]).toEqual([
+  expect([made.status, made.json.name, again.status, again.json.cursor]).toEqual([
     201,
     'ada',
     200,
-    first.marker,
+    first.cursor,
   ])
 })
 
-test('a subscriber may begin at the end, at a marker, or on a feed that does not exist yet', async () => {
+test('a subscriber may begin at the end, at a cursor, or on a feed that does not exist yet', async () => {
   const feed = api.newFeed()
   expect((await make(feed)).status).toBe(201)
   const [first] = await api.append(feed, 1, 2)
-  expect((await make(feed, { from: first?.marker }, 'bob')).json.marker).toBe(first?.marker)
+  expect((await make(feed, { from: first?.cursor }, 'bob')).json.cursor).toBe(first?.cursor)
   await make(feed, { from: 'end' }, 'eve')
   await api.append(feed, 3)
 
@@ -48,13 +48,13 @@ test('reading moves nothing, advancing does, and back only when told to', async 
 
   expect(bodiesOf(await pageOf(feed, '?limit=1'))).toEqual([1])
   expect(bodiesOf(await pageOf(feed, '?limit=1'))).toEqual([1])
-  expect((await advance(feed, { marker: second?.marker })).json).toEqual({
+  expect((await advance(feed, { cursor: second?.cursor })).json).toEqual({
     name: 'ada',
-    marker: second?.marker,
+    cursor: second?.cursor,
   })
-  expect((await advance(feed, { marker: first?.marker })).json.marker).toBe(second?.marker)
+  expect((await advance(feed, { cursor: first?.cursor })).json.cursor).toBe(second?.cursor)
   expect(bodiesOf(await pageOf(feed))).toEqual([])
-  expect((await advance(feed, { marker: first?.marker, rewind: true })).json.marker).toBe(first?.marker)
+  expect((await advance(feed, { cursor: first?.cursor, rewind: true })).json.cursor).toBe(first?.cursor)
   expect(bodiesOf(await pageOf(feed))).toEqual([2])
 })
 
@@ -83,7 +83,7 @@ test('a protected subscriber keeps what it has not passed, also while it reads',
   await make(feed, { protect: true })
   await api.append(feed, 1, 2)
   await pageOf(feed)
-  await api.call('POST', `${feed}/messages?keepCount=1`, { body: { body: 3 } })
+  await api.call('POST', `${feed}/messages?retentionCount=1`, { body: { body: 3 } })
   expect(bodiesOf(await pageOf(feed))).toEqual([1, 2, 3])
 })
 
@@ -94,7 +94,7 @@ test('a subscriber that is forgotten, or never was, is not found and not made by
   const forget = () => api.call('DELETE', `${feed}/subscribers/ada`)
 
   expect((await forget()).status).toBe(204)
-  const answers = [await forget(), await pageOf(feed), await advance(feed, { marker: message?.marker })]
+  const answers = [await forget(), await pageOf(feed), await advance(feed, { cursor: message?.cursor })]
   for (const { status, json } of answers) expect([status, json.code]).toEqual([404, 'not-found'])
   expect((await api.call('GET', feed)).json.subscribers).toBe(0)
 })
@@ -110,11 +110,11 @@ test('what is wrong is refused and named', async () => {
     ['PUT', path, '[', 'body'],
     ['PUT', `${feed}/subscribers/a%0Ab`, {}, 'name'],
     ['PUT', `${feed}/subscribers/${'x'.repeat(513)}`, {}, 'name'],
-    ['PATCH', path, {}, 'marker'],
-    ['PATCH', path, { marker: null }, 'marker'],
-    ['PATCH', path, { marker: 'end' }, 'marker'],
-    ['PATCH', path, { marker: 'x' }, 'marker'],
-    ['PATCH', path, { marker: '1-1', rewind: 1 }, 'rewind'],
+    ['PATCH', path, {}, 'cursor'],
+    ['PATCH', path, { cursor: null }, 'cursor'],
+    ['PATCH', path, { cursor: 'end' }, 'cursor'],
+    ['PATCH', path, { cursor: 'x' }, 'cursor'],
+    ['PATCH', path, { cursor: '1-1', rewind: 1 }, 'rewind'],
     ['GET', `${path}/messages?limit=0`, undefined, 'limit'],
     ['GET', `${path}/messages?wait=x`, undefined, 'wait'],
     ['GET', `${path}/messages?after=end`, undefined, 'after'],

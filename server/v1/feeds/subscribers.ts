@@ -14,7 +14,7 @@ const Beginning = Type.Object(
   {
     from: Type.Optional(
       Type.String({
-        description: 'Where a new one begins: a marker, or `end`; default: the oldest message.',
+        description: 'Where a new one begins: a cursor, or `end`; default: the oldest message.',
       }),
     ),
     protect: flag('true keeps retention from removing what it has not passed.'),
@@ -23,7 +23,7 @@ const Beginning = Type.Object(
 )
 const Step = Type.Object(
   {
-    marker: Type.String({ description: 'Everything up to it is dealt with.' }),
+    cursor: Type.String({ description: 'Everything up to it is dealt with.' }),
     rewind: flag('true lets it move back.'),
   },
   strict,
@@ -38,21 +38,21 @@ export function feedSubscribers(routes: FeedRoutes, feeds: Feeds): void {
 function changeSubscribers(routes: FeedRoutes, feeds: Feeds): void {
   routes.put(url, 'Make', { body: Beginning, answers: subscribed }, async (request, reply) => {
     const { name, subscriber } = request.params
-    const { marker, created } = await makeSubscriber(feeds.open(request, name), subscriber, request.body)
-    return reply.code(created ? 201 : 200).send({ name: subscriber, marker })
+    const { cursor, created } = await makeSubscriber(feeds.open(request, name), subscriber, request.body)
+    return reply.code(created ? 201 : 200).send({ name: subscriber, cursor })
   })
 
   routes.patch(url, 'Advance', { body: Step, answers: advanced, or: [404] }, async (request) => {
     const { name, subscriber } = request.params
-    const { marker: to, ...options } = request.body
-    const marker = await feeds.open(request, name).subscriber(subscriber).advance(to, options)
-    if (marker === null) {
+    const { cursor: to, ...options } = request.body
+    const cursor = await feeds.open(request, name).subscriber(subscriber).commit(to, options)
+    if (cursor === null) {
       throw new RefusedRequest(
         'not-found',
-        `There is no subscriber ${subscriber}, or the marker is of an earlier feed.`,
+        `There is no subscriber ${subscriber}, or the cursor is of an earlier feed.`,
       )
     }
-    return { name: subscriber, marker }
+    return { name: subscriber, cursor }
   })
 
   routes.delete(url, 'Forget', { answers: forgotten, or: [404] }, async (request) => {
@@ -65,10 +65,10 @@ function changeSubscribers(routes: FeedRoutes, feeds: Feeds): void {
 function readForSubscribers(routes: FeedRoutes, feeds: Feeds): void {
   routes.get(
     `${url}/messages`,
-    'Read a page after its marker',
+    'Read a page after its cursor',
     {
       query: Reading,
-      description: 'Reading moves nothing: advance to the marker of what has been dealt with.',
+      description: 'Reading moves nothing: advance to the cursor of what has been dealt with.',
       answers: page,
       or: [404],
     },
@@ -77,9 +77,9 @@ function readForSubscribers(routes: FeedRoutes, feeds: Feeds): void {
       const { origin: reader, wait: patience, ...options } = request.query
       checkEcho(options.echo, reader)
       const feed = feeds.openBytes(request, name, reader === undefined ? {} : { origin: reader })
-      const marker = await findSubscriber(feed, subscriber)
-      if (marker === null) throw noSubscriber(subscriber)
-      const found = await readWaiting(feed, { ...options, after: marker }, patience, {
+      const cursor = await findSubscriber(feed, subscriber)
+      if (cursor === null) throw noSubscriber(subscriber)
+      const found = await readWaiting(feed, { ...options, after: cursor }, patience, {
         waits: routes.waits,
         reply,
       })
@@ -93,20 +93,20 @@ function noSubscriber(name: string): RefusedRequest {
 }
 
 export interface Made {
-  readonly marker: string
+  readonly cursor: string
   readonly created: boolean
 }
 
-/** The stored marker, or null when there is no such subscriber. */
+/** The stored cursor, or null when there is no such subscriber. */
 async function findSubscriber(feed: Feed<unknown>, name: string): Promise<string | null> {
   const { next } = await feed.read({ after: 'end', limit: 1 })
   const [life = '0'] = next.split('-')
   // A subscriber only moves forward, so the beginning of this life of the feed moves none.
-  return feed.subscriber(name).advance(`${life}-0`)
+  return feed.subscriber(name).commit(`${life}-0`)
 }
 
 async function makeSubscriber(feed: Feed<string>, name: string, options: SubscriberOptions): Promise<Made> {
   const subscriber = feed.subscriber(name, options)
   const known = await findSubscriber(feed, name)
-  return { marker: await subscriber.marker(), created: known === null }
+  return { cursor: await subscriber.cursor(), created: known === null }
 }

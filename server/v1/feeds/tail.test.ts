@@ -21,7 +21,7 @@ async function bodies(events: EventReader, count: number): Promise<unknown[]> {
   return found
 }
 
-test('a tail gives what is there and then what comes, each with its marker as id', async () => {
+test('a tail gives what is there and then what comes, each with its cursor as id', async () => {
   const feed = api.newFeed()
   const [first] = await api.append(feed, 'old')
   await using events = await tail(feed)
@@ -30,8 +30,8 @@ test('a tail gives what is there and then what comes, each with its marker as id
   expect([events.status, events.type]).toEqual([200, 'text/event-stream'])
   expect([old?.event, old?.id, JSON.parse(old?.data ?? '')]).toEqual([
     'message',
-    first?.marker,
-    expect.objectContaining({ id: first?.id, marker: first?.marker, body: 'old', claims: 0 }),
+    first?.cursor,
+    expect.objectContaining({ id: first?.id, cursor: first?.cursor, body: 'old', claims: 0 }),
   ])
   await api.whenWaiting(feed)
   await api.append(feed, 'new', 'newer')
@@ -41,7 +41,7 @@ test('a tail gives what is there and then what comes, each with its marker as id
 test('a reader that comes back with the last id misses nothing, whatever its query says', async () => {
   const feed = api.newFeed()
   const [first] = await api.append(feed, 1, 2, 3)
-  await using events = await tail(feed, '?after=end', { 'Last-Event-ID': first?.marker ?? '' })
+  await using events = await tail(feed, '?after=end', { 'Last-Event-ID': first?.cursor ?? '' })
   expect(await bodies(events, 2)).toEqual([2, 3])
 })
 
@@ -53,7 +53,7 @@ test('a reader that begins at the end learns at once where it stands', async () 
   events.close()
   await api.append(feed, 'while away')
 
-  expect([hello?.event, hello?.id]).toEqual([null, first?.marker])
+  expect([hello?.event, hello?.id]).toEqual([null, first?.cursor])
   await using again = await tail(feed, '?after=end', { 'Last-Event-ID': hello?.id ?? '' })
   expect(await bodies(again, 1)).toEqual(['while away'])
 })
@@ -61,13 +61,13 @@ test('a reader that begins at the end learns at once where it stands', async () 
 test('what is missing is told before the message behind it', async () => {
   const feed = api.newFeed()
   const [first] = await api.append(feed, 1, 2)
-  await api.call('POST', `${feed}/messages?keepCount=1`, { body: { body: 3 } })
-  await using gap = await tail(feed, `?after=${first?.marker}`)
+  await api.call('POST', `${feed}/messages?retentionCount=1`, { body: { body: 3 } })
+  await using gap = await tail(feed, `?after=${first?.cursor}`)
   expect([(await gap.nextTold())?.event, (await gap.nextTold())?.event]).toEqual(['gap', 'message'])
 
   await api.call('DELETE', feed)
   await api.append(feed, 'next life')
-  await using reset = await tail(feed, `?after=${first?.marker}`)
+  await using reset = await tail(feed, `?after=${first?.cursor}`)
   expect([(await reset.nextTold())?.event, (await reset.nextTold())?.event]).toEqual(['reset', 'message'])
 })
 
@@ -100,7 +100,7 @@ test('a silent tail sends heartbeats that carry the reader over what was hidden'
 
   let beat = await events.next()
   while (beat?.id === hello?.id) beat = await events.next()
-  expect([beat?.event, beat?.id]).toEqual([null, appended.json.messages[0].marker])
+  expect([beat?.event, beat?.id]).toEqual([null, appended.json.messages[0].cursor])
 })
 
 test('what is wrong is refused before the stream begins', async () => {
@@ -154,9 +154,9 @@ test('a wait ends at the longest that the service waits, with what there is', as
   await using own = await startFeedApi(inject('redisPort'), { feedLimits: { maxWaitMs: 30 } })
   const feed = own.newFeed()
   const [last] = await own.append(feed, 'a')
-  const page = await own.call('GET', `${feed}/messages?after=${last?.marker}&wait=1h`)
+  const page = await own.call('GET', `${feed}/messages?after=${last?.cursor}&wait=1h`)
   const claim = await own.call('POST', `${own.newFeed()}/claims?wait=1h`)
-  expect([page.status, page.json.next, claim.status]).toEqual([200, last?.marker, 204])
+  expect([page.status, page.json.next, claim.status]).toEqual([200, last?.cursor, 204])
 })
 
 test('closing the service ends tails and waits in good order', async () => {

@@ -13,14 +13,14 @@ export const AckedJob: TObject<{ id: typeof id; token: typeof token; result: TOp
 
 /** What became of each. `text`: the request as it was sent, whose member `name` has the list. */
 export async function ackJobs(
-  queue: Pick<Queue, 'settle'>,
+  queue: Pick<Queue, 'byToken'>,
   given: readonly JobLease[],
   text: string,
   name: string,
 ): Promise<object[]> {
   const results = textsInJobs(text, 'result', name)
   const jobs = given.map((each, at) => ({ id: each.id, token: each.token, result: results[at] }))
-  return toldOf(given, await queue.settle.ack(jobs))
+  return toldOf(given, await queue.byToken.ack(jobs))
 }
 
 export function toldOf(given: readonly JobLease[], outcomes: readonly Settled<string>[]): object[] {

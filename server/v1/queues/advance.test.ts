@@ -85,12 +85,12 @@ describe('a job that is advanced', () => {
     const [near, far] = [newQueue(), newQueue()]
     const job = await firstOf(near)
     await post(`${far}/jobs`, { ...next, id: 'before' })
-    const parents = ['before', { queue: nameIn(far), id: 'before' }, { queue: nameIn(near), id: 'gone' }]
-    await advance(near, job, { next: { ...next, id: 'after', queue: nameIn(far), parents } })
+    const dependencies = ['before', { queue: nameIn(far), id: 'before' }, { queue: nameIn(near), id: 'gone' }]
+    await advance(near, job, { next: { ...next, id: 'after', queue: nameIn(far), dependencies } })
     while ((await get(`${far}/jobs/after`)).status !== 200) await sleep(5)
 
-    const { json } = await get(`${far}/jobs/after/parents`)
-    expect(json.parents).toMatchObject([
+    const { json } = await get(`${far}/jobs/after/dependencies`)
+    expect(json.dependencies).toMatchObject([
       { queue: null, id: 'before', state: 'pending' },
       { queue: nameIn(near), id: 'gone' },
     ])
@@ -146,7 +146,7 @@ test.each([
   ['next.queue', { next: { ...next, queue: '' } }],
   ['next.after', { next: { ...next, after: 'x' } }],
   ['next.maxAttempts', { next: { ...next, maxAttempts: 0 } }],
-  ['parents.queue', { next: { ...next, parents: [{ queue: '', id: 'a' }] } }],
+  ['dependencies.queue', { next: { ...next, dependsOn: [{ queue: '', id: 'a' }] } }],
 ])('what follows is refused where %s is wrong, of one and of many', async (argument, body) => {
   const queue = newQueue()
   const job = await firstOf(queue)

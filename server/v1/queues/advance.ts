@@ -36,7 +36,7 @@ export function advanceJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueu
       const step = stepIn(request.body, request.jsonText)
       await beginAll(known, request, [step.next], name)
       const job = { id, token, ...step, next: nextFor(request, step.next, name) }
-      const { next } = notLost(await open(request).settle.advance([job]), token)
+      const { next } = notLost(await open(request).byToken.ackAndEnqueue([job]), token)
       known.keep(request)
       return { id, token, next }
     },
@@ -61,7 +61,7 @@ export function advanceJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueu
         ...each,
         next: nextFor(request, each.next, name),
       }))
-      const told = await open(request).settle.advance(steps)
+      const told = await open(request).byToken.ackAndEnqueue(steps)
       if (told.some(({ outcome }) => outcome !== 'lost')) known.keep(request)
       return { jobs: jobs.map(({ id, token }, at) => ({ id, token, ...told[at] })) }
     },

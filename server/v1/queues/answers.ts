@@ -34,7 +34,7 @@ const named = {
   enqueuedAtMs: Instant,
   payload: AnyJson,
 }
-const LentJob = object({
+const DetachedJob = object({
   id: Id,
   token: Token,
   ...named,
@@ -85,8 +85,8 @@ const counts = (...names: string[]): TProperties => Object.fromEntries(names.map
 const inspected = {
   ...throttle,
   beganAtMs: orNull(Instant),
-  keepCount: Count,
-  keepMs: Span,
+  retentionCount: Count,
+  retentionMs: Span,
   ...counts(
     'ready',
     'scheduled',
@@ -99,7 +99,7 @@ const inspected = {
     'idle',
     'outbox',
   ),
-  ...counts('enqueued', 'acked', 'retried', 'buried', 'reclaimed', 'cancelled'),
+  ...counts('enqueued', 'acked', 'retried', 'dead', 'reclaimed', 'cancelled'),
   ...counts('readyBytes', 'scheduledBytes', 'blockedBytes', 'claimedBytes', 'deadBytes', 'doneBytes'),
   oldestAtMs: orNull(Instant),
 }
@@ -148,7 +148,7 @@ const RecurringJob = object({
   payload: AnyJson,
   undecodable: Undecodable,
 })
-const Parent = object({
+const Dependency = object({
   queue: orNull(text('Null: the queue of the job itself.')),
   id: Id,
   state: Type.String({
@@ -182,13 +182,13 @@ export const enqueued: Answers = {
 }
 const Acked = Type.Array(oneOfSeveral('acked'), { description: 'What became of each of `acks`.' })
 export const claimed: Answers = {
-  200: json('There is none; the acks are told.', object({ jobs: Type.Array(LentJob), acked: Acked })),
+  200: json('There is none; the acks are told.', object({ jobs: Type.Array(DetachedJob), acked: Acked })),
   201: json(
     'Claimed.',
     object({
       leaseMs: Span,
       expiresAtMs: Instant,
-      jobs: Type.Array(LentJob),
+      jobs: Type.Array(DetachedJob),
       acked: Type.Optional(Acked),
     }),
   ),
@@ -202,7 +202,7 @@ export const released: Answers = { 204: nothing('Given to others.'), ...lost }
 export const retried: Answers = {
   200: json(
     'To be tried again, or `buried`: that was its last attempt.',
-    object({ id: Id, token: Token, outcome: Outcome('retried', 'buried') }),
+    object({ id: Id, token: Token, outcome: Outcome('retried', 'dead') }),
   ),
   ...lost,
 }
@@ -239,10 +239,10 @@ export const outcomes = (...words: string[]): Answers => ({
   200: json('What became of each.', listOf({ id: Id, outcome: Outcome(...words, 'absent') })),
 })
 
-export const parents: Answers = {
+export const dependencies: Answers = {
   200: json(
     'The jobs that it waits for, or waited for.',
-    object({ parents: Type.Array(Parent), next: NextPage }),
+    object({ dependencies: Type.Array(Dependency), next: NextPage }),
   ),
 }
 
@@ -292,8 +292,8 @@ export const eventsOfQueue: Answers = {
   200: json('Events, by their kinds.', Type.String(), 'text/event-stream'),
 }
 
-export const failures: Answers = {
-  200: json('What jobs are dead of.', object({ failures: Type.Array(Failure) })),
+export const deadKinds: Answers = {
+  200: json('What jobs are dead of.', object({ kinds: Type.Array(Failure) })),
 }
 export const counted: Answers = { 200: json('How many it were.', object({ count: Count })) }
 
@@ -302,7 +302,7 @@ const spread = (): TSchema => {
   return object({ count: Count, meanMs: Ms, p50Ms: Ms, p90Ms: Ms, p99Ms: Ms, maxMs: Ms })
 }
 const happened = {
-  ...counts('enqueued', 'acked', 'retried', 'buried', 'reclaimed', 'cancelled'),
+  ...counts('enqueued', 'acked', 'retried', 'dead', 'reclaimed', 'cancelled'),
   wait: spread(),
   run: spread(),
 }

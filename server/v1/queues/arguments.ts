@@ -10,7 +10,7 @@ import {
   type TUnsafe,
   Type,
 } from '@fastify/type-provider-typebox'
-import type { IfParentFails, JobOptions, ParentId } from 'perilune'
+import type { OnDependencyFailure, JobOptions, DependencyId } from 'perilune'
 import type { Routes } from '../api/routes.ts'
 import { duration, strict, wait } from '../api/arguments.ts'
 
@@ -133,10 +133,10 @@ export const held: { id: TString; token: TInteger } = {
 }
 export const result: TOptional<TUnknown> = Type.Optional(Type.Unknown({ description: 'Any JSON.' }))
 
-type ParentIds = TUnsafe<readonly ParentId[]>
+type DependencyIds = TUnsafe<readonly DependencyId[]>
 
-export const parentIds = (minItems: number): ParentIds =>
-  Type.Unsafe<readonly ParentId[]>({
+export const dependencyIds = (minItems: number): DependencyIds =>
+  Type.Unsafe<readonly DependencyId[]>({
     type: 'array',
     items: {
       type: ['object', 'string'],
@@ -155,10 +155,10 @@ export const newJob: typeof jobOptions & {
   id: TOptional<TString>
   delay: ReturnType<typeof duration>
   unique: typeof unique
-  parents: TOptional<ParentIds>
-  ifParentFails: TOptional<TUnsafe<IfParentFails>>
+  dependsOn: TOptional<DependencyIds>
+  onDependencyFailure: TOptional<TUnsafe<OnDependencyFailure>>
   idempotencyKey: TOptional<TString>
-  keepResult: ReturnType<typeof duration>
+  resultTtl: ReturnType<typeof duration>
 } = {
   name: Type.String({ description: 'What kind of job it is.' }),
   payload: Type.Unknown({ description: 'Any JSON; stored to the letter.' }),
@@ -166,15 +166,15 @@ export const newJob: typeof jobOptions & {
   delay: duration('How long until the job is ready; default: it is at once.'),
   ...jobOptions,
   unique,
-  parents: Type.Optional(parentIds(0)),
-  ifParentFails: Type.Optional(
-    Type.Unsafe<IfParentFails>({
+  dependsOn: Type.Optional(dependencyIds(0)),
+  onDependencyFailure: Type.Optional(
+    Type.Unsafe<OnDependencyFailure>({
       type: 'string',
-      enum: ['bury', 'cancel', 'run'],
-      description: 'What becomes of it if a parent dies or is cancelled; default `bury`.',
+      enum: ['fail', 'cancel', 'run'],
+      description: 'What becomes of it if a dependency dies or is cancelled; default `bury`.',
     }),
   ),
-  keepResult: duration('How long its result may still be asked for, up to 30d; default: not at all.'),
+  resultTtl: duration('How long its result may still be asked for, up to 30d; default: not at all.'),
   idempotencyKey: text(
     'A job with the same key within 24 hours is a duplicate, whatever became of the first.',
   ),

@@ -13,12 +13,12 @@ test('jobs that were claimed for a client which has left are given back', async 
   const terms = { limit: 2, lease: '1h' } as const
   let outcome: Promise<unknown> = Promise.resolve('none')
   app.get('/', async (_request, reply) => {
-    const lend = async () => {
-      const lent = await queue.lend(terms)
+    const claimDetached = async () => {
+      const lent = await queue.claimDetached(terms)
       reply.raw.destroy()
       return lent
     }
-    const leaving = { lend, settle: queue.settle }
+    const leaving = { claimDetached, byToken: queue.byToken }
     outcome = lendJobsTo(reply, { waits: new Waits(1000) }, { queue: leaving, terms, wait: undefined })
     await outcome
     return reply.hijack()

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   type Duration,
   InvalidArgumentError,
-  type LentJobs,
+  type DetachedJobs,
   type Queue,
   type QueueClaimOptions,
 } from 'perilune'
@@ -74,7 +74,7 @@ function termsOf(body: Static<typeof Terms>): Omit<Static<typeof Terms>, 'acks'>
 }
 
 async function ackFirst(
-  queue: Pick<Queue, 'settle'>,
+  queue: Pick<Queue, 'byToken'>,
   { body: { acks }, jsonText }: { body: Static<typeof Terms>; jsonText: string },
 ): Promise<object[] | undefined> {
   return acks === undefined ? undefined : ackJobs(queue, acks, jsonText, 'acks')
@@ -90,7 +90,7 @@ function logged({ log }: FastifyRequest): (error: unknown) => null {
 function extendOne(routes: QueueRoutes, open: QueueOf): void {
   routes.patch(url, 'Extend', { body: Lease, answers: extended }, async (request) => {
     const { id, token } = leaseOf(request)
-    const { leaseMs, expiresAtMs, jobs } = await open(request).settle.extend(
+    const { leaseMs, expiresAtMs, jobs } = await open(request).byToken.extend(
       [{ id, token }],
       request.body.lease,
     )
@@ -102,7 +102,7 @@ function extendOne(routes: QueueRoutes, open: QueueOf): void {
 function ackOne(routes: QueueRoutes, open: QueueOf): void {
   routes.delete(url, 'Ack', { answers: ackedOne }, async (request) => {
     const { id, token } = leaseOf(request)
-    heldOutcome(await open(request).settle.ack([{ id, token }]), token)
+    heldOutcome(await open(request).byToken.ack([{ id, token }]), token)
   })
 
   routes.put(
@@ -117,7 +117,7 @@ function ackOne(routes: QueueRoutes, open: QueueOf): void {
     async (request) => {
       const { id, token } = leaseOf(request)
       if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
-      heldOutcome(await open(request).settle.ack([{ id, token, result: request.jsonText }]), token)
+      heldOutcome(await open(request).byToken.ack([{ id, token, result: request.jsonText }]), token)
     },
   )
 }
@@ -125,18 +125,18 @@ function ackOne(routes: QueueRoutes, open: QueueOf): void {
 function endOne(routes: QueueRoutes, open: QueueOf): void {
   routes.post(`${url}/release`, 'Release', { body: Release, answers: released }, async (request) => {
     const { id, token } = leaseOf(request)
-    heldOutcome(await open(request).settle.release([{ id, token, ...request.body }]), token)
+    heldOutcome(await open(request).byToken.release([{ id, token, ...request.body }]), token)
   })
 
   routes.post(`${url}/retry`, 'Retry', { body: Retry, answers: retried }, async (request) => {
     const { id, token } = leaseOf(request)
-    const outcome = heldOutcome(await open(request).settle.retry([{ id, token, ...request.body }]), token)
+    const outcome = heldOutcome(await open(request).byToken.retry([{ id, token, ...request.body }]), token)
     return { id, token, outcome }
   })
 
   routes.post(`${url}/bury`, 'Bury', { body: Bury, answers: buried }, async (request) => {
     const { id, token } = leaseOf(request)
-    heldOutcome(await open(request).settle.bury([{ id, token, ...request.body }]), token)
+    heldOutcome(await open(request).byToken.fail([{ id, token, ...request.body }]), token)
   })
 }
 
@@ -146,7 +146,7 @@ function leaseOf({ params }: { params: { id: string; token: string } }): { id: s
 
 /** What a request asks for. */
 interface Wish {
-  readonly queue: Pick<Queue, 'lend' | 'settle'>
+  readonly queue: Pick<Queue, 'claimDetached' | 'byToken'>
   readonly terms: Pick<QueueClaimOptions, 'limit' | 'lease'>
   readonly wait: Duration | undefined
 }
@@ -156,10 +156,12 @@ export async function lendJobsTo(
   reply: FastifyReply,
   { waits }: Pick<RouteParts, 'waits'>,
   { queue, terms, wait }: Wish,
-): Promise<LentJobs | null> {
-  const lent = await askWaiting(reply, { waits, wait }, (waiting) => queue.lend({ ...terms, ...waiting }))
+): Promise<DetachedJobs | null> {
+  const lent = await askWaiting(reply, { waits, wait }, (waiting) =>
+    queue.claimDetached({ ...terms, ...waiting }),
+  )
   if (lent === null || lent.jobs.length === 0) return null
   if (!reply.raw.destroyed) return lent
-  await queue.settle.release(lent.jobs.map(({ id, token }) => ({ id, token })))
+  await queue.byToken.release(lent.jobs.map(({ id, token }) => ({ id, token })))
   return null
 }

@@ -1,43 +1,45 @@
 // Queues that a request names beside its own. They are of the same tenant, and called as that calls them.
 
 import type { FastifyRequest } from 'fastify'
-import { InvalidArgumentError, type NextJob, type Parent, type ParentId } from 'perilune'
+import { InvalidArgumentError, type NextJob, type Dependency, type DependencyId } from 'perilune'
 import { calledBy, nameOf } from '../../http/requests/tenant.ts'
 import type { KnownQueues } from './known-queues.ts'
 
 /** Each is looked up, and these at once. */
 const MOST_QUEUES = 100
 /** Of all jobs of a request: each is named, and written down, in one go. */
-const MOST_PARENTS = 10_000
+const MOST_DEPENDENCIES = 10_000
 
-/** A job that has parents; without a queue it is of that of the request. */
-interface Child {
+/** A job that has dependencies; without a queue it is of that of the request. */
+interface Dependent {
   readonly queue?: string
-  readonly parents?: readonly ParentId[]
+  readonly dependsOn?: readonly DependencyId[]
 }
 
 /** The queues beside `own` that are named. */
-function queuesOf(parents: readonly ParentId[], own: string): string[] {
-  return parents.flatMap((parent) =>
-    typeof parent === 'string' || parent.queue === own ? [] : [parent.queue],
+function queuesOf(dependencies: readonly DependencyId[], own: string): string[] {
+  return dependencies.flatMap((dependency) =>
+    typeof dependency === 'string' || dependency.queue === own ? [] : [dependency.queue],
   )
 }
 
-/** Throws InvalidArgumentError where there are too many parents, or one of their queues cannot be named. `own`: the queue of the request. */
-export async function checkParents(
+/** Throws InvalidArgumentError where there are too many dependencies, or one of their queues cannot be named. `own`: the queue of the request. */
+export async function checkDependencies(
   known: KnownQueues,
   request: FastifyRequest,
-  jobs: readonly Child[],
+  jobs: readonly Dependent[],
   own: string,
 ): Promise<void> {
-  if (jobs.reduce((sum, { parents = [] }) => sum + parents.length, 0) > MOST_PARENTS) {
-    throw new InvalidArgumentError('parents', `must be at most ${MOST_PARENTS} in one request`)
+  if (
+    jobs.reduce((sum, { dependsOn: dependencies = [] }) => sum + dependencies.length, 0) > MOST_DEPENDENCIES
+  ) {
+    throw new InvalidArgumentError('dependsOn', `must be at most ${MOST_DEPENDENCIES} in one request`)
   }
   const named = fewOf(
-    jobs.flatMap(({ queue = own, parents = [] }) => queuesOf(parents, queue)),
-    'parents.queue',
+    jobs.flatMap(({ queue = own, dependsOn: dependencies = [] }) => queuesOf(dependencies, queue)),
+    'dependsOn.queue',
   )
-  await Promise.all(named.map((queue) => known.checkOther(request, queue, 'parents.queue')))
+  await Promise.all(named.map((queue) => known.checkOther(request, queue, 'dependsOn.queue')))
 }
 
 function fewOf(queues: readonly string[], argument: string): string[] {
@@ -46,7 +48,7 @@ function fewOf(queues: readonly string[], argument: string): string[] {
   throw new InvalidArgumentError(argument, `must be of at most ${MOST_QUEUES} other queues in one request`)
 }
 
-/** As `checkParents`, for all that is named by what follows jobs of the queue `own`; queues that these go to may begin. */
+/** As `checkDependencies`, for all that is named by what follows jobs of the queue `own`; queues that these go to may begin. */
 export async function beginAll(
   known: KnownQueues,
   request: FastifyRequest,
@@ -57,33 +59,35 @@ export async function beginAll(
     steps.flatMap(({ queue = own }) => (queue === own ? [] : [queue])),
     'next.queue',
   )
-  await checkParents(known, request, steps, own)
+  await checkDependencies(known, request, steps, own)
   await Promise.all(targets.map((queue) => known.beginOther(request, queue, 'next.queue')))
 }
 
-/** The job with its parents as the library calls them; `own`: its queue, as the request calls it. */
-export function withParents<Job extends { parents?: readonly ParentId[] }>(
+/** The job with its dependencies as the library calls them; `own`: its queue, as the request calls it. */
+export function withDependencies<Job extends { dependsOn?: readonly DependencyId[] }>(
   request: FastifyRequest,
   job: Job,
   own: string,
 ): Job {
-  if (job.parents === undefined) return job
-  return { ...job, parents: job.parents.map((parent) => parentFor(request, parent, own)) }
+  if (job.dependsOn === undefined) return job
+  return { ...job, dependsOn: job.dependsOn.map((dependency) => dependencyFor(request, dependency, own)) }
 }
 
-export function parentFor(request: FastifyRequest, parent: ParentId, own: string): ParentId {
-  if (typeof parent === 'string') return parent
-  const { queue, id } = parent
+export function dependencyFor(request: FastifyRequest, dependency: DependencyId, own: string): DependencyId {
+  if (typeof dependency === 'string') return dependency
+  const { queue, id } = dependency
   // One of its own queue has no need of the outbox.
-  return queue === own ? id : { queue: nameOf(request, queue, 'parents.queue'), id }
+  return queue === own ? id : { queue: nameOf(request, queue, 'dependsOn.queue'), id }
 }
 
 /** What follows a job of the queue `own`. */
 export function nextFor(request: FastifyRequest, next: NextJob, own: string): NextJob {
   const { queue = own } = next
-  return { ...withParents(request, next, queue), queue: nameOf(request, queue, 'next.queue') }
+  return { ...withDependencies(request, next, queue), queue: nameOf(request, queue, 'next.queue') }
 }
 
-export function parentSeen(request: FastifyRequest, parent: Parent): Parent {
-  return parent.queue === null ? parent : { ...parent, queue: calledBy(request, parent.queue) }
+export function dependencySeen(request: FastifyRequest, dependency: Dependency): Dependency {
+  return dependency.queue === null
+    ? dependency
+    : { ...dependency, queue: calledBy(request, dependency.queue) }
 }

@@ -6,9 +6,9 @@ import type {
   Job,
   JobEnd,
   JobPage,
-  LentJob,
-  LentJobs,
-  Parent,
+  DetachedJob,
+  DetachedJobs,
+  Dependency,
   RecurringJob,
   RecurringPage,
   UndecodablePart,
@@ -16,7 +16,7 @@ import type {
 import { encodeUndecoded } from '../api/undecoded.ts'
 
 /** `acked`: what became of the acks of the request, where it had any. */
-export function encodeLent({ jobs, leaseMs, expiresAtMs }: LentJobs, acked?: readonly object[]): string {
+export function encodeLent({ jobs, leaseMs, expiresAtMs }: DetachedJobs, acked?: readonly object[]): string {
   const lent = { leaseMs, expiresAtMs, ...(acked === undefined ? {} : { acked }) }
   return `${opened(lent)},"jobs":[${jobs.map(encodeLentJob).join(',')}]}`
 }
@@ -46,15 +46,15 @@ export function encodeRecurring({ payload, undecodable, ...shown }: RecurringJob
   return `${opened(shown)},${encodeParts(undecodable)},"payload":${orNull(payload)}}`
 }
 
-export function encodeParents(parents: readonly Parent[], next: string | null): string {
-  return `{"parents":[${parents.map(encodeParent).join(',')}],"next":${JSON.stringify(next)}}`
+export function encodeDependencies(dependencies: readonly Dependency[], next: string | null): string {
+  return `{"dependencies":[${dependencies.map(encodeDependency).join(',')}],"next":${JSON.stringify(next)}}`
 }
 
-function encodeParent({ result, undecodable, ...shown }: Parent): string {
+function encodeDependency({ result, undecodable, ...shown }: Dependency): string {
   return `${opened(shown)},${encodeParts(undecodable)},"result":${orNull(result)}}`
 }
 
-function encodeLentJob({ payload, ...shown }: LentJob): string {
+function encodeLentJob({ payload, ...shown }: DetachedJob): string {
   return `${opened(shown)},"payload":${orNull(payload)}}`
 }
 

@@ -3,7 +3,7 @@ import { strict } from '../api/arguments.ts'
 import { headerOf } from '../../http/requests/headers.ts'
 import { enqueued } from './answers.ts'
 import { newJob } from './arguments.ts'
-import { checkParents, withParents } from './elsewhere.ts'
+import { checkDependencies, withDependencies } from './elsewhere.ts'
 import type { KnownQueues } from './known-queues.ts'
 import type { QueueRoutes } from './arguments.ts'
 import type { QueueOf } from './open.ts'
@@ -31,9 +31,9 @@ export function enqueueJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueu
     async (request, reply) => {
       const key = headerOf(request, 'Idempotency-Key')
       const given = newJobs(request.body, request.jsonText, key)
-      await checkParents(known, request, given, request.params.name)
+      await checkDependencies(known, request, given, request.params.name)
       await request.server.bodyTurns.again(request)
-      const named = given.map((job) => withParents(request, job, request.params.name))
+      const named = given.map((job) => withDependencies(request, job, request.params.name))
       const results = await open(request).enqueueMany(named)
       const jobs = results.map(({ id, duplicate }) => ({ id, duplicate }))
       return reply.code(jobs.every(({ duplicate }) => duplicate) ? 200 : 201).send({ jobs })

@@ -197,9 +197,9 @@ describe('failures', () => {
     const queue = newQueue()
     const ids = await dead(queue, 'http/500', 2)
     await dead(queue, 'other', 1)
-    const { json } = await get(`${queue}/failures`)
-    const http = json.failures.find(({ kind }: { kind: string }) => kind === 'http/500')
-    expect([json.failures.length, http.count]).toEqual([2, 2])
+    const { json } = await get(`${queue}/dead`)
+    const http = json.kinds.find(({ kind }: { kind: string }) => kind === 'http/500')
+    expect([json.kinds.length, http.count]).toEqual([2, 2])
     expect(ids).toContain(http.sample.id)
     expect(http.lastAtMs).toBeGreaterThanOrEqual(http.firstAtMs)
   })
@@ -223,12 +223,12 @@ describe('failures', () => {
     const queue = newQueue()
     const [first] = await dead(queue, 'http/500', 2)
     await dead(queue, 'other', 3)
-    const of = (kind: string) => `${queue}/failures/${encodeURIComponent(kind)}`
+    const of = (kind: string) => `${queue}/dead/${encodeURIComponent(kind)}`
     expect((await post(`${of('http/500')}/requeue`)).json).toEqual({ count: 2 })
     expect((await get(`${queue}/jobs/${first}`)).json.state).toBe('ready')
     expect((await api.call('DELETE', of('other'))).json).toEqual({ count: 3 })
     expect((await api.call('DELETE', of('other'))).json).toEqual({ count: 0 })
-    expect((await get(`${queue}/failures`)).json).toEqual({ failures: [] })
+    expect((await get(`${queue}/dead`)).json).toEqual({ kinds: [] })
   })
 })
 
@@ -252,11 +252,16 @@ describe('a queue', () => {
       rateLimit: 5,
       rateWindowMs: 60_000,
       rateBurst: 2,
-      keepCount: 3,
-      keepMs: 3_600_000,
+      retentionCount: 3,
+      retentionMs: 3_600_000,
     })
     await patch(`${queue}/settings`, { rate: null, keep: null })
-    expect((await get(queue)).json).toMatchObject({ concurrency: 1, rateLimit: 0, keepCount: 0, keepMs: 0 })
+    expect((await get(queue)).json).toMatchObject({
+      concurrency: 1,
+      rateLimit: 0,
+      retentionCount: 0,
+      retentionMs: 0,
+    })
     await enqueued(queue, {}, {})
     expect(idsIn(await post(`${queue}/claims`, { limit: 2 }))).toHaveLength(1)
   })
@@ -316,7 +321,7 @@ describe('what is wrong is refused by its name', () => {
     ['ids', 'POST', '/requeue', { ids: [] }],
     ['ids', 'POST', '/requeue', { ids: [''] }],
     ['priority', 'POST', '/reprioritize', { ids: ['1'] }],
-    ['kind', 'DELETE', `/failures/${'k'.repeat(201)}`],
+    ['kind', 'DELETE', `/dead/${'k'.repeat(201)}`],
     ['concurrency', 'PATCH', '/settings', { concurrency: 0 }],
     ['concurrency', 'PATCH', '/settings', { concurrency: 'many' }],
     ['rate.window', 'PATCH', '/settings', { rate: { limit: 1 } }],

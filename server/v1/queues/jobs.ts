@@ -55,7 +55,7 @@ const Priorities = Type.Object({ ids: several, priority: anyPriority }, strict)
 
 export function queueJobs(routes: QueueRoutes, open: QueueOf): void {
   readPages(routes, open)
-  findMany(routes, open)
+  getMany(routes, open)
   singleJobs(routes, open)
   manyJobs(routes, open)
 }
@@ -79,7 +79,7 @@ function readPages(routes: QueueRoutes, open: QueueOf): void {
   )
 }
 
-function findMany(routes: QueueRoutes, open: QueueOf): void {
+function getMany(routes: QueueRoutes, open: QueueOf): void {
   routes.get(
     '/queues/:name/find',
     'Look many up',
@@ -92,7 +92,7 @@ function findMany(routes: QueueRoutes, open: QueueOf): void {
     async (request, reply) => {
       // As they were written: an encoded comma is a part of an id.
       const ids = listOf(writtenQueryOf(request), 'ids') ?? []
-      const found = await open(request).jobs.findPage(ids)
+      const found = await open(request).jobs.getPage(ids)
       return reply.type('application/json').send(encodeFound(found))
     },
   )
@@ -103,7 +103,7 @@ function singleJobs(routes: QueueRoutes, open: QueueOf): void {
 
   routes.get(url, 'Look one up', { answers: job, or: [404] }, async (request, reply) => {
     const { id } = request.params
-    const only = await open(request).jobs.find(id)
+    const only = await open(request).jobs.get(id)
     if (only === null) throw noJob(id)
     return reply.type('application/json').send(encodeJob(only))
   })

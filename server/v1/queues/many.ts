@@ -50,7 +50,7 @@ function ackAndExtend(routes: QueueRoutes, open: QueueOf): void {
     { body: Extensions, answers: allExtended, large: true },
     async (request) => {
       const { jobs: given, lease } = request.body
-      const { jobs, ...until } = await open(request).settle.extend(given, lease)
+      const { jobs, ...until } = await open(request).byToken.extend(given, lease)
       return { ...until, ...told(given, jobs) }
     },
   )
@@ -63,27 +63,27 @@ function giveUp(routes: QueueRoutes, open: QueueOf): void {
     { body: Releases, answers: settled('released'), large: true },
     async (request) => {
       const { jobs } = request.body
-      return told(jobs, await open(request).settle.release(jobs))
+      return told(jobs, await open(request).byToken.release(jobs))
     },
   )
 
   routes.post(
     `${url}/retry`,
     'Retry many',
-    { body: Retries, answers: settled('retried', 'buried'), large: true },
+    { body: Retries, answers: settled('retried', 'dead'), large: true },
     async (request) => {
       const { jobs } = request.body
-      return told(jobs, await open(request).settle.retry(jobs))
+      return told(jobs, await open(request).byToken.retry(jobs))
     },
   )
 
   routes.post(
     `${url}/bury`,
     'Bury many',
-    { body: Burials, answers: settled('buried'), large: true },
+    { body: Burials, answers: settled('dead'), large: true },
     async (request) => {
       const { jobs } = request.body
-      return told(jobs, await open(request).settle.bury(jobs))
+      return told(jobs, await open(request).byToken.fail(jobs))
     },
   )
 }

@@ -40,7 +40,7 @@ function addLines(routes: QueueRoutes, open: QueueOf): void {
     { body: Line, answers: notedByAttempt },
     async (request) => {
       const lease = { id: request.params.id, token: Number(request.params.token) }
-      heldOutcome([await open(request).settle.log(lease, request.body.line)], lease.token)
+      heldOutcome([await open(request).byToken.log(lease, request.body.line)], lease.token)
     },
   )
 }
@@ -53,7 +53,7 @@ function takeProgress(routes: QueueRoutes, open: QueueOf): void {
     async (request) => {
       const lease = { id: request.params.id, token: Number(request.params.token) }
       if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
-      heldOutcome([await open(request).settle.progress(lease, request.jsonText)], lease.token)
+      heldOutcome([await open(request).byToken.progress(lease, request.jsonText)], lease.token)
     },
   )
 }

@@ -85,7 +85,7 @@ describe('a queue in partitions', () => {
     const [id = ''] = await queue.enqueue(1)
     const name = `v1:test/${queue.url.split('/').at(-1)}`
 
-    expect(await api.perilune.queue(name, { partitions: PARTITIONS }).jobs.find(id)).toMatchObject({ id })
+    expect(await api.perilune.queue(name, { partitions: PARTITIONS }).jobs.get(id)).toMatchObject({ id })
   })
 
   test('is refused with another number, and without one', async () => {
@@ -162,14 +162,14 @@ describe('a queue in partitions', () => {
     const post = (path: string, body: unknown): Promise<HttpAnswer> =>
       api.call('POST', `${other}${path}`, { body })
 
-    const parented = await post('/jobs', { ...job, parents: [{ queue: named, id }] })
-    expect([parented.status, parented.json.argument]).toEqual([400, 'parents.queue'])
+    const parented = await post('/jobs', { ...job, dependsOn: [{ queue: named, id }] })
+    expect([parented.status, parented.json.argument]).toEqual([400, 'dependencies.queue'])
     await post('/jobs', job)
     const [held] = (await post('/claims', {})).json.jobs as [Held]
     const advanced = await post(`${at(held)}/advance`, { next: { ...job, queue: named } })
     expect([advanced.status, advanced.json.argument]).toEqual([400, 'next.queue'])
-    const jobs = [{ id: held.id, token: held.token, next: { ...job, parents: [{ queue: named, id }] } }]
-    expect((await post('/advance', { jobs })).json.argument).toBe('parents.queue')
+    const jobs = [{ id: held.id, token: held.token, next: { ...job, dependsOn: [{ queue: named, id }] } }]
+    expect((await post('/advance', { jobs })).json.argument).toBe('dependencies.queue')
   })
 
   test('has its jobs settled one by one', async () => {
@@ -205,7 +205,7 @@ describe('a queue in partitions', () => {
     expect(outcomes(await queue.post('/extend', { jobs, lease: '1m' }))).toEqual(Array(12).fill('extended'))
     expect(outcomes(await queue.post('/ack', { jobs: jobs.slice(0, 3) }))).toEqual(Array(3).fill('acked'))
     expect(outcomes(await queue.post('/retry', { jobs: jobs.slice(3, 6) }))).toEqual(Array(3).fill('retried'))
-    expect(outcomes(await queue.post('/bury', { jobs: jobs.slice(6, 9) }))).toEqual(Array(3).fill('buried'))
+    expect(outcomes(await queue.post('/bury', { jobs: jobs.slice(6, 9) }))).toEqual(Array(3).fill('dead'))
     const given = [...jobs.slice(9), { id: `0-${Date.now()}000`, token: 1 }]
     expect(outcomes(await queue.post('/release', { jobs: given }))).toEqual([
       ...Array(3).fill('released'),
@@ -245,7 +245,7 @@ describe('a queue in partitions', () => {
 
   test('has single jobs changed, followed and remembered', async () => {
     const queue = new Queue()
-    const [id] = await queue.enqueue(1, { delay: '1h', keepResult: '1h' })
+    const [id] = await queue.enqueue(1, { delay: '1h', resultTtl: '1h' })
     const job = `/jobs/${id}`
 
     expect((await queue.post(`${job}/requeue`)).json.outcome).toBe('requeued')
@@ -286,11 +286,11 @@ describe('a queue in partitions', () => {
     }))
     await queue.post('/bury', { jobs })
 
-    const { json } = await queue.get('/failures')
-    const counts = json.failures.map(({ kind, count }: { kind: string; count: number }) => [kind, count])
+    const { json } = await queue.get('/dead')
+    const counts = json.kinds.map(({ kind, count }: { kind: string; count: number }) => [kind, count])
     expect(Object.fromEntries(counts)).toEqual({ odd: 5, even: 3 })
-    expect((await queue.post('/failures/odd/requeue')).json).toEqual({ count: 5 })
-    expect((await queue.call('DELETE', '/failures/even')).json).toEqual({ count: 3 })
+    expect((await queue.post('/dead/odd/requeue')).json).toEqual({ count: 5 })
+    expect((await queue.call('DELETE', '/dead/even')).json).toEqual({ count: 3 })
   })
 
   test('has settings, groups, statistics and an end', async () => {
@@ -329,26 +329,31 @@ describe('a queue in partitions', () => {
   test('has jobs that wait for others and follow others, wherever these are', async () => {
     const queue = new Queue()
     const [one = '', two = ''] = await queue.enqueue(2)
-    const [child = ''] = await queue.enqueue(1, { parents: [one, two] })
+    const [dependent = ''] = await queue.enqueue(1, { dependsOn: [one, two] })
     const [{ token }] = (await queue.claim(1)) as [Held]
-    const [parent, other] =
+    const [dependency, other] =
       (await queue.get(`/jobs/${one}`)).json.state === 'claimed' ? [one, two] : [two, one]
     const next = { name: 'after', payload: 1, id: 'after' }
 
-    const step = await queue.post(`/jobs/${parent}/claims/${token}/advance`, { next, result: 5 })
+    const step = await queue.post(`/jobs/${dependency}/claims/${token}/advance`, { next, result: 5 })
     expect(step.status).toBe(200)
     expect((await queue.post('/jobs/nobody/claims/1/advance', { next })).status).toBe(410)
     expect(
       (await queue.post('/advance', { jobs: [{ id: 'nobody', token: 1, next }] })).json.jobs[0].outcome,
     ).toBe('lost')
     while ((await queue.get('/jobs/after')).status === 404);
-    const parents = async () => (await queue.get(`/jobs/${child}/parents`)).json.parents
-    while ((await parents()).every(({ state }: { state: string }) => state === 'pending'));
+    const dependencies = async () => (await queue.get(`/jobs/${dependent}/dependencies`)).json.dependencies
+    while ((await dependencies()).every(({ state }: { state: string }) => state === 'pending'));
     expect(
-      (await parents()).map(({ queue: named, result }: { queue: null; result: unknown }) => [named, result]),
+      (await dependencies()).map(({ queue: named, result }: { queue: null; result: unknown }) => [
+        named,
+        result,
+      ]),
     ).toContainEqual([null, 5])
-    expect((await queue.post(`/jobs/${child}/parents`, { remove: [other] })).json.outcome).toBe('changed')
-    while ((await queue.get(`/jobs/${child}`)).json.state !== 'ready');
+    expect((await queue.post(`/jobs/${dependent}/dependencies`, { remove: [other] })).json.outcome).toBe(
+      'changed',
+    )
+    while ((await queue.get(`/jobs/${dependent}`)).json.state !== 'ready');
   })
 
   test('tells what happens in all', async () => {

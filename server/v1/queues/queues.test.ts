@@ -211,7 +211,7 @@ describe('a claimed job', () => {
     const [again] = (await claim(queue)).json.jobs
     expect([again.id, again.attempt]).toEqual([held.id, 2])
     const { json } = await post(`${placeOf(queue, again)}/retry`, failure)
-    expect(json.outcome).toBe('buried')
+    expect(json.outcome).toBe('dead')
     const dead = (await api.call('GET', `${queue}/jobs/${held.id}`)).json
     expect(dead).toMatchObject({ state: 'dead', attempts: 2, failure: { kind: 'http', message: '500' } })
   })
@@ -301,7 +301,7 @@ describe('many claimed jobs', () => {
     expect((await post(`${queue}/retry`, { jobs })).json.jobs).toEqual([
       { ...a, outcome: 'retried' },
       lost,
-      { ...b, outcome: 'buried' },
+      { ...b, outcome: 'dead' },
     ])
     expect((await api.call('GET', `${queue}/jobs/${a?.id}`)).json).toMatchObject({
       state: 'scheduled',
@@ -313,7 +313,7 @@ describe('many claimed jobs', () => {
     const queue = newQueue()
     const [a] = await claimed(queue, 1)
     const { json } = await post(`${queue}/bury`, { jobs: [wrong, { ...a, kind: 'k' }] })
-    expect(json.jobs).toEqual([lost, { ...a, outcome: 'buried' }])
+    expect(json.jobs).toEqual([lost, { ...a, outcome: 'dead' }])
   })
 
   test('are released, each by itself', async () => {

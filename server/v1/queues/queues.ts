@@ -12,12 +12,12 @@ import { advanceJobs } from './advance.ts'
 import { queueClaims } from './claims.ts'
 import { enqueueJobs } from './enqueue.ts'
 import { queueEventStream } from './events.ts'
-import { failedJobs } from './failures.ts'
+import { deadJobs } from './dead.ts'
 import { queueJobs } from './jobs.ts'
 import { settleMany } from './many.ts'
 import { listQueues } from './list.ts'
 import { queueNotes } from './notes.ts'
-import { jobParents } from './parents.ts'
+import { jobDependencies } from './dependencies.ts'
 import { recurringJobs } from './recurring.ts'
 import { queueSettings } from './settings.ts'
 import { queueStats } from './stats.ts'
@@ -41,11 +41,11 @@ export function v1Queues(app: App, usual: Routes): void {
   settleMany(routes, open)
   advanceJobs(routes, open, known)
   queueJobs(routes, open)
-  jobParents(routes, open)
+  jobDependencies(routes, open)
   queueNotes(routes, open)
   queueTags(routes, open)
   queueEventStream(routes, open)
-  failedJobs(routes, open)
+  deadJobs(routes, open)
   recurringJobs(routes, open)
   queueSettings(routes, open)
   queueStats(routes, open)

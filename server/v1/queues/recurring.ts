@@ -83,7 +83,7 @@ function readRecurring(routes: QueueRoutes, open: QueueOf): void {
     { answers: recurring, or: [404] },
     async (request, reply) => {
       const { id } = request.params
-      const only = await open(request).recurring.find(id)
+      const only = await open(request).recurring.get(id)
       if (only === null) throw new RefusedRequest('not-found', `There is no recurring job ${id}.`)
       return reply.type('application/json').send(encodeRecurring(only))
     },

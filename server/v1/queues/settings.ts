@@ -29,7 +29,7 @@ const throttle = {
     'Jobs claimed in a window, and at once if they were saved up (default: as many); null: any number.',
   ),
 }
-const keep = setting<NonNullable<QueueSettings['keep']> | null>(
+const keep = setting<NonNullable<QueueSettings['retention']> | null>(
   {
     type: ['object', 'null'],
     properties: { count: COUNT, age: DURATION },

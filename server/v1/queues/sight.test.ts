@@ -62,7 +62,7 @@ describe('what is told of jobs', () => {
 describe('results', () => {
   test('are waited for, and kept where that was wanted', async () => {
     const queue = newQueue()
-    const token = await claimed(queue, 'a', { keepResult: '1h' })
+    const token = await claimed(queue, 'a', { resultTtl: '1h' })
     expect((await get(`${queue}/jobs/a/result`)).status).toBe(204)
     expect((await get(`${queue}/jobs/a/result?wait=10ms`)).status).toBe(204)
     const waiting = get(`${queue}/jobs/a/result?wait=30s`)

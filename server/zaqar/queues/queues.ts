@@ -122,5 +122,5 @@ function feedOptions({ tenant }: QueuePlace, deadLetters: DeadLetterTerms): Feed
   const options = { codec: storedJson, origin: tenant.origin }
   if (deadLetters === null) return options
   const { maxClaims, ttl } = deadLetters
-  return { ...options, maxClaims, ...(ttl === null ? {} : { deadLettersExpireAfter: `${ttl}s` }) }
+  return { ...options, maxClaims, ...(ttl === null ? {} : { deadLettersTtl: `${ttl}s` }) }
 }

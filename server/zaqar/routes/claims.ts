@@ -51,7 +51,7 @@ function keepClaims(app: App, queues: Queues, limits: Limits): void {
     const token = tokenOf(id)
     const feed = queues.feed({ tenant, queue })
     if (token === null) throw unknownClaim(id)
-    const { claims } = await feed.settle.extend([{ token }], lease, { grace })
+    const { claims } = await feed.byToken.extend([{ token }], lease, { grace })
     if (claims[0]?.outcome === 'lost') throw unknownClaim(id)
     return reply.code(204).send()
   })
@@ -59,14 +59,14 @@ function keepClaims(app: App, queues: Queues, limits: Limits): void {
   app.delete(url, options, async ({ tenant, params }, reply) => {
     const token = tokenOf(params.claim)
     const feed = queues.feed({ tenant, queue: params.queue })
-    if (token !== null) await feed.settle.release([{ token }])
+    if (token !== null) await feed.byToken.release([{ token }])
     return reply.code(204).send()
   })
 }
 
 async function findClaim(queues: Queues, place: QueuePlace, id: string): Promise<Claim<string> | null> {
   const token = tokenOf(id)
-  return token === null ? null : queues.feed(place).findClaim(token)
+  return token === null ? null : queues.feed(place).byToken.get({ token })
 }
 
 function unknownClaim(id: string): Problem {

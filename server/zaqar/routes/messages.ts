@@ -106,7 +106,7 @@ function removeMessages(app: App, queues: Queues, limits: Limits): void {
     if (pop !== undefined) {
       return reply
         .type('application/json')
-        .send(encodeTaken(await feed.take({ limit: pop, signal: untilLeft(reply) })))
+        .send(encodeTaken(await feed.pop({ limit: pop, signal: untilLeft(reply) })))
     }
     await feed.remove(checkIds(ids ?? [], limits), { evenClaimed: true })
     return reply.code(204).send()
@@ -140,7 +140,7 @@ async function removeClaimed(feed: Feed<string>, id: string, claimId: string): P
 }
 
 async function ackClaimed(feed: Feed<string>, id: string, token: number): Promise<string | undefined> {
-  const [settled] = await feed.settle.ack([{ token, ids: [id] }])
+  const [settled] = await feed.byToken.ack([{ token, ids: [id] }])
   return settled?.outcome === 'acked' ? settled.refused[0]?.reason : settled?.outcome
 }
 

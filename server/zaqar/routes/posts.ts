@@ -38,10 +38,10 @@ function lifeOf(
   message: JsonObject,
   terms: QueueTerms,
   limits: Limits,
-): Pick<NewMessage<string>, 'expireAfter' | 'delay'> {
+): Pick<NewMessage<string>, 'ttl' | 'delay'> {
   const { minMessageTtl, maxMessageTtl, maxMessageDelay } = limits
   const ttl = wholeNumber(message, 'ttl', terms.messageTtl, [minMessageTtl, maxMessageTtl])
-  if (terms.delay === null) return { expireAfter: `${ttl}s` }
+  if (terms.delay === null) return { ttl: `${ttl}s` }
   const delay = wholeNumber(message, 'delay', terms.delay, [0, maxMessageDelay])
-  return { expireAfter: `${ttl}s`, delay: `${delay}s` }
+  return { ttl: `${ttl}s`, delay: `${delay}s` }
 }

@@ -11,7 +11,7 @@ export class RedisClock {
   #known: { readonly serverMs: number; readonly at: number } | null = null
 
   constructor(perilune: Perilune) {
-    this.#feed = perilune.feed('webhooks/clock', { keep: 1, expireAfter: '1d' })
+    this.#feed = perilune.feed('webhooks/clock', { retention: 1, ttl: '1d' })
   }
 
   /** Unix milliseconds; late by the time that one answer took, at most. */

@@ -173,11 +173,11 @@ export class Agenda {
  */
 async function followed(
   job: ClaimedJob,
-  next: Parameters<ClaimedJob['advance']>[0],
+  next: Parameters<ClaimedJob['ackAndEnqueue']>[0],
   otherwise: () => Promise<unknown>,
 ): Promise<void> {
   try {
-    await job.advance(next)
+    await job.ackAndEnqueue(next)
   } catch (error) {
     if (!isStoreFull(error)) throw error
     await otherwise()

@@ -180,7 +180,7 @@ export class Courier {
     for (const [at, { push, tries: before }] of tries.entries()) {
       const { result, why = '' } = tried[at] ?? {}
       if (result === 'delivered') continue
-      const again = { id: push.id, marker: push.marker ?? '' }
+      const again = { id: push.id, marker: push.cursor ?? '' }
       const delay = result === 'failed' ? to.delays[before] : undefined
       // One that was cut off is no try: among the slow it has all its time.
       if (result === 'late') open.push({ ...again, tries: before, dueAtMs: nowMs })

@@ -21,7 +21,7 @@ export class News {
 
   constructor(parts: NewsParts) {
     this.#parts = parts
-    this.#feed = parts.perilune.feed('webhooks/news', { keep: 1000, expireAfter: '1h' })
+    this.#feed = parts.perilune.feed('webhooks/news', { retention: 1000, ttl: '1h' })
   }
 
   /** Listens until `close`. */

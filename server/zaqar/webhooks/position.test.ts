@@ -11,9 +11,9 @@ test('markers of a feed say which comes first, and until when the next message i
   const [one, two] = await feed.appendMany([{ body: 1 }, { body: 2 }])
 
   const end = positionOf((await feed.read({ after: 'end' })).next)
-  expect(reachedBy(one?.marker ?? '', end)).toBeLessThan(reachedBy(two?.marker ?? '', end))
-  expect(reachedBy(two?.marker ?? '', end)).toBe(end.at)
-  expect(visibleAtMs(two?.marker ?? '')).toBeNull()
+  expect(reachedBy(one?.cursor ?? '', end)).toBeLessThan(reachedBy(two?.cursor ?? '', end))
+  expect(reachedBy(two?.cursor ?? '', end)).toBe(end.at)
+  expect(visibleAtMs(two?.cursor ?? '')).toBeNull()
 
   const delayed = await feed.append(3, { delay: '1h' })
   const page = await feed.read({ after: 'end', limit: 1, includeDelayed: true })
@@ -24,10 +24,10 @@ test('markers of a feed say which comes first, and until when the next message i
 test('a marker of an earlier life of the feed is before all of the present one', async () => {
   const { redis, name } = instance()
   const feed = redis.feed(name)
-  const { marker } = await feed.append(1)
+  const { cursor: marker } = await feed.append(1)
   await feed.clear()
   await sleep(2)
-  const { marker: later } = await feed.append(2)
+  const { cursor: later } = await feed.append(2)
 
   const end = positionOf(later ?? '')
   expect([reachedBy(marker ?? '', end), reachedBy('', end)]).toEqual([0, 0])
@@ -52,5 +52,5 @@ test('what was appended behind an end came after it, whenever it becomes visible
   expect(those('')).toHaveLength(3)
 
   // Of a life that begins when the clock has stepped back.
-  expect(cameAfter({ id: '5', marker: '5-5' }, '1795678465048138-1795678465048138')).toBe(true)
+  expect(cameAfter({ id: '5', cursor: '5-5' }, '1795678465048138-1795678465048138')).toBe(true)
 })

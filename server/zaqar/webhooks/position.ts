@@ -28,12 +28,12 @@ export function visibleAtMs(marker: string): number | null {
  * counts: the clock may have stepped back meanwhile.
  */
 export function cameAfter(
-  { id, marker }: { readonly id: string; readonly marker: string | null },
+  { id, cursor }: { readonly id: string; readonly cursor: string | null },
   end: string,
 ): boolean {
   const { epoch, at } = positionOf(end)
   // Of a later life of the feed all came later.
-  return positionOf(marker ?? '').epoch !== epoch || Number(id) > at
+  return positionOf(cursor ?? '').epoch !== epoch || Number(id) > at
 }
 
 /** How far a reader has come in the life of `end`: a marker of another life is before all of it. */

@@ -49,7 +49,7 @@ export class Pushes {
     messages: readonly NewMessage<string>[],
     appended: readonly Appended[],
   ): Promise<void> {
-    const pushes = messages.map(({ body, expireAfter = '0s', delay }, at) => ({
+    const pushes = messages.map(({ body, ttl: expireAfter = '0s', delay }, at) => ({
       body: encodePush(place.queue, appended[at]?.id ?? '', Number.parseInt(expireAfter, 10), body),
       ...(delay === undefined ? {} : { delay }),
     }))
@@ -85,7 +85,9 @@ export class Pushes {
     const feed = this.#feed(place)
     for (let step = 0; step < MAX_TRIMS; step += 1) {
       const { messages } = await feed.read({ limit: step === 0 ? 1 : TRIMMED_AT_ONCE })
-      const passed = messages.filter(({ marker }) => marker !== null && positionOf(marker).at <= floor)
+      const passed = messages.filter(
+        ({ cursor: marker }) => marker !== null && positionOf(marker).at <= floor,
+      )
       if (passed.length === 0) return { left: messages.length > 0, more: false }
       await feed.remove(passed.map(({ id }) => id))
     }
@@ -100,7 +102,7 @@ export class Pushes {
   #feed(place: QueuePlace): Feed<string> {
     return this.#perilune.feed(`webhooks/${feedName(place)}`, {
       codec: jsonText,
-      expireAfter: this.#expireAfter,
+      ttl: this.#expireAfter,
     })
   }
 }

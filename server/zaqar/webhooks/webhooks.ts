@@ -207,7 +207,7 @@ export class Webhooks {
     const ttl = Number(metadata['_dead_letter_queue_messages_ttl'] ?? messageTtl)
     const { id, body } = decodePush(push)
     const idempotencyKey = `${subscription.key} ${id}`
-    await openFeed(perilune, target).append(body, { expireAfter: `${ttl}s`, idempotencyKey })
+    await openFeed(perilune, target).append(body, { ttl: `${ttl}s`, idempotencyKey })
     await registry.register(target, {})
   }
 }

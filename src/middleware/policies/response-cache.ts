@@ -63,8 +63,8 @@ export type Admitted =
   | { readonly status: 'begun'; readonly headers: Headers; readonly begun: BegunResponse }
 
 const OPTIONS = [
-  'freshFor',
-  'staleFor',
+  'ttl',
+  'staleWhileRevalidate',
   'key',
   'vary',
   'tags',
@@ -91,9 +91,10 @@ export class ResponseCachePolicy<Request> {
   /** Throws InvalidArgumentError. */
   constructor(cache: ResponseStore, options: ResponseCacheOptions<Request>) {
     checkOptions('options', options, OPTIONS)
-    const { freshFor, staleFor, maxBytes } = options
-    if (freshFor !== undefined) toMs('freshFor', freshFor, { max: '25d' })
-    if (staleFor !== undefined) toMs('staleFor', staleFor, { min: '0s', max: '25d' })
+    const { ttl, staleWhileRevalidate, maxBytes } = options
+    if (ttl !== undefined) toMs('ttl', ttl, { max: '25d' })
+    if (staleWhileRevalidate !== undefined)
+      toMs('staleWhileRevalidate', staleWhileRevalidate, { min: '0s', max: '25d' })
     this.maxBytes = checkInteger('maxBytes', maxBytes ?? DEFAULT_MAX_BYTES, 1, MOST_BYTES)
     this.#cache = cache
     this.#options = options
@@ -107,7 +108,8 @@ export class ResponseCachePolicy<Request> {
     if (isForHandler || FOR_ONE.some((name) => asked.header(name) !== null)) return bypass()
     try {
       const key = this.#keyOf(asked, request)
-      if (asked.method === 'HEAD') return toAdmitted((await this.#cache.find(key))?.value, asked, this.#cache)
+      if (asked.method === 'HEAD')
+        return toAdmitted((await this.#cache.getEntry(key))?.value, asked, this.#cache)
       const told = tags === undefined ? [] : toldTexts('tags', tags(request))
       return await this.#getOrBegin(asked, key, told)
     } catch (error) {
@@ -117,13 +119,13 @@ export class ResponseCachePolicy<Request> {
   }
 
   async #getOrBegin(asked: AskedResource, key: string, tags: readonly string[]): Promise<Admitted> {
-    const { freshFor, staleFor } = this.#options
+    const { ttl, staleWhileRevalidate } = this.#options
     const what = `cache ${this.#cache.name} ${key}`
     if (hasBegun(asked.request, what)) return { status: 'pass', headers: [] }
     const begun = new BegunResponse(this.#options, this.#cache)
     const span: Freshness = {
-      ...(freshFor === undefined ? {} : { freshFor }),
-      ...(staleFor === undefined ? {} : { staleFor }),
+      ...(ttl === undefined ? {} : { ttl }),
+      ...(staleWhileRevalidate === undefined ? {} : { staleWhileRevalidate }),
     }
     const decided = new Deferred<void>()
     const got = this.#cache.serve(key, begun.loader, () => decided.resolve(), { ...span, tags })
@@ -173,18 +175,18 @@ export class BegunResponse {
   async keep(given: HandlerResponse, sent?: Omit<HandlerResponse, 'body'>): Promise<void> {
     // They may be there to be read once.
     const response = { ...given, headers: [...given.headers] }
-    const { freshFor } = this.#options
+    const { ttl } = this.#options
     if (isCutShort(response)) return this.fail()
     const verdict = this.#judge(response, { ...response, ...sent })
     if (verdict.status === 'failed') return this.fail()
     if (verdict.status === 'pass') {
-      this.#context?.keep({ freshFor: PASS_FOR, staleFor: '0s' })
+      this.#context?.keep({ ttl: PASS_FOR, staleWhileRevalidate: '0s' })
       return this.#made.resolve(toPass())
     }
     this.#context?.keep(toFreshness(verdict))
     const { ageMs } = verdict
     // By the options, it is fresh from now on.
-    const otherwise = freshFor === undefined ? null : ageMs + toMs('freshFor', freshFor)
+    const otherwise = ttl === undefined ? null : ageMs + toMs('ttl', ttl)
     const freshMs = verdict.freshMs ?? otherwise
     const nowMs = timeOf(this.#clock)
     this.#made.resolve(toKept(response, { nowMs, ageMs, freshMs }, this.#options.keepHeaders ?? []))
@@ -224,12 +226,12 @@ function toFreshness({
   staleMs,
 }: Extract<KeepableResponse, { status: 'keep' }>): Pick<SetOptions, keyof Freshness> {
   return {
-    ...(freshMs === null ? {} : { freshFor: durationOf(freshMs - ageMs) }),
-    ...(staleMs === null ? {} : { staleFor: durationOf(staleMs) }),
+    ...(freshMs === null ? {} : { ttl: durationOf(freshMs - ageMs) }),
+    ...(staleMs === null ? {} : { staleWhileRevalidate: durationOf(staleMs) }),
   }
 }
 
-const LONGEST_MS = toMs('freshFor', '25d')
+const LONGEST_MS = toMs('ttl', '25d')
 
 function durationOf(ms: number): Duration {
   return `${Math.min(ms, LONGEST_MS)}ms`

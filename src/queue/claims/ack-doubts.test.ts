@@ -53,7 +53,7 @@ function setup(): Queue {
 
 test.each([0, 5])('a worker whose ack took effect is told so, where %i jobs are kept', async (count) => {
   const queue = setup()
-  if (count > 0) await queue.settings.set({ keep: { count } })
+  if (count > 0) await queue.settings.set({ retention: { count } })
   const errors: unknown[] = []
   const settled: unknown[] = []
   await using _worker = queue.work(() => undefined, {
@@ -71,7 +71,7 @@ test.each([0, 5])('a worker whose ack took effect is told so, where %i jobs are 
 
 test.each([0, 5])('who acks again what was acked is told so, where %i jobs are kept', async (count) => {
   const queue = setup()
-  if (count > 0) await queue.settings.set({ keep: { count } })
+  if (count > 0) await queue.settings.set({ retention: { count } })
   await queue.enqueue('mail', 1)
   const [job] = await queue.claim()
   await expect(job?.ack()).rejects.toThrow(AmbiguousError)
@@ -95,19 +95,19 @@ test('who buries again what was buried is told so', async () => {
   const queue = setup()
   const { id } = await queue.enqueue('mail', 1)
   const [job] = await queue.claim()
-  await queue.settle.bury([{ id, token: job?.token ?? 0 }])
+  await queue.byToken.fail([{ id, token: job?.token ?? 0 }])
 
-  await job?.bury()
+  await job?.fail()
 
-  expect(job?.outcome).toBe('buried')
+  expect(job?.outcome).toBe('dead')
 })
 
 test('who acks again what was acked by its token is told so where the job is kept', async () => {
   const queue = setup()
-  await queue.settings.set({ keep: { count: 5 } })
+  await queue.settings.set({ retention: { count: 5 } })
   const { id } = await queue.enqueue('mail', 1)
   const [job] = await queue.claim()
-  await queue.settle.ack([{ id, token: job?.token ?? 0 }]).catch(() => undefined)
+  await queue.byToken.ack([{ id, token: job?.token ?? 0 }]).catch(() => undefined)
 
   await job?.ack()
 

@@ -9,7 +9,7 @@ describe('a claimed job', () => {
     const { queue, clock } = await setup()
     const { id } = await queue.enqueue('mail', { to })
     const [job] = await queue.claim({ lease: '1m' })
-    const claimedAtMs = (await queue.jobs.find(id))?.atMs ?? 0
+    const claimedAtMs = (await queue.jobs.get(id))?.atMs ?? 0
     expect(job?.expiresAtMs).toBe(claimedAtMs + 60_000)
 
     await clock.advance(1000)
@@ -70,7 +70,7 @@ describe('a claimed job', () => {
 
   test('may be acked again, at once and later, and with others', async () => {
     const { queue } = await setup()
-    await queue.settings.set({ keep: { count: 5 } })
+    await queue.settings.set({ retention: { count: 5 } })
     await queue.enqueueMany([
       { name: 'mail', payload: { to } },
       { name: 'mail', payload: { to } },
@@ -83,7 +83,7 @@ describe('a claimed job', () => {
     await second?.ack()
 
     expect(await queue.inspect()).toMatchObject({ acked: 2, done: 2 })
-    expect((await queue.jobs.find(first?.id ?? ''))?.result).toBe('sent')
+    expect((await queue.jobs.get(first?.id ?? ''))?.result).toBe('sent')
     await expect(first?.retry()).rejects.toThrow(LeaseLostError)
   })
 
@@ -118,7 +118,7 @@ describe('a claimed job', () => {
   test.each([
     ['acked', (job: ClaimedJob) => job.ack()],
     ['retried', (job: ClaimedJob) => job.retry()],
-    ['buried', (job: ClaimedJob) => job.bury()],
+    ['dead', (job: ClaimedJob) => job.fail()],
     ['released', (job: ClaimedJob) => job.release()],
   ])('that is %s says so to whoever extends it', async (outcome, settle) => {
     const { queue } = await setup()
@@ -127,7 +127,7 @@ describe('a claimed job', () => {
     await settle(job as ClaimedJob)
 
     await expect(job?.extend('1m')).rejects.toThrow(`(${outcome})`)
-    await expect(job?.bury()).rejects.toThrow(LeaseLostError)
+    await expect(job?.fail()).rejects.toThrow(LeaseLostError)
   })
 
   test('an ack whose result the codec refuses may be told again', async () => {
@@ -162,7 +162,7 @@ describe('a claimed job', () => {
 
     await job?.release({ delay: '5s' })
 
-    expect(await queue.jobs.find(id)).toMatchObject({ state: 'scheduled', attempts: 0, failure: null })
+    expect(await queue.jobs.get(id)).toMatchObject({ state: 'scheduled', attempts: 0, failure: null })
     expect(await queue.claim()).toEqual([])
     await clock.advance(5000)
     expect(await queue.claim()).toMatchObject([{ id, attempt: 1 }])
@@ -235,7 +235,7 @@ describe('the signal of a job that was claimed by hand', () => {
     expect(job.remainingMs).toBe(0)
   })
 
-  test.each(['ack', 'retry', 'bury', 'release'] as const)(
+  test.each(['ack', 'retry', 'fail', 'release'] as const)(
     'aborts when %s is told that it was cancelled',
     async (end) => {
       const { queue, job } = await claimOne('1m')
@@ -248,7 +248,7 @@ describe('the signal of a job that was claimed by hand', () => {
     },
   )
 
-  test.each(['ack', 'retry', 'bury', 'release'] as const)('does not abort after %s', async (end) => {
+  test.each(['ack', 'retry', 'fail', 'release'] as const)('does not abort after %s', async (end) => {
     const { job } = await claimOne('50ms')
     const { signal } = job
     await job[end]()

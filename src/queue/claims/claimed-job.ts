@@ -13,15 +13,15 @@ import type { End } from '../../runtime/keeper/grant.ts'
 import { nowOrInTheEnd } from '../../runtime/time/in-the-end.ts'
 import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
 import { closed } from '../../runtime/calls/runner.ts'
-import type { AttemptOutcome, BuryOptions, ReleaseOptions, RetryOptions } from './outcomes.ts'
-import type { Advanced, NextJob, Settling } from './outcomes.ts'
+import type { AttemptOutcome, FailOptions, ReleaseOptions, RetryOptions } from './outcomes.ts'
+import type { AckedAndEnqueued, NextJob, Settling } from './outcomes.ts'
 import { burialOf, checkNext, releaseMsOf, retryOf } from './outcomes.ts'
 import { encodeProgress, type LossReason, type Note, toLine } from '../jobs/attempt.ts'
 import type { Exchanged, ToldJob } from './exchange.ts'
 import { type QueueSource, toId } from '../source/source.ts'
 import { PLAIN } from '../jobs/job-options.ts'
 import { LeaseWatch } from './lease-watch.ts'
-import { type Parent, parentsOf } from '../jobs/parents.ts'
+import { type Dependency, dependenciesOf } from '../jobs/dependencies.ts'
 import { encodeResult } from '../source/job-parts.ts'
 
 /** Called with null, or with what went wrong. */
@@ -207,29 +207,29 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
    * The job is done, and another one follows, here or in another queue: both or neither happen. Resolves to the new job.
    * Throws LeaseLostError when it was lost before, InvalidArgumentError.
    */
-  async advance(next: NextJob, result?: unknown): Promise<Advanced> {
+  async ackAndEnqueue(next: NextJob, result?: unknown): Promise<AckedAndEnqueued> {
     // As long as its schema thinks about it, the job is extended.
     const checking = this.isClaimed ? checkNext(next, this.#source) : undefined
     if (checking !== undefined) await checking
     return this.#settle(async () => {
       // What follows belongs to the same trace, unless it says so itself.
       const traced = this.trace === '' ? next : { trace: this.trace, ...next }
-      const advanced = await this.#settling.advance(this, traced, result)
+      const advanced = await this.#settling.ackAndEnqueue(this, traced, result)
       this.#outcome = 'acked'
       return advanced
     })
   }
 
   /** The jobs that it waited for, with their results, in the order in which they were named. Large results come in several calls. */
-  parents(): Promise<Parent[]> {
-    return parentsOf(this.#source, this.number)
+  dependencies(): Promise<Dependency[]> {
+    return dependenciesOf(this.#source, this.number)
   }
 
   /**
-   * The job is to be tried again. Resolves to `buried` when that was its last attempt: it is dead now. Throws
+   * The job is to be tried again. Resolves to `dead` when that was its last attempt: it is dead now. Throws
    * LeaseLostError when it was lost before, InvalidArgumentError.
    */
-  retry(options: RetryOptions = {}): Promise<'retried' | 'buried'> {
+  retry(options: RetryOptions = {}): Promise<'retried' | 'dead'> {
     const { delayMs, ...failure } = retryOf(options)
     return this.#settle(async () => (this.#outcome = await this.#settling.retry(this, delayMs, failure)))
   }
@@ -238,11 +238,11 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
    * The job is not to be tried again: it is dead until somebody requeues it. Throws LeaseLostError when it was
    * lost before, InvalidArgumentError.
    */
-  bury(options: BuryOptions = {}): Promise<void> {
+  fail(options: FailOptions = {}): Promise<void> {
     const failure = burialOf(options)
     return this.#settle(async () => {
-      await this.#settling.bury(this, failure)
-      this.#outcome = 'buried'
+      await this.#settling.fail(this, failure)
+      this.#outcome = 'dead'
     })
   }
 

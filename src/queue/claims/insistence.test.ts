@@ -78,9 +78,9 @@ const OUTCOMES: Record<string, Outcome> = {
     becomes: 'retried',
   },
   'a burial': {
-    operation: 'queue/bury',
-    handler: (job) => job.bury({ kind: 'RangeError' }),
-    becomes: 'buried',
+    operation: 'queue/fail',
+    handler: (job) => job.fail({ kind: 'RangeError' }),
+    becomes: 'dead',
   },
   'a release': { operation: 'queue/release', handler: (job) => job.release(), becomes: 'released' },
 }
@@ -129,7 +129,7 @@ describe.each(Object.entries(OUTCOMES))('%s', (_, { operation, handler, becomes 
     const { retried, dead } = await scene.plain.inspect()
     expect({ retried, dead }).toEqual({
       retried: becomes === 'retried' ? 1 : 0,
-      dead: becomes === 'buried' ? 1 : 0,
+      dead: becomes === 'dead' ? 1 : 0,
     })
   })
 
@@ -154,17 +154,17 @@ describe.each(Object.entries(OUTCOMES))('%s', (_, { operation, handler, becomes 
       lease: '600ms',
       onError: (error, job) => void (job !== null && errors.push(error)),
     })
-    await until(async () => (await scene.plain.jobs.find('short'))?.state === 'dead')
+    await until(async () => (await scene.plain.jobs.get('short'))?.state === 'dead')
     await until(() => errors.length > 0)
 
-    expect((await scene.plain.jobs.find('short'))?.failure?.kind).toBe('lost')
+    expect((await scene.plain.jobs.get('short'))?.failure?.kind).toBe('lost')
   })
 })
 
 test.each(['refused', 'not answered'] as const)(
   'the burial of a job that no claim by hand can read is told again where it was %s, and the others come at once',
   async (fate) => {
-    const scene = setup('queue/bury')
+    const scene = setup('queue/fail')
     const raw = { name: 'json', encode: (text: unknown) => text as string, decode: () => 'as it is' }
     await scene
       .as(raw)
@@ -177,6 +177,6 @@ test.each(['refused', 'not answered'] as const)(
     await until(() => scene.tries >= 2)
     scene.fate = 'taken'
     await until(async () => (await scene.plain.inspect()).dead === 1)
-    expect(await scene.plain.jobs.failures()).toMatchObject([{ kind: 'undecodable-payload', count: 1 }])
+    expect(await scene.plain.dead.list()).toMatchObject([{ kind: 'undecodable-payload', count: 1 }])
   },
 )

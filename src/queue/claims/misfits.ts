@@ -56,7 +56,7 @@ function unchecked(why: string): Misfit {
 export async function settleMisfit(job: ClaimedJob, { kind, error }: Misfit): Promise<void> {
   const failure = { kind, message: error.message }
   if (kind === 'schema-failed') await job.retry(failure)
-  else await job.bury(failure)
+  else await job.fail(failure)
 }
 
 /**

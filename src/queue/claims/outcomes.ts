@@ -1,7 +1,7 @@
 // What may become of an attempt at a job, what is said of it, and how the server is told.
 
 import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
-import { advance } from '../../generated/queue.ts'
+import { ackAndEnqueue } from '../../generated/queue.ts'
 import type { CallId } from '../../runtime/calls/call-ids.ts'
 import { cut, nameOf, stackOf } from '../../runtime/errors/thrown.ts'
 import type { End } from '../../runtime/keeper/grant.ts'
@@ -35,8 +35,8 @@ export interface ReleaseOptions {
   delay?: Duration
 }
 
-export interface BuryOptions {
-  /** What failed: dead jobs of one kind are kept together. Default `buried`. */
+export interface FailOptions {
+  /** What failed: dead jobs of one kind are kept together. Default `failed`. */
   kind?: string
   /** More about it, for people. */
   message?: string
@@ -49,7 +49,7 @@ export interface Failure {
 }
 
 /** What may become of an attempt. */
-export type AttemptOutcome = 'acked' | 'retried' | 'buried' | 'released'
+export type AttemptOutcome = 'acked' | 'retried' | 'dead' | 'released'
 
 /** An attempt, as it is told to the server: a ClaimedJob, which does not name this, for users are not shown what is internal of it. */
 export interface JobAttempt extends Leased {
@@ -82,9 +82,9 @@ export interface Settling {
   readonly keepsLeases: boolean
   /** The job is told by `noteAckAnswered` or `noteAckEnded`. `result`: encoded. */
   ack(job: JobAttempt, result: string | Uint8Array): void
-  advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced>
-  retry(job: JobAttempt, delayMs: number, failure: Failure): Promise<'retried' | 'buried'>
-  bury(job: JobAttempt, failure: Failure): Promise<void>
+  ackAndEnqueue(job: Leased, next: NextJob, result: unknown): Promise<AckedAndEnqueued>
+  retry(job: JobAttempt, delayMs: number, failure: Failure): Promise<'retried' | 'dead'>
+  fail(job: JobAttempt, failure: Failure): Promise<void>
   release(job: JobAttempt, delayMs: number): Promise<void>
   extend(job: JobAttempt, leaseMs: number): Promise<void>
   /** Resolves to null, or why the job was lost before. */
@@ -101,9 +101,9 @@ export function retryOf(options: RetryOptions): Failure & { delayMs: number } {
 }
 
 /** Options of a call, checked. Throws InvalidArgumentError. */
-export function burialOf(options: BuryOptions): Failure {
+export function burialOf(options: FailOptions): Failure {
   checkOptions('options', options, ['kind', 'message'])
-  return toFailure(options, 'buried')
+  return toFailure(options, 'failed')
 }
 
 /** Options of a call, checked. Throws InvalidArgumentError. */
@@ -124,7 +124,7 @@ export function toReleaseMs({ delay = '0ms' }: ReleaseOptions): number {
 }
 
 /** Throws InvalidArgumentError. */
-export function toFailure({ kind, message = '' }: BuryOptions, byDefault: string): Failure {
+export function toFailure({ kind, message = '' }: FailOptions, byDefault: string): Failure {
   return { kind: checkText('kind', kind ?? byDefault, MAX_KIND_BYTES), message: short(message) }
 }
 
@@ -147,7 +147,7 @@ export interface NextJob extends JobOptions {
   payload: unknown
 }
 
-export interface Advanced {
+export interface AckedAndEnqueued {
   /** What to call the new job; null where another queue will give it its id. */
   readonly id: string | null
   /** True when its id or unique key was taken: nothing was enqueued, `id` is that of the other job. */
@@ -186,28 +186,28 @@ export function checkNext(next: NextJob, { checks, name }: QueueSource): Promise
 function inPartitions<Spec extends JobSpec & { target: string }>(spec: Spec, source: QueueSource): Spec {
   const { name, partitions: count } = source
   const isOwn = spec.target === ''
-  const parents = withAddresses(spec.parents, source, refuseOwn, isOwn)
+  const dependencies = withAddresses(spec.dependsOn, source, refuseOwn, isOwn)
   const home = isOwn ? homeOf(spec, count) : null
-  if (home === null) return { ...spec, parents }
-  return { ...spec, parents, target: toAddress({ name, partition: { number: home, count } }) }
+  if (home === null) return { ...spec, dependsOn: dependencies }
+  return { ...spec, dependsOn: dependencies, target: toAddress({ name, partition: { number: home, count } }) }
 }
 
-/** The step as the source that takes it calls its target and the parents of what follows. */
+/** The step as the source that takes it calls its target and the dependencies of what follows. */
 export function asCalledBy(source: QueueSource, step: AdvanceStep): AdvanceStep {
   if (source.partition === null) return step
   const target = step.target === source.address ? '' : step.target
-  return { ...step, target, parents: asCalledAt(target === '' ? source.address : target, step.parents) }
+  return { ...step, target, dependsOn: asCalledAt(target === '' ? source.address : target, step.dependsOn) }
 }
 
 /** What became of each, in one call; that a job was lost is a value. */
 export async function sendSteps(
   source: QueueSource,
   steps: readonly AdvanceStep[],
-): Promise<(Advanced | LossReason)[]> {
+): Promise<(AckedAndEnqueued | LossReason)[]> {
   const { unit, codec, chores } = source
   const told = await learnTold(unit)
   const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, steps })
-  const answer = await unit.runOnce(advance, args, { atClose: 'gives back' })
+  const answer = await unit.runOnce(ackAndEnqueue, args, { atClose: 'gives back' })
   void chores.see(answer.chores)
   const refused = reasonsOf(answer.refused)
   const duplicates = new Map(answer.duplicates.map(({ at, number }) => [at, number]))

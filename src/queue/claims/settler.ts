@@ -1,6 +1,6 @@
 // What becomes of claimed jobs: the outcomes of one tick travel in one call of each kind.
 
-import { ackAndClaim, advance, bury, extend, release, retry } from '../../generated/queue.ts'
+import { ackAndClaim, ackAndEnqueue, fail, extend, release, retry } from '../../generated/queue.ts'
 import type { BatchTerms } from '../../runtime/calls/batcher.ts'
 import type { CallId } from '../../runtime/calls/call-ids.ts'
 import { LeaseLostError } from '../../runtime/errors/errors.ts'
@@ -8,7 +8,7 @@ import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
 import { askingAt, type End, endOf } from '../../runtime/keeper/grant.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import {
-  type Advanced,
+  type AckedAndEnqueued,
   asCalledBy,
   type JobAttempt,
   type Failure,
@@ -34,15 +34,15 @@ interface Returned extends Leased {
 }
 
 /** What becomes of a job whose attempt failed. */
-export type Retried = 'retried' | 'buried'
+export type Retried = 'retried' | 'dead'
 
 const MAX_BYTES = 4 * 1024 * 1024
 const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000, givesBack: true }
 const ACKS: BatchTerms = { name: ackAndClaim.script.name, ...LIMITS }
-const STEPS: BatchTerms = { name: advance.script.name, ...LIMITS }
+const STEPS: BatchTerms = { name: ackAndEnqueue.script.name, ...LIMITS }
 const RETRIES: BatchTerms = { name: retry.script.name, ...LIMITS }
 const RELEASES: BatchTerms = { name: release.script.name, ...LIMITS }
-const BURIALS: BatchTerms = { name: bury.script.name, ...LIMITS }
+const FAILURES: BatchTerms = { name: fail.script.name, ...LIMITS }
 
 export class Settler implements Settling {
   readonly keepsLeases: boolean = false
@@ -62,7 +62,7 @@ export class Settler implements Settling {
     )
   }
 
-  async advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced> {
+  async ackAndEnqueue(job: Leased, next: NextJob, result: unknown): Promise<AckedAndEnqueued> {
     const step = toStep(next, encodeResult(result, this.#source), this.#source)
     const outcome = await this.sendStep({ ...step, number: job.number, token: job.token })
     if (typeof outcome === 'string') throw this.#lost(job, outcome)
@@ -71,16 +71,16 @@ export class Settler implements Settling {
 
   async retry(job: JobAttempt, delayMs: number, failure: Failure, inDoubt = false): Promise<Retried> {
     const outcome = await this.sendRetry({ number: job.number, token: job.token, delayMs, ...failure })
-    if (outcome === 'retried' || outcome === 'buried') return outcome
+    if (outcome === 'retried' || outcome === 'dead') return outcome
     // Another attempt has begun, after this one was taken to have failed.
     if (inDoubt && isOwn(job, outcome)) return 'retried'
     throw this.#lost(job, outcome)
   }
 
-  async bury(job: JobAttempt, failure: Failure, inDoubt = false): Promise<void> {
+  async fail(job: JobAttempt, failure: Failure, inDoubt = false): Promise<void> {
     const why = await this.sendBurial({ number: job.number, token: job.token, ...failure })
     // An attempt that has buried its job before what it asks for has done it.
-    this.#check(job, why === 'buried' || (inDoubt && isOwn(job, why)) ? null : why)
+    this.#check(job, why === 'dead' || (inDoubt && isOwn(job, why)) ? null : why)
   }
 
   /** As `ack`; that the job was lost is a value. */
@@ -89,9 +89,10 @@ export class Settler implements Settling {
     return this.#batcher('acks', ACKS, send).addOne(ack, Buffer.byteLength(ack.result))
   }
 
-  /** As `advance`; that the job was lost is a value. */
-  sendStep(step: AdvanceStep): Promise<Advanced | LossReason> {
-    const send = (steps: AdvanceStep[]): Promise<(Advanced | LossReason)[]> => sendSteps(this.#source, steps)
+  /** As `ackAndEnqueue`; that the job was lost is a value. */
+  sendStep(step: AdvanceStep): Promise<AckedAndEnqueued | LossReason> {
+    const send = (steps: AdvanceStep[]): Promise<(AckedAndEnqueued | LossReason)[]> =>
+      sendSteps(this.#source, steps)
     const bytes = Buffer.byteLength(step.payload) + Buffer.byteLength(step.result) + workOf(step)
     return this.#batcher('steps', STEPS, send).addOne(asCalledBy(this.#source, step), bytes)
   }
@@ -102,10 +103,10 @@ export class Settler implements Settling {
     return this.#batcher('retries', RETRIES, send).addOne(failed, failed.message.length)
   }
 
-  /** As `bury`; that the job was lost is a value. */
+  /** As `fail`; that the job was lost is a value. */
   sendBurial(failed: Leased & Failure): Promise<LossReason | null> {
     const send = (all: (Leased & Failure)[]): Promise<(LossReason | null)[]> => this.#sendBurials(all)
-    return this.#batcher('burials', BURIALS, send).addOne(failed, failed.message.length)
+    return this.#batcher('burials', FAILURES, send).addOne(failed, failed.message.length)
   }
 
   /** As `release`; that the job was lost is a value. */
@@ -181,15 +182,15 @@ export class Settler implements Settling {
     const answer = await unit.runOnce(retry, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     const refused = reasonsOf(answer.refused)
-    const buried = new Set(answer.buried)
-    return failures.map((_, at) => refused.get(at) ?? (buried.has(at) ? 'buried' : 'retried'))
+    const dead = new Set(answer.dead)
+    return failures.map((_, at) => refused.get(at) ?? (dead.has(at) ? 'dead' : 'retried'))
   }
 
   async #sendBurials(failures: readonly (Leased & Failure)[]): Promise<(LossReason | null)[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
-    const answer = await unit.runOnce(bury, args, { atClose: 'gives back' })
+    const answer = await unit.runOnce(fail, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     return outcomesOf(failures, reasonsOf(answer.refused))
   }

@@ -1,7 +1,7 @@
 // Jobs for somebody else: this process claims them and hands them on. It neither extends nor watches their leases,
 // and keeps nothing of them.
 
-import { find } from '../../generated/queue.ts'
+import { get } from '../../generated/queue.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 import { Settler } from '../claims/settler.ts'
 import type { ClaimAnswer } from '../claims/claim.ts'
@@ -10,7 +10,7 @@ import { placeId } from '../partitions/partitions.ts'
 import type { QueueSource } from '../source/source.ts'
 
 /** A job that somebody else works on. */
-export type LentJob<Payload = unknown> = Pick<
+export type DetachedJob<Payload = unknown> = Pick<
   ClaimedJob<Payload>,
   | 'id'
   | 'token'
@@ -26,19 +26,19 @@ export type LentJob<Payload = unknown> = Pick<
   | 'enqueuedAtMs'
 >
 
-export interface LentJobs<Payload = unknown> {
+export interface DetachedJobs<Payload = unknown> {
   /** None: there was none in time. */
-  readonly jobs: LentJob<Payload>[]
+  readonly jobs: DetachedJob<Payload>[]
   readonly leaseMs: number
   /** When the leases end, in milliseconds of the server's clock. */
   readonly expiresAtMs: number
 }
 
-export function toLentJobs({ jobs, leaseMs, endsAtMs }: ClaimAnswer): LentJobs {
+export function toLentJobs({ jobs, leaseMs, endsAtMs }: ClaimAnswer): DetachedJobs {
   return { jobs: jobs.map(toLentJob), leaseMs, expiresAtMs: endsAtMs }
 }
 
-function toLentJob(job: ClaimedJob): LentJob {
+function toLentJob(job: ClaimedJob): DetachedJob {
   const { id, token, name, payload, attempt, maxAttempts } = job
   const { priority, group, tags, trace, maxRunMs, enqueuedAtMs } = job
   return {
@@ -121,6 +121,6 @@ async function findOwn(
   wanted: readonly string[],
 ): Promise<ReadonlyMap<string, Found>> {
   if (wanted.length === 0) return new Map()
-  const { jobs } = await unit.run(find, { codec: codec.name, wanted })
+  const { jobs } = await unit.run(get, { codec: codec.name, wanted })
   return new Map(jobs.map(({ id, number, token }) => [id, { number: String(number), token }]))
 }

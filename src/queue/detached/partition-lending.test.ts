@@ -11,16 +11,16 @@ describe('jobs lent from partitions', () => {
     const { queue, again } = setup()
     await queue.enqueueMany(mails(8))
 
-    const { jobs, leaseMs, expiresAtMs } = await queue.lend({ limit: 8, lease: '1m' })
+    const { jobs, leaseMs, expiresAtMs } = await queue.claimDetached({ limit: 8, lease: '1m' })
 
     expect(jobs.map(({ id }) => id.slice(0, 1)).toSorted()).toEqual('00112233'.split(''))
     expect([leaseMs, expiresAtMs > (await queue.inspect()).nowMs]).toEqual([60_000, true])
     expect(jobs[0]).toEqual(JSON.parse(JSON.stringify(jobs[0])))
-    const { settle } = again()
+    const { byToken: settle } = again()
     const [first, second, third, ...others] = jobs as [{ id: string; token: number }, ...typeof jobs]
     const named = ({ id, token }: { id: string; token: number }) => ({ id, token })
     expect(await settle.ack([{ ...named(first), result: 7 }])).toEqual(outcomes('acked', 1))
-    expect(await settle.bury([{ ...named(second as never), kind: 'Bad' }])).toEqual(outcomes('buried', 1))
+    expect(await settle.fail([{ ...named(second as never), kind: 'Bad' }])).toEqual(outcomes('dead', 1))
     expect(await settle.release([named(third as never)])).toEqual(outcomes('released', 1))
     const extended = await settle.extend([...others, first].map(named), '5m')
     expect(extended.jobs).toEqual([...outcomes('extended', 5), { outcome: 'lost', reason: 'absent' }])
@@ -32,21 +32,21 @@ describe('jobs lent from partitions', () => {
   test('are settled by their own ids, and among several with one id that of the token', async () => {
     const { queue } = setup()
     for (const group of groupsFor(4)) await queue.enqueue('mail', { to: group }, { id: 'same', group })
-    const { jobs } = await queue.lend({ limit: 4 })
+    const { jobs } = await queue.claimDetached({ limit: 4 })
     const [, , third] = jobs as [unknown, unknown, (typeof jobs)[0]]
 
     expect(jobs.map(({ id }) => id)).toEqual(['same', 'same', 'same', 'same'])
-    expect(await queue.settle.progress({ id: 'same', token: third.token }, 50)).toEqual({ outcome: 'noted' })
+    expect(await queue.byToken.progress({ id: 'same', token: third.token }, 50)).toEqual({ outcome: 'noted' })
     const places = await queue.inspect()
     expect(places.claimed).toBe(4)
-    expect(await queue.settle.ack([{ id: 'same', token: third.token }])).toEqual(outcomes('acked', 1))
+    expect(await queue.byToken.ack([{ id: 'same', token: third.token }])).toEqual(outcomes('acked', 1))
     const left = (await queue.jobs.list('claimed', { limit: 50 })).jobs
     expect((await queue.inspect()).acked).toBe(1)
     expect(left.some(({ token }) => token === third.token)).toBe(false)
-    expect(await queue.settle.ack([{ id: 'nobody', token: 1 }])).toEqual([
+    expect(await queue.byToken.ack([{ id: 'nobody', token: 1 }])).toEqual([
       { outcome: 'lost', reason: 'absent' },
     ])
-    expect(await queue.settle.log({ id: 'nobody', token: 1 }, 'x')).toEqual({
+    expect(await queue.byToken.log({ id: 'nobody', token: 1 }, 'x')).toEqual({
       outcome: 'lost',
       reason: 'absent',
     })
@@ -55,24 +55,24 @@ describe('jobs lent from partitions', () => {
   test('are all checked before anything is sent', async () => {
     const { queue, calls } = setup()
     await queue.enqueueMany(mails(2))
-    const { jobs } = await queue.lend({ limit: 2 })
+    const { jobs } = await queue.claimDetached({ limit: 2 })
     const [one] = jobs as [(typeof jobs)[0]]
     const before = calls.length
 
     const good = { id: one.id, token: one.token }
-    await expect(queue.settle.ack([good, { id: '9-17', token: 1 }])).rejects.toThrow(InvalidArgumentError)
-    await expect(queue.settle.ack([good, { id: '', token: 1 }])).rejects.toThrow(/id/)
-    await expect(queue.lend({ acks: [] } as never)).rejects.toThrow(/acks/)
+    await expect(queue.byToken.ack([good, { id: '9-17', token: 1 }])).rejects.toThrow(InvalidArgumentError)
+    await expect(queue.byToken.ack([good, { id: '', token: 1 }])).rejects.toThrow(/id/)
+    await expect(queue.claimDetached({ acks: [] } as never)).rejects.toThrow(/acks/)
 
     expect(calls.slice(before)).toEqual([])
   })
 
   test('are waited for in all partitions, and none are lent when none came in time', async () => {
     const { queue, again } = setup()
-    const { jobs, expiresAtMs } = await queue.lend({ wait: '20ms', lease: '1m' })
+    const { jobs, expiresAtMs } = await queue.claimDetached({ wait: '20ms', lease: '1m' })
     expect([jobs, Number.isSafeInteger(expiresAtMs)]).toEqual([[], true])
 
-    const lending = queue.lend({ wait: '30s' })
+    const lending = queue.claimDetached({ wait: '30s' })
     await until(async () => (await again().inspect()).idle === 1)
     const { id } = await again().enqueue('mail', { to: 'ada' })
 
@@ -91,7 +91,9 @@ test.each(['claim', 'lend'] as const)(
     const counts: number[] = []
     const take = async (): Promise<number> => {
       const jobs =
-        what === 'claim' ? await queue.claim({ limit: 200 }) : (await queue.lend({ limit: 200 })).jobs
+        what === 'claim'
+          ? await queue.claim({ limit: 200 })
+          : (await queue.claimDetached({ limit: 200 })).jobs
       return jobs.length
     }
     for (let count = await take(); count > 0; count = await take()) counts.push(count)

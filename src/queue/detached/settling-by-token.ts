@@ -6,8 +6,8 @@ import type { Duration } from '../../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
 import {
-  type Advanced,
-  type BuryOptions,
+  type AckedAndEnqueued,
+  type FailOptions,
   checkNext,
   type NextJob,
   type ReleaseOptions,
@@ -30,14 +30,14 @@ export interface AckedJob extends JobLease {
   result?: unknown
 }
 
-export interface AdvancedJob extends AckedJob {
+export interface AckedAndEnqueuedJob extends AckedJob {
   /** What follows it. */
   next: NextJob
 }
 
 export interface RetriedJob extends JobLease, RetryOptions {}
 
-export interface BuriedJob extends JobLease, BuryOptions {}
+export interface FailedJob extends JobLease, FailOptions {}
 
 export interface ReleasedJob extends JobLease, ReleaseOptions {}
 
@@ -48,8 +48,8 @@ export type Settled<Done extends string> =
   | { readonly outcome: 'lost'; readonly reason: LossReason }
 
 /** What became of a job that another one was to follow. */
-export type SettledAdvance =
-  | { readonly outcome: 'advanced'; readonly next: Advanced }
+export type SettledAckAndEnqueue =
+  | { readonly outcome: 'acked'; readonly next: AckedAndEnqueued }
   | { readonly outcome: 'lost'; readonly reason: LossReason }
 
 export interface ExtendedJobs {
@@ -64,7 +64,7 @@ type Send<Result> = (held: Held) => Promise<Result>
 const MAX_JOBS = 500
 
 /** Settles and extends jobs for whoever has their ids and tokens: up to 500 a call, each judged by itself. */
-export class SettlingByToken {
+export class JobsByToken {
   readonly #source: QueueSource
   readonly #find: FindLeases
 
@@ -87,22 +87,22 @@ export class SettlingByToken {
    * The jobs are done, and each is followed by another one: both or neither happen. Of a repeated call it is not told what
    * followed: the jobs are lost, as `acked` or `absent`. Throws InvalidArgumentError.
    */
-  async advance(jobs: readonly AdvancedJob[]): Promise<SettledAdvance[]> {
+  async ackAndEnqueue(jobs: readonly AckedAndEnqueuedJob[]): Promise<SettledAckAndEnqueue[]> {
     checkJobs(jobs, ['next', 'result'])
     await Promise.all(jobs.map(async ({ next }) => checkNext(next, this.#source)))
-    return this.#settle(jobs, ['next', 'result'], ({ next, result }): Send<SettledAdvance> => {
+    return this.#settle(jobs, ['next', 'result'], ({ next, result }): Send<SettledAckAndEnqueue> => {
       const step = toStep(next, encodeResult(result, this.#source), this.#source)
       return async ({ leased: { number, token }, settler }) => {
         const outcome = await settler.sendStep({ ...step, number, token })
         return typeof outcome === 'string'
           ? { outcome: 'lost', reason: outcome }
-          : { outcome: 'advanced', next: outcome }
+          : { outcome: 'acked', next: outcome }
       }
     })
   }
 
   /**
-   * The jobs are to be tried again; `buried` are those for which that was the last attempt. A repeated call is told the
+   * The jobs are to be tried again; `dead` are those for which that was the last attempt. A repeated call is told the
    * same while the job was not claimed again. Throws InvalidArgumentError.
    */
   async retry(jobs: readonly RetriedJob[]): Promise<Settled<Retried>[]> {
@@ -110,18 +110,18 @@ export class SettlingByToken {
       const failure = toRetry(job)
       return async ({ leased, settler }) => {
         const outcome = await settler.sendRetry({ ...leased, ...failure })
-        if (outcome === 'retried' || outcome === 'buried') return { outcome }
+        if (outcome === 'retried' || outcome === 'dead') return { outcome }
         return { outcome: 'lost', reason: outcome }
       }
     })
   }
 
   /** The jobs are not to be tried again. A repeated call is told the same. Throws InvalidArgumentError. */
-  async bury(jobs: readonly BuriedJob[]): Promise<Settled<'buried'>[]> {
-    return this.#settle(jobs, ['kind', 'message'], (job): Send<Settled<'buried'>> => {
-      const failure = toFailure(job, 'buried')
+  async fail(jobs: readonly FailedJob[]): Promise<Settled<'dead'>[]> {
+    return this.#settle(jobs, ['kind', 'message'], (job): Send<Settled<'dead'>> => {
+      const failure = toFailure(job, 'failed')
       return async ({ leased, settler }) =>
-        toSettled('buried', await settler.sendBurial({ ...leased, ...failure }))
+        toSettled('dead', await settler.sendBurial({ ...leased, ...failure }))
     })
   }
 

@@ -8,14 +8,14 @@ describe('progress and log', () => {
   test('are found with the job while it works, and go with it', async () => {
     const { queue, client, name, clock } = await setup()
     const { id } = await queue.enqueue('mail', { to })
-    expect(await queue.jobs.find(id)).toMatchObject({ progress: null, log: [] })
+    expect(await queue.jobs.get(id)).toMatchObject({ progress: null, log: [] })
     const [job] = await queue.claim()
 
     await job?.log('connected')
     await clock.advance(5)
     await Promise.all([job?.progress({ sent: 1 }), job?.log('half of it'), job?.progress({ sent: 2 })])
 
-    const found = await queue.jobs.find(id)
+    const found = await queue.jobs.get(id)
     expect(found).toMatchObject({
       progress: { sent: 2 },
       log: [{ line: 'connected' }, { line: 'half of it' }],
@@ -27,16 +27,16 @@ describe('progress and log', () => {
 
   test('stay with a job that is kept or dead', async () => {
     const { queue } = await setup()
-    await queue.settings.set({ keep: { count: 5 } })
+    await queue.settings.set({ retention: { count: 5 } })
     const { id } = await queue.enqueue('mail', { to })
     await queue.enqueue('mail', { to }, { id: 'dead' })
     const [kept, dead] = await queue.claim({ limit: 2 })
     await Promise.all([kept?.progress(1), dead?.progress(2), dead?.log('no')])
     await kept?.ack()
-    await dead?.bury()
+    await dead?.fail()
 
-    expect(await queue.jobs.find(id)).toMatchObject({ state: 'done', progress: 1 })
-    expect(await queue.jobs.find('dead')).toMatchObject({ state: 'dead', progress: 2, log: [{ line: 'no' }] })
+    expect(await queue.jobs.get(id)).toMatchObject({ state: 'done', progress: 1 })
+    expect(await queue.jobs.get('dead')).toMatchObject({ state: 'dead', progress: 2, log: [{ line: 'no' }] })
   })
 
   test('are refused of an attempt that lost its job, which hears of it', async () => {
@@ -49,7 +49,7 @@ describe('progress and log', () => {
     await expect(first?.progress(1)).rejects.toBeInstanceOf(LeaseLostError)
     expect(first?.signal.aborted).toBe(true)
     await second?.progress(2)
-    expect(await queue.jobs.find(id)).toMatchObject({ progress: 2 })
+    expect(await queue.jobs.get(id)).toMatchObject({ progress: 2 })
     await queue.jobs.cancel([id])
     await expect(second?.log('still here')).rejects.toThrow('cancelled')
   })
@@ -57,14 +57,14 @@ describe('progress and log', () => {
   test('are told by whoever has the id and the token', async () => {
     const { queue } = await setup()
     await queue.enqueue('mail', { to }, { id: 'lent' })
-    const { jobs } = await queue.lend()
+    const { jobs } = await queue.claimDetached()
     const lease = { id: 'lent', token: jobs[0]?.token ?? 0 }
 
-    expect(await queue.settle.progress(lease, 7)).toEqual({ outcome: 'noted' })
-    expect(await queue.settle.log(lease, 'well')).toEqual({ outcome: 'noted' })
+    expect(await queue.byToken.progress(lease, 7)).toEqual({ outcome: 'noted' })
+    expect(await queue.byToken.log(lease, 'well')).toEqual({ outcome: 'noted' })
     const stale = { id: 'lent', token: lease.token - 1 }
-    expect(await queue.settle.progress(stale, 8)).toEqual({ outcome: 'lost', reason: 'lost' })
-    expect(await queue.jobs.find('lent')).toMatchObject({ progress: 7, log: [{ line: 'well' }] })
+    expect(await queue.byToken.progress(stale, 8)).toEqual({ outcome: 'lost', reason: 'lost' })
+    expect(await queue.jobs.get('lent')).toMatchObject({ progress: 7, log: [{ line: 'well' }] })
   })
 
   // qless: test_log, test_log_nonexistent.
@@ -74,7 +74,7 @@ describe('progress and log', () => {
 
     expect(await queue.jobs.log(id, 'seen by support')).toBe(true)
     expect(await queue.jobs.log('nobody', 'lost')).toBe(false)
-    expect(await queue.jobs.find(id)).toMatchObject({ state: 'ready', log: [{ line: 'seen by support' }] })
+    expect(await queue.jobs.get(id)).toMatchObject({ state: 'ready', log: [{ line: 'seen by support' }] })
     const [job] = await queue.claim()
     expect(job).toMatchObject({ id, attempt: 1 })
     await job?.ack()
@@ -87,7 +87,7 @@ describe('progress and log', () => {
     for (let line = 0; line < 130; line += 1) await queue.jobs.log(id, `line ${line}`)
     await queue.jobs.log(id, 'ä'.repeat(600))
 
-    const log = (await queue.jobs.find(id))?.log ?? []
+    const log = (await queue.jobs.get(id))?.log ?? []
     expect(log).toHaveLength(100)
     expect(log[0]?.line).toBe('line 31')
     expect(log.at(-1)?.line).toBe('ä'.repeat(512))

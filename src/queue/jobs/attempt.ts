@@ -14,7 +14,7 @@ export interface Leased {
   readonly token: number
 }
 
-export type LossReason = 'lost' | 'retried' | 'buried' | 'cancelled' | 'acked' | 'absent'
+export type LossReason = 'lost' | 'retried' | 'dead' | 'cancelled' | 'acked' | 'absent'
 
 /** Why jobs of a call were refused, by their places. */
 export function reasonsOf(

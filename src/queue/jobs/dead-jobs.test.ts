@@ -8,7 +8,7 @@ test('dead jobs of a kind are listed page by page, each once though others come 
   const jobs = Array.from({ length: 90 }, () => ({ name: 'mail' as const, payload: { to: 'somebody' } }))
   await queue.enqueueMany(jobs)
   const claimed = await queue.claim({ limit: 90 })
-  await Promise.all(claimed.map((job, at) => job.bury({ kind: at % 3 === 0 ? 'Odd' : `Other ${at % 3}` })))
+  await Promise.all(claimed.map((job, at) => job.fail({ kind: at % 3 === 0 ? 'Odd' : `Other ${at % 3}` })))
   const odd = claimed.filter((_, at) => at % 3 === 0).map(({ id }) => id)
 
   const seen: string[] = []
@@ -36,14 +36,14 @@ test('a job that begins again has its unique key again, and stays dead where ano
   const mail = async (unique: string) => (await queue.enqueue('mail', { to: 'somebody' }, { unique })).id
   const first = await mail('k')
   const [job] = await queue.claim()
-  await job?.bury({ kind: 'Odd' })
+  await job?.fail({ kind: 'Odd' })
   const second = await mail('k')
 
   expect(await queue.jobs.requeue([first])).toEqual(['duplicate'])
-  expect(await queue.jobs.requeueFailed('Odd')).toBe(0)
-  expect((await queue.jobs.find(first))?.state).toBe('dead')
+  expect(await queue.dead.requeue('Odd')).toBe(0)
+  expect((await queue.jobs.get(first))?.state).toBe('dead')
   await (await queue.claim())[0]?.ack()
-  expect(await queue.jobs.find(second)).toBe(null)
+  expect(await queue.jobs.get(second)).toBe(null)
 
   expect(await queue.jobs.requeue([first, first])).toEqual(['requeued', 'ready'])
   expect(await queue.enqueue('mail', { to: 'else' }, { unique: 'k' })).toMatchObject({
@@ -60,12 +60,12 @@ test('those whose unique keys other jobs have stay dead when all of a kind begin
     ...(at % 2 === 0 ? { unique: `k${at}` } : {}),
   }))
   await queue.enqueueMany(jobs)
-  for (const job of await queue.claim({ limit: 200 })) await job.bury({ kind: 'Odd' })
+  for (const job of await queue.claim({ limit: 200 })) await job.fail({ kind: 'Odd' })
   await queue.enqueueMany(jobs.filter(({ unique }) => unique !== undefined))
 
-  expect(await queue.jobs.requeueFailed('Odd')).toBe(100)
+  expect(await queue.dead.requeue('Odd')).toBe(100)
   expect(await queue.settings.inspect()).toMatchObject({ dead: 100, ready: 200 })
-  expect(await queue.jobs.dropFailed('Odd')).toBe(100)
+  expect(await queue.dead.drop('Odd')).toBe(100)
 })
 
 test('those that die again while all of a kind begin again keep no other from that, and are told of once', async () => {
@@ -73,18 +73,18 @@ test('those that die again while all of a kind begin again keep no other from th
   const queue = redis.queue<Payloads>(name)
   await queue.enqueueMany(Array.from({ length: 120 }, () => ({ name: 'mail', payload: { to: 'somebody' } })))
   const buryAll = async (): Promise<void> => {
-    for (const job of await queue.claim({ limit: 200 })) await job.bury({ kind: 'Odd' })
+    for (const job of await queue.claim({ limit: 200 })) await job.fail({ kind: 'Odd' })
   }
   await buryAll()
   const { run } = driver
   let calls = 0
   driver.run = async (call) => {
     const reply = await run(call)
-    if (call.script.name === 'queue/requeue-failed' && (calls += 1) <= 2) await buryAll()
+    if (call.script.name === 'queue/requeue-dead' && (calls += 1) <= 2) await buryAll()
     return reply
   }
 
-  expect(await queue.jobs.requeueFailed('Odd')).toBe(120)
+  expect(await queue.dead.requeue('Odd')).toBe(120)
 
   expect(calls).toBeGreaterThan(2)
   const { ready, dead } = await queue.inspect()

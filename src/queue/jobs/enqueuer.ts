@@ -69,7 +69,7 @@ export function toSpec({ name, payload, options }: OutgoingJob): JobSpec {
   return { ...options, name, payload }
 }
 
-/** Of jobs whose parents are in other queues: resolves when these have been asked, well or not. Others of the call do not wait for that, nor for theirs. */
+/** Of jobs whose dependencies are in other queues: resolves when these have been asked, well or not. Others of the call do not wait for that, nor for theirs. */
 const asking = new WeakMap<Enqueued, Promise<void>>()
 
 export class Enqueuer {
@@ -85,7 +85,7 @@ export class Enqueuer {
 
   enqueue(job: OutgoingJob): Promise<Enqueued> {
     const enqueuing = this.#batcher().addOne(job, job.bytes)
-    if (!hasParentElsewhere(job.options)) return enqueuing
+    if (!hasDependencyElsewhere(job.options)) return enqueuing
     return enqueuing.then(async (enqueued) => {
       await this.#untilAsked([enqueued])
       return enqueued
@@ -94,11 +94,11 @@ export class Enqueuer {
 
   async enqueueMany(jobs: readonly OutgoingJob[]): Promise<Enqueued[]> {
     const enqueued = await this.#enqueueAll(jobs)
-    if (jobs.some(({ options }) => hasParentElsewhere(options))) await this.#untilAsked(enqueued)
+    if (jobs.some(({ options }) => hasDependencyElsewhere(options))) await this.#untilAsked(enqueued)
     return enqueued
   }
 
-  /** Until the queues of their parents tell of the ends of these. One that does not answer is asked again later. */
+  /** Until the queues of their dependencies tell of the ends of these. One that does not answer is asked again later. */
   async #untilAsked(jobs: readonly Enqueued[]): Promise<void> {
     const all = new Set(jobs.flatMap((job) => asking.get(job) ?? []))
     const { deadlineMs } = this.#source.unit.runtime.runner
@@ -165,7 +165,7 @@ export class Enqueuer {
     void this.#source.chores.see(answer.chores & ~CHORES.askAfter)
     const enqueued = toEnqueued(this.#source, answer.first, specs, answer.duplicates)
     for (const [at, spec] of specs.entries()) {
-      const queues = queuesOfParents(spec)
+      const queues = queuesOfDependencies(spec)
       if (queues.length === 0) continue
       asking.set(
         enqueued[at] as Enqueued,
@@ -202,15 +202,15 @@ function nameOfAll(jobs: readonly OutgoingJob[]): string | null {
   return areAlike && Buffer.byteLength(name) <= MAX_PLAIN_NAME_BYTES ? name : null
 }
 
-function hasParentElsewhere(spec: Pick<JobSpec, 'parents'>): boolean {
-  return queuesOfParents(spec).length > 0
+function hasDependencyElsewhere(spec: Pick<JobSpec, 'dependsOn'>): boolean {
+  return queuesOfDependencies(spec).length > 0
 }
 
-/** The other queues that have parents of it. */
-function queuesOfParents({ parents }: Pick<JobSpec, 'parents'>): string[] {
-  if (parents === '') return []
-  const elsewhere = parents.split('\0').filter((parent) => parent.startsWith('q'))
-  return [...new Set(elsewhere.map((parent) => parent.slice(1, parent.indexOf('\x01'))))]
+/** The other queues that have dependencies of it. */
+function queuesOfDependencies({ dependsOn: dependencies }: Pick<JobSpec, 'dependsOn'>): string[] {
+  if (dependencies === '') return []
+  const elsewhere = dependencies.split('\0').filter((dependency) => dependency.startsWith('q'))
+  return [...new Set(elsewhere.map((dependency) => dependency.slice(1, dependency.indexOf('\x01'))))]
 }
 
 // Where the jobs of a queue in partitions go, and in which order.
@@ -246,7 +246,7 @@ export class Router {
   /** Throws InvalidArgumentError. */
   route(jobs: readonly OutgoingJob[]): Routed[] {
     return jobs.map((job, at) => {
-      const given = this.#givenParents(job)
+      const given = this.#givenDependencies(job)
       const partition = homeOf(job.options, this.#sources.length) ?? given[0] ?? this.#next()
       return { job, partition, at }
     })
@@ -254,18 +254,18 @@ export class Router {
 
   /** In steps: what waits for a job in another partition comes there when that one is known. */
   async inSteps(routed: readonly Routed[]): Promise<Routed[][]> {
-    if (routed.every(({ job }) => job.options.parents === '')) return [[...routed]]
+    if (routed.every(({ job }) => job.options.dependsOn === '')) return [[...routed]]
     const located = await this.#locate(routed)
     const steps: Routed[][] = [[]]
     let ofStep = new Map<string, number>()
     for (const each of routed) {
       const { partition, job } = each
-      const parents = idsOfQueue(job.options.parents, this.#queue)
-      if (parents.some((id) => (ofStep.get(id) ?? partition) !== partition)) {
+      const dependencies = idsOfQueue(job.options.dependsOn, this.#queue)
+      if (dependencies.some((id) => (ofStep.get(id) ?? partition) !== partition)) {
         steps.push([])
         ofStep = new Map()
       }
-      steps.at(-1)?.push(this.#withParents(each, located))
+      steps.at(-1)?.push(this.#withDependencies(each, located))
       // From here on it is there, whoever asks.
       if (job.options.id !== '') {
         ofStep.set(job.options.id, partition)
@@ -284,15 +284,17 @@ export class Router {
     return this.#turn
   }
 
-  /** The partitions of parents whose ids tell them. Throws InvalidArgumentError. */
-  #givenParents({ options: { parents } }: OutgoingJob): number[] {
-    if (parents === '') return []
-    const places = idsOfQueue(parents, this.#queue).map((id) => placeId(id, this.#sources.length, 'parents'))
+  /** The partitions of dependencies whose ids tell them. Throws InvalidArgumentError. */
+  #givenDependencies({ options: { dependsOn: dependencies } }: OutgoingJob): number[] {
+    if (dependencies === '') return []
+    const places = idsOfQueue(dependencies, this.#queue).map((id) =>
+      placeId(id, this.#sources.length, 'dependsOn'),
+    )
     return places.flatMap((place) => place?.partition ?? [])
   }
 
   async #locate(routed: readonly Routed[]): Promise<Map<string, number>> {
-    const named = routed.flatMap(({ job }) => idsOfQueue(job.options.parents, this.#queue))
+    const named = routed.flatMap(({ job }) => idsOfQueue(job.options.dependsOn, this.#queue))
     const own = [...new Set(named)].filter((id) => placeOf(id) === null)
     const located = new Map<string, number>()
     for (let from = 0; from < own.length; from += LOCATED) {
@@ -304,12 +306,12 @@ export class Router {
     return located
   }
 
-  #withParents(routed: Routed, located: ReadonlyMap<string, number>): Routed {
+  #withDependencies(routed: Routed, located: ReadonlyMap<string, number>): Routed {
     const { job, partition } = routed
     const { options } = job
-    if (options.parents === '') return routed
-    const addressed = withAddresses(options.parents, this.#queue, (id) => located.get(id) ?? null)
+    if (options.dependsOn === '') return routed
+    const addressed = withAddresses(options.dependsOn, this.#queue, (id) => located.get(id) ?? null)
     const { address } = this.#sources[partition] as QueueSource
-    return { ...routed, job: { ...job, options: { ...options, parents: asCalledAt(address, addressed) } } }
+    return { ...routed, job: { ...job, options: { ...options, dependsOn: asCalledAt(address, addressed) } } }
   }
 }

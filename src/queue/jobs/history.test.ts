@@ -14,7 +14,7 @@ async function whatHappened(
 describe('the history of a job', () => {
   test('tells of every attempt, when it began and how it ended, until the job is kept', async () => {
     const { queue, clock } = await setup()
-    await queue.settings.set({ keep: { count: 5 } })
+    await queue.settings.set({ retention: { count: 5 } })
     const { id } = await queue.enqueue('mail', { to }, { id: 'mail', backoff: 'none', maxAttempts: 9 })
     const claim = async () => {
       await clock.advance(1000)
@@ -49,7 +49,7 @@ describe('the history of a job', () => {
   test('tells of burials, requeues and cancellations, and goes with the job', async () => {
     const { queue } = await setup()
     const { id } = await queue.enqueue('mail', { to })
-    await (await queue.claim())[0]?.bury({ kind: 'BadAddress' })
+    await (await queue.claim())[0]?.fail({ kind: 'BadAddress' })
     await queue.jobs.requeue([id])
     const [job] = await queue.claim()
     await queue.jobs.cancel([id])
@@ -57,7 +57,7 @@ describe('the history of a job', () => {
     expect(await whatHappened(queue, id)).toEqual([
       'enqueued',
       'claimed',
-      'buried',
+      'dead',
       'requeued',
       'claimed',
       'stopping',

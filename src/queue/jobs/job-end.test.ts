@@ -53,7 +53,7 @@ describe('waiting for a result', () => {
 
   test('finds the end of a job that was over before, where it was to be kept', async () => {
     const { queue, clock } = await setup()
-    await queue.enqueue('mail', { to }, { id: 'kept', keepResult: '1m' })
+    await queue.enqueue('mail', { to }, { id: 'kept', resultTtl: '1m' })
     await queue.enqueue('mail', { to }, { id: 'not kept' })
     expect(await queue.jobs.waitForResult('kept')).toBe(null)
     for (const job of await queue.claim({ limit: 2 })) await job.ack([job.id])
@@ -115,7 +115,7 @@ describe('waiting for a result', () => {
   test('keeps few of the ends that are over', async () => {
     const { queue, client, name, clock } = await setup()
     for (let time = 0; time < 100; time += 1) {
-      const { id } = await queue.enqueue('mail', { to }, { keepResult: '1ms' })
+      const { id } = await queue.enqueue('mail', { to }, { resultTtl: '1ms' })
       await queue.jobs.cancel([id])
       await clock.advance(1)
     }
@@ -127,7 +127,7 @@ describe('waiting for a result', () => {
     const { queue } = await setup()
     await expect(queue.jobs.waitForResult('')).rejects.toBeInstanceOf(InvalidArgumentError)
     await expect(queue.jobs.waitForResult('1', { wait: '2h' })).rejects.toBeInstanceOf(InvalidArgumentError)
-    await expect(queue.enqueue('mail', { to }, { keepResult: '31d' })).rejects.toBeInstanceOf(
+    await expect(queue.enqueue('mail', { to }, { resultTtl: '31d' })).rejects.toBeInstanceOf(
       InvalidArgumentError,
     )
   })

@@ -3,7 +3,12 @@
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
-import { type IfParentFails, type ParentId, toIfParentFails, toParents } from './parents.ts'
+import {
+  type OnDependencyFailure,
+  type DependencyId,
+  toOnDependencyFailure,
+  toDependencies,
+} from './dependencies.ts'
 
 /** How long a job waits before its next attempt. */
 export interface Backoff {
@@ -52,15 +57,15 @@ export interface JobOptions {
   trace?: string
   /**
    * The job is blocked until these are done; its delay counts from then on. One that is not known (any more) is taken for
-   * done. See `job.parents()` for their results.
+   * done. See `job.dependencies()` for their results.
    */
-  parents?: readonly ParentId[]
+  dependsOn?: readonly DependencyId[]
   /** What becomes of it if one of them dies or is cancelled; default `bury`. */
-  ifParentFails?: IfParentFails
+  onDependencyFailure?: OnDependencyFailure
   /** A job with the same key within 24 hours is a duplicate, whatever became of the first. */
   idempotencyKey?: string
   /** How long `jobs.waitForResult` may still tell how the job ended, up to 30 days. Default: not at all. */
-  keepResult?: Duration
+  resultTtl?: Duration
 }
 
 /** A job as the script takes it. */
@@ -83,10 +88,10 @@ export interface JobSpec {
   readonly replace: boolean
   readonly trace: string
   readonly tags: string
-  readonly parents: string
-  readonly ifParentFails: string
+  readonly dependsOn: string
+  readonly onDependencyFailure: string
   readonly idempotencyKey: string
-  readonly keepResultMs: number
+  readonly resultTtlMs: number
 }
 
 /** What is said of a job beside its name and payload, as the script takes it. */
@@ -110,10 +115,10 @@ export const PLAIN: SpecOptions = {
   replace: false,
   trace: '',
   tags: '',
-  parents: '',
-  ifParentFails: 'b',
+  dependsOn: '',
+  onDependencyFailure: 'b',
   idempotencyKey: '',
-  keepResultMs: 0,
+  resultTtlMs: 0,
 }
 
 export const JOB_OPTIONS = [
@@ -127,10 +132,10 @@ export const JOB_OPTIONS = [
   'unique',
   'tags',
   'trace',
-  'parents',
-  'ifParentFails',
+  'dependsOn',
+  'onDependencyFailure',
   'idempotencyKey',
-  'keepResult',
+  'resultTtl',
 ] as const
 
 export const MAX_TEXT_BYTES = 512
@@ -152,10 +157,10 @@ export function toSpecOptions(options: JobOptions): SpecOptions {
     unique,
     tags,
     trace,
-    parents,
-    ifParentFails,
+    dependsOn: dependencies,
+    onDependencyFailure,
     idempotencyKey,
-    keepResult,
+    resultTtl,
   } = options
   return {
     ...PLAIN,
@@ -176,9 +181,11 @@ export function toSpecOptions(options: JobOptions): SpecOptions {
       ? {}
       : { idempotencyKey: checkText('idempotencyKey', idempotencyKey, MAX_TEXT_BYTES) }),
     ...(trace === undefined ? {} : { trace: checkText('trace', trace, MAX_TEXT_BYTES) }),
-    ...(parents === undefined ? {} : { parents: toParents(parents) }),
-    ...(ifParentFails === undefined ? {} : { ifParentFails: toIfParentFails(ifParentFails) }),
-    ...(keepResult === undefined ? {} : { keepResultMs: toMs('keepResult', keepResult, { max: '30d' }) }),
+    ...(dependencies === undefined ? {} : { dependsOn: toDependencies(dependencies, 'dependsOn') }),
+    ...(onDependencyFailure === undefined
+      ? {}
+      : { onDependencyFailure: toOnDependencyFailure(onDependencyFailure) }),
+    ...(resultTtl === undefined ? {} : { resultTtlMs: toMs('resultTtl', resultTtl, { max: '30d' }) }),
   }
 }
 
@@ -253,21 +260,21 @@ const COST = {
   unique: 0.7,
   idempotencyKey: 0.8,
   tag: 0.2,
-  parents: 1,
-  parent: 0.4,
+  dependencies: 1,
+  dependency: 0.4,
 }
 const BYTES = CALL.bytes / CALL.items
 
 /** In bytes: a job that takes as long as so many bytes would fill a call alike. */
 export function workOf(options: SpecOptions): number {
   if (options === PLAIN) return 0
-  const { id, group, unique, idempotencyKey, tags, parents } = options
+  const { id, group, unique, idempotencyKey, tags, dependsOn: dependencies } = options
   let cost = COST.job
   if (id !== '') cost += COST.id
   if (group !== '') cost += COST.group
   if (unique !== '') cost += COST.unique
   if (idempotencyKey !== '') cost += COST.idempotencyKey
   if (tags !== '') cost += COST.tag * tags.split('\0').length
-  if (parents !== '') cost += COST.parents + COST.parent * parents.split('\0').length
+  if (dependencies !== '') cost += COST.dependencies + COST.dependency * dependencies.split('\0').length
   return Math.floor(cost * BYTES)
 }

@@ -1,6 +1,6 @@
 // A job, as it was when somebody looked.
 
-import { find, type FindAnswer, history } from '../../generated/queue.ts'
+import { get, type GetAnswer, history } from '../../generated/queue.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
 import { type QueueSource, toId } from '../source/source.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
@@ -53,7 +53,7 @@ export interface FoundJob extends Job {
 }
 
 /** As an operation tells of it. */
-export function toJob(told: FindAnswer['jobs'][number], source: QueueSource): Job {
+export function toJob(told: GetAnswer['jobs'][number], source: QueueSource): Job {
   const reader = new PartReader(source.codec)
   return {
     id: told.id === String(told.number) ? toId(source, told.number) : told.id,
@@ -97,7 +97,7 @@ export interface FoundSome {
 /** Those of which one answer tells: one at least. */
 export async function findSome(source: QueueSource, wanted: readonly string[]): Promise<FoundSome> {
   const { unit, codec } = source
-  const { looked, jobs, log } = await unit.run(find, { codec: codec.name, wanted: [...wanted] })
+  const { looked, jobs, log } = await unit.run(get, { codec: codec.name, wanted: [...wanted] })
   const lines = jobs.map((): LogLine[] => [])
   const found = new Map<string, FoundJob>()
   let bytes = 0
@@ -122,7 +122,7 @@ export type Happening =
   | 'retried'
   | 'reclaimed'
   | 'released'
-  | 'buried'
+  | 'dead'
   | 'requeued'
   | 'stopping'
 

@@ -16,18 +16,17 @@ import {
 } from '../partitions/partitions.ts'
 import { ABSENT, type JobEnd } from './job-end.ts'
 import {
-  changeParentsOf,
-  type Parent,
-  type ParentId,
-  type ParentsChanged,
-  type ParentsPage,
-  type ParentsPageOptions,
-  toParents,
-} from './parents.ts'
+  changeDependenciesOf,
+  type Dependency,
+  type DependencyId,
+  type DependenciesChanged,
+  type DependenciesPage,
+  type DependenciesPageOptions,
+  toDependencies,
+} from './dependencies.ts'
 import type { FoundJob, FoundPage, JobHistory } from './job.ts'
 import {
   checkLimit,
-  type Failures,
   type JobListOptions,
   type JobPage,
   type RequeueOutcome,
@@ -65,27 +64,27 @@ export class Jobs {
   }
 
   /** The job with this id, its own or the one the queue gave it; null when it is not known (any more). */
-  async find(id: string): Promise<FoundJob | null> {
-    const [job = null] = await this.findMany([id])
+  async get(id: string): Promise<FoundJob | null> {
+    const [job = null] = await this.getMany([id])
     return job
   }
 
   /** Those of up to 1,000 jobs that are known; others are left out. Throws InvalidArgumentError. */
-  async findMany(ids: readonly string[]): Promise<FoundJob[]> {
-    const found = await this.findEach(ids)
+  async getMany(ids: readonly string[]): Promise<FoundJob[]> {
+    const found = await this.getEach(ids)
     return found.filter((job) => job !== null)
   }
 
-  /** As `findMany`, with null in the places of those that are not known. */
-  findEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
-    return this.#ofEach(ids, (jobs, own) => jobs.findEach(own), null)
+  /** As `getMany`, with null in the places of those that are not known. */
+  getEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
+    return this.#ofEach(ids, (jobs, own) => jobs.getEach(own), null)
   }
 
   /**
-   * As `findMany`, as far as what is found has 4 MiB together: `left` are the ids that were not looked at, never all. Partitions are
+   * As `getMany`, as far as what is found has 4 MiB together: `left` are the ids that were not looked at, never all. Partitions are
    * asked one after the other, so that they may be any. Throws InvalidArgumentError.
    */
-  async findPage(ids: readonly string[]): Promise<FoundPage> {
+  async getPage(ids: readonly string[]): Promise<FoundPage> {
     let [before, room] = [Promise.resolve(), PAGE_BYTES]
     const findSome = async (jobs: UnitJobs, own: string[]): Promise<(FoundJob | 'left' | null)[]> => {
       const { jobs: some, bytes } = room > 0 ? await jobs.findSome(own) : { jobs: [], bytes: 0 }
@@ -111,7 +110,7 @@ export class Jobs {
 
   /**
    * Resolves when the job has ended, wherever it is done: `done` with its result, `dead` with its last failure, or
-   * `cancelled`; to null when it had not after `wait`. One that ended before is found where it has `keepResult`, and else
+   * `cancelled`; to null when it had not after `wait`. One that ended before is found where it has `resultTtl`, and else
    * `absent`; in partitions a job's own id is one that is known when the call begins: else it is only asked how it ended. Throws
    * the signal's reason, InvalidArgumentError.
    */
@@ -202,15 +201,17 @@ export class Jobs {
   }
 
   /** The jobs that a job waits for, or waited for; none where it has none, or is not known (any more). */
-  async parents(id: string): Promise<Parent[]> {
+  async dependencies(id: string): Promise<Dependency[]> {
     const place = await this.#placeOf(id)
-    return place === null ? [] : this.#part(place).parents(place.own)
+    return place === null ? [] : this.#part(place).dependencies(place.own)
   }
 
-  /** As `parents`, as far as their results have 4 MiB together. Throws InvalidArgumentError. */
-  async parentsPage(id: string, options: ParentsPageOptions = {}): Promise<ParentsPage> {
+  /** As `dependencies`, as far as their results have 4 MiB together. Throws InvalidArgumentError. */
+  async dependenciesPage(id: string, options: DependenciesPageOptions = {}): Promise<DependenciesPage> {
     const place = await this.#placeOf(id)
-    return place === null ? { parents: [], next: null } : this.#part(place).parentsPage(place.own, options)
+    return place === null
+      ? { dependencies: [], next: null }
+      : this.#part(place).dependenciesPage(place.own, options)
   }
 
   /**
@@ -218,28 +219,29 @@ export class Jobs {
    * in its own: elsewhere the older one is not known. Resolves to `changed`, or to the state of a job that is not blocked, `absent`, or
    * `newer`: then nothing is changed. Throws InvalidArgumentError.
    */
-  async addParents(id: string, parents: readonly string[]): Promise<ParentsChanged> {
-    if (this.#plain !== null) return this.#plain.addParents(id, parents)
-    const named = idsOfQueue(toParents(parents), this.#queue)
-    if (named.length < new Set(parents).size)
-      throw new InvalidArgumentError('parents', 'must be ids of this queue')
-    refuseOthers([id, ...named].map((each) => placeId(each, this.#parts.length, 'parents')))
+  async addDependencies(id: string, dependencies: readonly string[]): Promise<DependenciesChanged> {
+    if (this.#plain !== null) return this.#plain.addDependencies(id, dependencies)
+    const named = idsOfQueue(toDependencies(dependencies), this.#queue)
+    if (named.length < new Set(dependencies).size)
+      throw new InvalidArgumentError('dependencies', 'must be ids of this queue')
+    refuseOthers([id, ...named].map((each) => placeId(each, this.#parts.length, 'dependencies')))
     const place = await this.#placeOf(id)
     if (place === null) return 'absent'
-    const places = named.length === 0 ? [] : await Promise.all(named.map((parent) => this.#placeOf(parent)))
+    const places =
+      named.length === 0 ? [] : await Promise.all(named.map((dependency) => this.#placeOf(dependency)))
     refuseOthers([place, ...places])
     const own = places.flatMap((each) => each?.own ?? [])
-    return this.#part(place).addParents(place.own, own)
+    return this.#part(place).addDependencies(place.own, own)
   }
 
-  /** Lets a blocked job wait for fewer jobs; without any it becomes ready. As `addParents`. */
-  async removeParents(id: string, parents: readonly ParentId[]): Promise<ParentsChanged> {
-    if (this.#plain !== null) return this.#plain.removeParents(id, parents)
-    const named = everyName(toParents(parents), this.#queue)
+  /** Lets a blocked job wait for fewer jobs; without any it becomes ready. As `addDependencies`. */
+  async removeDependencies(id: string, dependencies: readonly DependencyId[]): Promise<DependenciesChanged> {
+    if (this.#plain !== null) return this.#plain.removeDependencies(id, dependencies)
+    const named = everyName(toDependencies(dependencies), this.#queue)
     const place = await this.#placeOf(id)
     if (place === null) return 'absent'
     const source = this.#sources[place.partition] as QueueSource
-    return changeParentsOf(source, place.own, asCalledAt(source.address, named), false)
+    return changeDependenciesOf(source, place.own, asCalledAt(source.address, named), false)
   }
 
   /**
@@ -259,31 +261,13 @@ export class Jobs {
     return this.#ofEach(ids, (jobs, own) => jobs.reprioritize(own, priority), 'absent')
   }
 
-  /** What jobs are dead of, a thousand kinds in each partition at most. */
-  async failures(): Promise<Failures[]> {
-    const kinds = new Map<string, Failures>()
-    const all = await this.#ofAll((jobs) => jobs.failures())
-    for (const each of all.flat()) kinds.set(each.kind, together(kinds.get(each.kind) ?? null, each))
-    return [...kinds.values()]
-  }
-
-  /** Makes all jobs ready again that are dead of this kind of failure, but for those whose unique key another job has. Resolves to their number. */
-  async requeueFailed(kind: string): Promise<number> {
-    return sum(await this.#ofAll((jobs) => jobs.requeueFailed(kind)))
-  }
-
-  /** Removes all jobs that are dead of this kind of failure. Resolves to their number. */
-  async dropFailed(kind: string): Promise<number> {
-    return sum(await this.#ofAll((jobs) => jobs.dropFailed(kind)))
-  }
-
   /** @internal In which partitions they are that have ids of their own; null: in none. */
   partitionsOf(ids: readonly string[]): Promise<(number | null)[]> {
-    const find = async (jobs: UnitJobs, own: string[]): Promise<(number | null)[]> => {
-      const found = await jobs.findEach(own)
+    const get = async (jobs: UnitJobs, own: string[]): Promise<(number | null)[]> => {
+      const found = await jobs.getEach(own)
       return found.map((job) => (job === null ? null : this.#parts.indexOf(jobs)))
     }
-    return this.#ofEach(ids, find, null)
+    return this.#ofEach(ids, get, null)
   }
 
   /** Null where no partition knows it. The ids that the queue gives tell the partition, whatever became of the job. */
@@ -304,11 +288,6 @@ export class Jobs {
 
   get #queue(): QueueSource {
     return this.#sources[0] as QueueSource
-  }
-
-  async #ofAll<Told>(call: (jobs: UnitJobs) => Promise<Told>): Promise<Told[]> {
-    await this.#check()
-    return Promise.all(this.#parts.map(call))
   }
 
   #ofEach<Told>(ids: readonly string[], call: Ask<UnitJobs, Told>, absent: Told): Promise<Told[]> {
@@ -339,28 +318,12 @@ export class Jobs {
   }
 }
 
-/** A job and its parents, null where it is not known; throws InvalidArgumentError where they are not in one partition. */
+/** A job and its dependencies, null where it is not known; throws InvalidArgumentError where they are not in one partition. */
 function refuseOthers(places: readonly ({ readonly partition: number } | null)[]): void {
   if (new Set(places.flatMap((place) => place?.partition ?? [])).size <= 1) return
-  throw new InvalidArgumentError('parents', 'must be in the partition of the job: give them its group')
+  throw new InvalidArgumentError('dependencies', 'must be in the partition of the job: give them its group')
 }
 
 async function alone<Told>(telling: Promise<Told>): Promise<Told[]> {
   return [await telling]
-}
-
-function together(one: Failures | null, other: Failures): Failures {
-  if (one === null) return other
-  const newer = one.lastAtMs > other.lastAtMs ? one : other
-  return {
-    kind: one.kind,
-    count: one.count + other.count,
-    firstAtMs: Math.min(one.firstAtMs, other.firstAtMs),
-    lastAtMs: newer.lastAtMs,
-    sample: newer.sample,
-  }
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0)
 }

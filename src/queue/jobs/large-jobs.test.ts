@@ -89,8 +89,8 @@ describe('a large job', () => {
       expect(job?.payload).toEqual({ to })
       await (step === 'release' ? job?.release() : job?.retry({ delay: '0ms' }))
     }
-    expect((await queue.jobs.find(id))?.state).toBe('dead')
-    expect((await queue.jobs.find(id))?.payload).toEqual({ to })
+    expect((await queue.jobs.get(id))?.state).toBe('dead')
+    expect((await queue.jobs.get(id))?.payload).toEqual({ to })
     await expectCounted(made)
     await queue.jobs.requeue([id])
     const [again] = await queue.claim()
@@ -129,12 +129,12 @@ describe('a large job', () => {
   test('waits for others, is found by tag, and changes its priority and tags', async () => {
     const made = await setup()
     const { queue } = made
-    const parent = await queue.enqueue('mail', { to: SMALL })
-    const child = await queue.enqueue('mail', { to }, { parents: [parent.id], tags: ['t'] })
+    const dependency = await queue.enqueue('mail', { to: SMALL })
+    const dependent = await queue.enqueue('mail', { to }, { dependsOn: [dependency.id], tags: ['t'] })
     await expectCounted(made)
     for (const job of await queue.claim()) await job.ack()
-    await queue.jobs.reprioritize([child.id], 5)
-    await queue.jobs.tag(child.id, ['u'])
+    await queue.jobs.reprioritize([dependent.id], 5)
+    await queue.jobs.tag(dependent.id, ['u'])
 
     expect((await queue.jobs.search({ tag: 'u' })).jobs[0]?.payload).toEqual({ to })
     const [job] = await queue.claim()
@@ -160,7 +160,7 @@ describe('a page', () => {
     const ids: string[] = []
     for (let at = 0; at < 6; at += 1) ids.push((await queue.enqueue('mail', { to })).id)
 
-    const found = await queue.jobs.findMany([...ids, 'unknown'])
+    const found = await queue.jobs.getMany([...ids, 'unknown'])
 
     expect(found.map(({ id }) => id)).toEqual(ids)
   })
@@ -176,7 +176,7 @@ describe('what goes to another queue', () => {
     const jobs = await queue.claim({ limit: 6 })
     // What is put out at once is brought at once: the queue has no codec of this name.
     await client.hset(`queue-test:{queue:${other.name}}:meta`, 'layout', '1', 'codec', 'another')
-    for (const job of jobs) await job.advance({ queue: other.name, name: 'mail', payload: { to } })
+    for (const job of jobs) await job.ackAndEnqueue({ queue: other.name, name: 'mail', payload: { to } })
 
     const [, first] = (await run('queue/outbox', { after: '0', limit: 100 })) as [string, [number][]]
     const after = String(first.at(-1)?.[0])

@@ -12,14 +12,14 @@ describe('jobs in partitions', () => {
     }
     const ids = [...given.map(({ id }) => id), 'own 0', 'own 1', 'own 2', 'own 3']
 
-    const found = await queue.jobs.findMany([...ids, 'nobody', '2-17'])
+    const found = await queue.jobs.getMany([...ids, 'nobody', '2-17'])
     expect(found.map(({ id }) => id)).toEqual(ids)
 
     expect(await queue.jobs.reprioritize(['own 1', 'nobody'], 5)).toEqual(['changed', 'absent'])
     const outcomes = Array.from({ length: 8 }, () => 'cancelled')
     expect(await queue.jobs.cancel([...ids, 'nobody'])).toEqual([...outcomes, 'absent'])
-    expect(await queue.jobs.find('own 3')).toBeNull()
-    await expect(queue.jobs.find('9-17')).rejects.toThrow(InvalidArgumentError)
+    expect(await queue.jobs.get('own 3')).toBeNull()
+    await expect(queue.jobs.get('9-17')).rejects.toThrow(InvalidArgumentError)
   })
 
   test('are listed and searched, one partition after the other', async () => {
@@ -48,9 +48,9 @@ describe('jobs in partitions', () => {
   test('are dead of the same kinds everywhere', async () => {
     const { queue } = setup()
     await queue.enqueueMany(mails(8))
-    for (const job of await queue.claim({ limit: 8 })) await job.bury({ kind: 'Broken', message: job.id })
+    for (const job of await queue.claim({ limit: 8 })) await job.fail({ kind: 'Broken', message: job.id })
 
-    const [failures, ...others] = await queue.jobs.failures()
+    const [failures, ...others] = await queue.dead.list()
     expect([failures?.kind, failures?.count, others]).toEqual(['Broken', 8, []])
     expect(failures?.sample.message).toBe(failures?.sample.id)
 
@@ -59,9 +59,9 @@ describe('jobs in partitions', () => {
     expect([first.jobs.length, rest.jobs.length, rest.next]).toEqual([1, 1, '1-0'])
     expect(await queue.jobs.list('dead', { kind: 'Fine' })).toEqual({ jobs: [], next: null })
     expect(await queue.jobs.requeue([failures?.sample.id ?? ''])).toEqual(['requeued'])
-    expect(await queue.jobs.requeueFailed('Broken')).toBe(7)
-    for (const job of await queue.claim({ limit: 8 })) await job.bury({ kind: 'Broken' })
-    expect(await queue.jobs.dropFailed('Broken')).toBe(8)
+    expect(await queue.dead.requeue('Broken')).toBe(7)
+    for (const job of await queue.claim({ limit: 8 })) await job.fail({ kind: 'Broken' })
+    expect(await queue.dead.drop('Broken')).toBe(8)
   })
 })
 
@@ -72,12 +72,12 @@ describe('settings of partitions', () => {
     await queue.settings.set({
       concurrency: 10,
       rate: { limit: 6, window: '1s', burst: 5 },
-      keep: { count: 40, age: '1h' },
+      retention: { count: 40, age: '1h' },
     })
 
     const { partitions, ...sums } = await queue.inspect()
     expect(sums).toMatchObject({ concurrency: 10, rateLimit: 6, rateWindowMs: 1000, rateBurst: 5 })
-    expect(sums).toMatchObject({ keepCount: 40, keepMs: 3_600_000 })
+    expect(sums).toMatchObject({ retentionCount: 40, retentionMs: 3_600_000 })
     expect(partitions.map(({ concurrency }) => concurrency)).toEqual([3, 3, 2, 2])
     expect(partitions.map(({ rateLimit }) => rateLimit)).toEqual([2, 2, 1, 1])
     expect(partitions.map(({ rateBurst }) => rateBurst)).toEqual([2, 1, 1, 1])
@@ -90,8 +90,8 @@ describe('settings of partitions', () => {
       await expect(queue.settings.set(settings as never)).rejects.toThrow(InvalidArgumentError)
     }
 
-    await queue.settings.set({ concurrency: null, rate: null, keep: null })
-    expect(await queue.inspect()).toMatchObject({ concurrency: 0, rateLimit: 0, keepCount: 0 })
+    await queue.settings.set({ concurrency: null, rate: null, retention: null })
+    expect(await queue.inspect()).toMatchObject({ concurrency: 0, rateLimit: 0, retentionCount: 0 })
   })
 
   test('pause all, and hold undivided for a group', async () => {

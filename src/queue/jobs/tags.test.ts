@@ -17,7 +17,7 @@ describe('tags', () => {
     const { id } = await queue.enqueue('mail', { to }, { tags: ['one'] })
 
     expect(await queue.jobs.tag(id, ['two', 'one', 'three', 'two'])).toEqual(['one', 'two', 'three'])
-    expect(await queue.jobs.find(id)).toMatchObject({ tags: ['one', 'two', 'three'], state: 'ready' })
+    expect(await queue.jobs.get(id)).toMatchObject({ tags: ['one', 'two', 'three'], state: 'ready' })
     expect(await tagged(place, 'three')).toEqual([id])
     expect((await queue.claim())[0]?.tags).toEqual(['one', 'two', 'three'])
   })
@@ -38,24 +38,24 @@ describe('tags', () => {
   test('are given to a plain job in any state, whose bytes are counted on', async () => {
     const place = await setup()
     const { queue, client } = place
-    await queue.settings.set({ keep: { count: 5 } })
+    await queue.settings.set({ retention: { count: 5 } })
     const added = await queue.enqueueMany(
       Array.from({ length: 4 }, () => ({ name: 'mail' as const, payload: { to } })),
     )
     const [kept, dead, claimed, ready] = added.map(({ id }) => id)
     const jobs = await queue.claim({ limit: 3 })
     await jobs[0]?.ack()
-    await jobs[1]?.bury()
+    await jobs[1]?.fail()
     for (const id of [kept, dead, claimed, ready])
       expect(await queue.jobs.tag(String(id), ['x'])).toEqual(['x'])
 
     expect(await tagged(place, 'x')).toEqual([kept, dead, claimed, ready])
-    const one = (await queue.jobs.find(String(ready)))?.bytes
+    const one = (await queue.jobs.get(String(ready)))?.bytes
     const inspection = await queue.settings.inspect()
     expect(inspection).toMatchObject({ readyBytes: one, claimedBytes: one, deadBytes: one, doneBytes: one })
     await jobs[2]?.ack()
     for (const job of await queue.claim()) await job.ack()
-    await queue.jobs.dropFailed('buried')
+    await queue.dead.drop('dead')
     await queue.jobs.cancel([kept, claimed, ready].map(String))
     expect(await client.exists(part(place, 'tagged'))).toBe(0)
     const empty = { readyBytes: 0, claimedBytes: 0, deadBytes: 0, doneBytes: 0 }
@@ -88,7 +88,7 @@ describe('tags', () => {
   test('go with their jobs: acked, cancelled, dead and dropped, lost and stopped, or kept no longer', async () => {
     const place = await setup()
     const { queue, client, clock } = place
-    await queue.settings.set({ keep: { count: 1 } })
+    await queue.settings.set({ retention: { count: 1 } })
     const tags = ['t']
     await queue.enqueueMany([
       { name: 'mail', payload: { to }, id: 'first', tags },
@@ -105,7 +105,7 @@ describe('tags', () => {
     await clock.advance(1000)
     await queue.claim()
     expect((await queue.jobs.search({ tag: 't' })).jobs.map(({ id }) => id)).toEqual(['second', 'lost'])
-    await queue.jobs.dropFailed('lost')
+    await queue.dead.drop('lost')
     await queue.jobs.cancel(['second'])
     expect(await client.exists(part(place, 'tagged'))).toBe(0)
   })
@@ -155,7 +155,7 @@ describe('tags', () => {
       { tag: 'both', count: 1 },
       { tag: 'new', count: 1 },
     ])
-    expect(await queue.jobs.find(id)).toMatchObject({ isTracked: true, tags: ['both', 'new'] })
+    expect(await queue.jobs.get(id)).toMatchObject({ isTracked: true, tags: ['both', 'new'] })
   })
 
   // qless: test_malformed.
@@ -168,7 +168,7 @@ describe('tags', () => {
     await expect(queue.jobs.tag(id, ['x'.repeat(101)])).rejects.toBeInstanceOf(InvalidArgumentError)
     await expect(queue.jobs.tag(id, 'x' as never)).rejects.toBeInstanceOf(InvalidArgumentError)
     await expect(queue.jobs.tags({ limit: 0 })).rejects.toBeInstanceOf(InvalidArgumentError)
-    expect(await queue.jobs.find(id)).toMatchObject({ tags: ['one'] })
+    expect(await queue.jobs.get(id)).toMatchObject({ tags: ['one'] })
   })
 })
 
@@ -179,7 +179,7 @@ describe('tracked jobs', () => {
     const { queue, client } = place
     const { id } = await queue.enqueue('mail', { to })
     await queue.enqueue('mail', { to }, { id: 'other' })
-    expect(await queue.jobs.find(id)).toMatchObject({ isTracked: false })
+    expect(await queue.jobs.get(id)).toMatchObject({ isTracked: false })
 
     expect(await queue.jobs.track(id)).toBe(true)
     expect(await queue.jobs.track('other')).toBe(true)
@@ -188,7 +188,7 @@ describe('tracked jobs', () => {
       ['other', true],
     ])
     expect(await queue.jobs.untrack(id)).toBe(true)
-    expect(await queue.jobs.find(id)).toMatchObject({ isTracked: false })
+    expect(await queue.jobs.get(id)).toMatchObject({ isTracked: false })
     for (const job of await queue.claim({ limit: 2 })) await job.ack()
     expect((await queue.jobs.tracked()).jobs).toEqual([])
     expect(await client.exists(part(place, 'tagged'))).toBe(0)
@@ -227,7 +227,7 @@ describe('tracked jobs', () => {
   })
 })
 
-test('a marker that no cursor of the server can be is refused before anything is asked', async () => {
+test('a cursor that no cursor of the server can be is refused before anything is asked', async () => {
   const { queue } = await setup()
 
   await expect(queue.jobs.search({ after: '99999999999999999999' })).rejects.toMatchObject({

@@ -1,31 +1,22 @@
 // Single jobs of one queue, or of one partition: what is known of them, and what can be done to them.
 
-import {
-  cancel,
-  failures,
-  list,
-  listFailed,
-  reprioritize,
-  requeue,
-  requeueFailed,
-  search,
-} from '../../generated/queue.ts'
+import { cancel, list, listDead, reprioritize, requeue, search } from '../../generated/queue.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { learnTold } from '../../runtime/waiting/told.ts'
 import type { Waiting } from '../../runtime/waiting/wait.ts'
 import { type JobEnd, waitForEnd } from './job-end.ts'
 import {
-  changeParentsOf,
-  type Parent,
-  type ParentId,
-  type ParentsChanged,
-  parentsOf,
-  parentsPage,
-  type ParentsPage,
-  type ParentsPageOptions,
-  toParents,
-} from './parents.ts'
+  changeDependenciesOf,
+  type Dependency,
+  type DependencyId,
+  type DependenciesChanged,
+  dependenciesOf,
+  dependenciesPage,
+  type DependenciesPage,
+  type DependenciesPageOptions,
+  toDependencies,
+} from './dependencies.ts'
 import {
   findSome,
   type FoundJob,
@@ -36,7 +27,7 @@ import {
   readHistory,
   toJob,
 } from './job.ts'
-import { type QueueSource, toId } from '../source/source.ts'
+import type { QueueSource } from '../source/source.ts'
 import { logLine } from './attempt.ts'
 import { changeTags, searchTagged, track } from './tags.ts'
 
@@ -64,24 +55,12 @@ export interface SearchOptions extends JobListOptions {
   state?: JobState
 }
 
-/** Jobs that are dead of the same kind of failure. */
-export interface Failures {
-  readonly kind: string
-  readonly count: number
-  readonly firstAtMs: number
-  readonly lastAtMs: number
-  /** The id that the queue gave to the newest of them, and its message. */
-  readonly sample: { readonly id: string; readonly message: string }
-}
-
 /** What became of a job that was to be requeued: its state, where it stays as it is. `duplicate`: another job has its unique key. */
 export type RequeueOutcome = 'requeued' | JobState | 'absent' | 'duplicate'
 
 const LISTS = ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claimed', 'dead', 'done'] as const
 const STATES = ['ready', 'scheduled', 'blocked', 'claimed', 'stopping', 'dead', 'done'] as const
 const MAX_IDS = 1000
-/** Few, for others wait meanwhile; more at once are hardly done sooner. */
-const STEP = 25
 
 /** What `Jobs` does, with those of one queue, or of one partition. */
 export class UnitJobs {
@@ -91,7 +70,7 @@ export class UnitJobs {
     this.#source = source
   }
 
-  async findEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
+  async getEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
     const found: (FoundJob | null)[] = []
     // Of large jobs an answer tells some.
     for (checkIds(ids); found.length < ids.length; ) {
@@ -121,7 +100,7 @@ export class UnitJobs {
     checkOneOf('state', state, LISTS)
     checkOptions('options', options, ['after', 'limit', 'kind'])
     const { unit, codec } = this.#source
-    const after = options.after === undefined ? 0 : Number(checkMarker(options.after))
+    const after = options.after === undefined ? 0 : Number(checkCursor(options.after))
     if (options.kind !== undefined) return this.#listFailed(state, options.kind, after, options.limit)
     const answer = await unit.run(list, { codec: codec.name, state, after, limit: checkLimit(options.limit) })
     return {
@@ -134,7 +113,7 @@ export class UnitJobs {
     if (state !== 'dead') throw new InvalidArgumentError('kind', 'is one of dead jobs only')
     const { unit, codec } = this.#source
     const terms = { kind: checkText('kind', kind, 200), after, limit: checkLimit(limit) }
-    const { jobs, next } = await unit.run(listFailed, { codec: codec.name, ...terms })
+    const { jobs, next } = await unit.run(listDead, { codec: codec.name, ...terms })
     return { jobs: jobs.map((job) => toJob(job, this.#source)), next: next < 0 ? null : String(next) }
   }
 
@@ -142,7 +121,7 @@ export class UnitJobs {
     checkOptions('options', options, ['after', 'limit', 'name', 'tag', 'state'])
     const { after = '0', limit, name = '', tag, state = '' } = options
     if (state !== '') checkOneOf('state', state, STATES)
-    const place = tag === undefined ? checkPlace(after) : checkMarker(after)
+    const place = tag === undefined ? checkPlace(after) : checkCursor(after)
     const terms = { after: place, limit: checkLimit(limit), name, state }
     if (tag !== undefined) return searchTagged(this.#source, checkText('tag', tag, 100), terms)
     const { unit, codec } = this.#source
@@ -172,7 +151,7 @@ export class UnitJobs {
   async tracked(options: JobListOptions = {}): Promise<JobPage> {
     checkOptions('options', options, ['after', 'limit'])
     const { after = '0', limit } = options
-    const terms = { after: checkMarker(after), limit: checkLimit(limit), name: '', state: '' }
+    const terms = { after: checkCursor(after), limit: checkLimit(limit), name: '', state: '' }
     return searchTagged(this.#source, '', terms)
   }
 
@@ -186,25 +165,29 @@ export class UnitJobs {
     })
   }
 
-  parents(id: string): Promise<Parent[]> {
-    return parentsOf(this.#source, checkText('id', id, 512))
+  dependencies(id: string): Promise<Dependency[]> {
+    return dependenciesOf(this.#source, checkText('id', id, 512))
   }
 
-  parentsPage(id: string, options: ParentsPageOptions = {}): Promise<ParentsPage> {
+  dependenciesPage(id: string, options: DependenciesPageOptions = {}): Promise<DependenciesPage> {
     checkOptions('options', options, ['after'])
-    return parentsPage(this.#source, checkText('id', id, 512), options)
+    return dependenciesPage(this.#source, checkText('id', id, 512), options)
   }
 
-  addParents(id: string, parents: readonly string[]): Promise<ParentsChanged> {
-    return this.#changeParents(id, parents, true)
+  addDependencies(id: string, dependencies: readonly string[]): Promise<DependenciesChanged> {
+    return this.#changeDependencies(id, dependencies, true)
   }
 
-  removeParents(id: string, parents: readonly ParentId[]): Promise<ParentsChanged> {
-    return this.#changeParents(id, parents, false)
+  removeDependencies(id: string, dependencies: readonly DependencyId[]): Promise<DependenciesChanged> {
+    return this.#changeDependencies(id, dependencies, false)
   }
 
-  async #changeParents(id: string, parents: readonly ParentId[], adds: boolean): Promise<ParentsChanged> {
-    return changeParentsOf(this.#source, checkText('id', id, 512), toParents(parents), adds)
+  async #changeDependencies(
+    id: string,
+    dependencies: readonly DependencyId[],
+    adds: boolean,
+  ): Promise<DependenciesChanged> {
+    return changeDependenciesOf(this.#source, checkText('id', id, 512), toDependencies(dependencies), adds)
   }
 
   async requeue(ids: readonly string[]): Promise<RequeueOutcome[]> {
@@ -225,47 +208,9 @@ export class UnitJobs {
       return outcomes as ('changed' | 'claimed' | 'absent')[]
     })
   }
-
-  async failures(): Promise<Failures[]> {
-    const { kinds } = await this.#source.unit.run(failures, {})
-    return kinds.map(({ kind, count, firstMs, lastMs, number, message }) => ({
-      kind,
-      count,
-      firstAtMs: firstMs,
-      lastAtMs: lastMs,
-      sample: { id: toId(this.#source, number), message },
-    }))
-  }
-
-  requeueFailed(kind: string): Promise<number> {
-    return this.#eachFailed(kind, false)
-  }
-
-  dropFailed(kind: string): Promise<number> {
-    return this.#eachFailed(kind, true)
-  }
-
-  async #eachFailed(kind: string, drops: boolean): Promise<number> {
-    checkText('kind', kind, 200)
-    const told = await learnTold(this.#source.unit)
-    // Those that die again meanwhile are behind; those of jobs that are newer than the first call may come without end.
-    let [total, after, end] = [0, 0, Infinity]
-    while (after >= 0 && after <= end) {
-      const terms = { kind, limit: STEP, drops, after }
-      const { count, chores, next, newest } = await this.#source.unit.run(requeueFailed, {
-        ...told,
-        ...terms,
-      })
-      void this.#source.chores.see(chores)
-      total += count
-      after = next
-      end = Math.min(end, newest)
-    }
-    return total
-  }
 }
 
-/** A call tells of as many as it has come to, at least of one: jobs with many parents, or large ones, take longer. */
+/** A call tells of as many as it has come to, at least of one: jobs with many dependencies, or large ones, take longer. */
 async function inSteps<Outcome>(
   ids: readonly string[],
   step: (wanted: readonly string[]) => Promise<readonly Outcome[]>,
@@ -289,10 +234,10 @@ export function checkLimit(limit: number | undefined): number {
 /** Of a scan: behind the cursor stands whose it is. */
 function checkPlace(after: unknown): string {
   const [, cursor, process = ''] = /^(\d+)(\.[0-9a-f]{8})?$/.exec(String(after)) ?? []
-  return checkMarker(cursor) + process
+  return checkCursor(cursor) + process
 }
 
-function checkMarker(after: unknown): string {
+function checkCursor(after: unknown): string {
   // A cursor of Redis has 64 bits.
   if (typeof after !== 'string' || !/^\d{1,20}$/.test(after) || BigInt(after) >= 1n << 64n) {
     throw new InvalidArgumentError('after', 'must be the next of a page')

@@ -25,7 +25,11 @@ test(
     const queue = redis.queue<Payloads>(name)
     const advanceTo = async (queueName: string): Promise<void> => {
       await queue.enqueue('mail', { to: queueName })
-      await (await queue.claim())[0]?.advance({ queue: queueName, name: 'mail', payload: { to: queueName } })
+      await (await queue.claim())[0]?.ackAndEnqueue({
+        queue: queueName,
+        name: 'mail',
+        payload: { to: queueName },
+      })
     }
     const [refusing, near, far] = ['refusing', 'near', 'far'].map((which) => `${name} ${which}`) as [
       string,

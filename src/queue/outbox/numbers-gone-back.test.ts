@@ -7,7 +7,7 @@ test('what follows a job in another queue is there, also where its queue was cle
   const other = await another()
   const step = async (to: string): Promise<void> => {
     await queue.enqueue('mail', { to })
-    await (await queue.claim())[0]?.advance({ queue: other.name, name: 'mail', payload: { to } })
+    await (await queue.claim())[0]?.ackAndEnqueue({ queue: other.name, name: 'mail', payload: { to } })
     await until(async () => (await queue.inspect()).outbox === 0)
   }
 
@@ -34,7 +34,7 @@ test('all that follows jobs in other queues is there, however much it is, where 
     while (jobs.length < count) jobs.push(...(await queue.claim({ limit: 200 })))
     const to = (at: number) => others[at % 2]?.name as string
     await Promise.all(
-      jobs.map((job, at) => job.advance({ queue: to(at), name: 'mail', payload: job.payload })),
+      jobs.map((job, at) => job.ackAndEnqueue({ queue: to(at), name: 'mail', payload: job.payload })),
     )
     await until(async () => (await queue.inspect()).outbox === 0)
   }

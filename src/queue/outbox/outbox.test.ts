@@ -10,7 +10,7 @@ import { partitionOf } from '../../runtime/partitions/partition-hash.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 import type { Queue } from '../queue.ts'
 
-const child = { name: 'mail', payload: { to: 'child' } } as const
+const dependent = { name: 'mail', payload: { to: 'dependent' } } as const
 /** Sooner than the deadline of calls that are not answered, and than the pauses between tries that fail. */
 const SOON = { timeout: 20_000 }
 
@@ -22,21 +22,23 @@ function elsewhere(): Perilune {
 }
 
 describe('what goes to another queue', () => {
-  test.each(['advance', 'ack', 'bury', 'cancel'] as const)(
+  test.each(['advance', 'ack', 'fail', 'cancel'] as const)(
     'is there once the instance has closed that put it out by %s, though nobody claims any more',
     async (how) => {
       const { queue, another, name } = await setup({ clock: 'real' })
       const other = await another()
-      const { id } = await other.enqueue('image', { url: 'parent' })
+      const { id } = await other.enqueue('image', { url: 'dependency' })
       if (how !== 'advance') {
-        await queue.enqueueMany([{ ...child, parents: [{ queue: other.name, id }], ifParentFails: 'run' }])
+        await queue.enqueueMany([
+          { ...dependent, dependsOn: [{ queue: other.name, id }], onDependencyFailure: 'run' },
+        ])
       }
       const process = elsewhere()
       const same = process.queue<Payloads>(other.name)
       const [job] = how === 'cancel' ? [] : await same.claim()
 
       if (how === 'cancel') await same.jobs.cancel([id])
-      else if (how === 'advance') await job?.advance({ queue: name, ...child })
+      else if (how === 'advance') await job?.ackAndEnqueue({ queue: name, ...dependent })
       else await (job as ClaimedJob)[how]()
       await process.close()
 
@@ -55,7 +57,7 @@ describe('what goes to another queue', () => {
     await same.enqueue('image', { url: 'a' }, { group: 'a' })
     const [job] = await same.claim()
 
-    await job?.advance({ ...child, group: 'abcdef'.charAt(there) })
+    await job?.ackAndEnqueue({ ...dependent, group: 'abcdef'.charAt(there) })
     await process.close()
 
     expect(await redis.queue(name, { partitions }).inspect()).toMatchObject({ ready: 1, outbox: 0 })
@@ -69,7 +71,7 @@ describe('what goes to another queue', () => {
     await client.hset(`queue-test:{queue:${other.name}}:meta`, 'layout', '99')
     await queue.enqueue('image', { url: 'near' })
 
-    await (await queue.claim())[0]?.advance({ queue: other.name, ...child })
+    await (await queue.claim())[0]?.ackAndEnqueue({ queue: other.name, ...dependent })
     await until(() => calls.includes('queue/receive'))
     await client.hset(`queue-test:{queue:${other.name}}:meta`, 'layout', '1')
 
@@ -92,7 +94,7 @@ describe('what could not be brought', () => {
     await other.enqueue('image', { url: 'first' })
     await queue.enqueue('image', { url: 'near' })
     await setAway(client, other.name, true)
-    await (await same.claim())[0]?.advance({ queue: other.name, ...child })
+    await (await same.claim())[0]?.ackAndEnqueue({ queue: other.name, ...dependent })
     await new Promise((resolve) => setTimeout(resolve, 100))
 
     await setAway(client, other.name, false)
@@ -120,13 +122,13 @@ describe('what could not be brought', () => {
     const [first, second] = await queue.claim({ limit: 2 })
     await away('one', '99')
     await away('two', '99')
-    await first?.advance({ queue: one.name, ...child })
+    await first?.ackAndEnqueue({ queue: one.name, ...dependent })
     await until(() => calls.includes('queue/receive'))
     await new Promise((resolve) => setTimeout(resolve, 50))
     await away('one', '1')
 
     await until(() => calls.includes('queue/delivered'))
-    await second?.advance({ queue: two.name, ...child })
+    await second?.ackAndEnqueue({ queue: two.name, ...dependent })
     await new Promise((resolve) => setTimeout(resolve, 50))
     release()
     await away('two', '1')
@@ -167,7 +169,7 @@ describe('a queue that does not answer', () => {
 
     for (const [at, name] of names.entries()) {
       await queue.enqueue('mail', { to: String(at) })
-      await (await queue.claim())[0]?.advance({ queue: name, ...child })
+      await (await queue.claim())[0]?.ackAndEnqueue({ queue: name, ...dependent })
       const brought = names.slice(0, at + 1).filter((each) => each === near.name).length
       await until(async () => (await near.inspect()).ready === brought)
     }
@@ -188,10 +190,10 @@ describe('a queue that does not answer', () => {
     }
 
     for (const [at, name] of names.entries()) {
-      await queue.enqueueMany([child, child])
+      await queue.enqueueMany([dependent, dependent])
       const [one, two] = await queue.claim({ limit: 2 })
-      await one?.advance({ queue: name, ...child })
-      await two?.advance({ queue: near.name, ...child })
+      await one?.ackAndEnqueue({ queue: name, ...dependent })
+      await two?.ackAndEnqueue({ queue: near.name, ...dependent })
       await until(async () => (await near.inspect()).ready === at + 1)
     }
     const before = tried.size
@@ -211,7 +213,7 @@ describe('a queue that does not answer', () => {
 
       for (const name of [...names, ...names]) {
         await queue.enqueue('mail', { to: 'near' })
-        await (await queue.claim())[0]?.advance({ queue: name, ...child })
+        await (await queue.claim())[0]?.ackAndEnqueue({ queue: name, ...dependent })
       }
 
       await until(async () => (await near.inspect()).ready === 6)
@@ -219,36 +221,40 @@ describe('a queue that does not answer', () => {
     },
   )
 
-  test('is waited for by nobody who enqueues a child, but where it has the parent', SOON, async () => {
-    const { queue, near, far, silence } = besideSilence()
-    await queue.enqueue('mail', { to: 'near' })
-    const { id } = await near.enqueue('mail', { to: 'parent' })
-    // Nor is the outbox.
-    silence.of = ({ script }) => script.name === 'queue/outbox'
-    await (await queue.claim())[0]?.advance({ queue: far, ...child })
+  test(
+    'is waited for by nobody who enqueues a dependent, but where it has the dependency',
+    SOON,
+    async () => {
+      const { queue, near, far, silence } = besideSilence()
+      await queue.enqueue('mail', { to: 'near' })
+      const { id } = await near.enqueue('mail', { to: 'dependency' })
+      // Nor is the outbox.
+      silence.of = ({ script }) => script.name === 'queue/outbox'
+      await (await queue.claim())[0]?.ackAndEnqueue({ queue: far, ...dependent })
 
-    await queue.enqueue('mail', { to: 'child' }, { parents: [{ queue: near.name, id }] })
+      await queue.enqueue('mail', { to: 'dependent' }, { dependsOn: [{ queue: near.name, id }] })
 
-    expect(await queue.inspect()).toMatchObject({ blocked: 1, outbox: 1 })
-  })
+      expect(await queue.inspect()).toMatchObject({ blocked: 1, outbox: 1 })
+    },
+  )
 
-  test('is asked after parents again as soon as it answers', SOON, async () => {
+  test('is asked after dependencies again as soon as it answers', SOON, async () => {
     const { queue, far, silence } = besideSilence({ deadline: '300ms' })
-    await queue.enqueue('mail', { to: 'child' }, { parents: [{ queue: far, id: 'gone' }] })
+    await queue.enqueue('mail', { to: 'dependent' }, { dependsOn: [{ queue: far, id: 'gone' }] })
 
     silence.of = () => false
 
     await until(async () => (await queue.inspect()).ready === 1)
   })
 
-  test('keeps others from being asked after parents no longer than they take', SOON, async () => {
+  test('keeps others from being asked after dependencies no longer than they take', SOON, async () => {
     const { queue, near, far } = besideSilence()
 
     for (let at = 1; at <= 3; at += 1) {
-      const { id } = await near.enqueue('mail', { to: 'parent' })
-      const beside = queue.enqueue('mail', { to: 'far' }, { parents: [{ queue: far, id: 'parent' }] })
+      const { id } = await near.enqueue('mail', { to: 'dependency' })
+      const beside = queue.enqueue('mail', { to: 'far' }, { dependsOn: [{ queue: far, id: 'dependency' }] })
       beside.catch(() => undefined)
-      await queue.enqueue('mail', { to: 'near' }, { parents: [{ queue: near.name, id }] })
+      await queue.enqueue('mail', { to: 'near' }, { dependsOn: [{ queue: near.name, id }] })
       await near.jobs.cancel([id])
       await until(async () => (await queue.inspect()).dead === at)
     }
@@ -262,10 +268,10 @@ test('a queue that refuses keeps nothing from being brought to others', SOON, as
   await setAway(client, refusing.name, true)
 
   for (let at = 1; at <= 8; at += 1) {
-    await queue.enqueueMany([child, child])
+    await queue.enqueueMany([dependent, dependent])
     const [one, two] = await queue.claim({ limit: 2 })
-    await one?.advance({ queue: refusing.name, ...child })
-    await two?.advance({ queue: other.name, ...child })
+    await one?.ackAndEnqueue({ queue: refusing.name, ...dependent })
+    await two?.ackAndEnqueue({ queue: other.name, ...dependent })
     await until(async () => (await other.inspect()).ready === at)
   }
   await setAway(client, refusing.name, false)
@@ -274,7 +280,7 @@ test('a queue that refuses keeps nothing from being brought to others', SOON, as
   expect(await queue.inspect()).toMatchObject({ outbox: 0 })
 })
 
-test('jobs are enqueued though the queue of the parents of some does not answer', async () => {
+test('jobs are enqueued though the queue of the dependencies of some does not answer', async () => {
   const client = new Redis(inject('redisPort'))
   onTestFinished(() => client.disconnect())
   const { driver, silence } = silencing(ioredis(client))
@@ -290,7 +296,9 @@ test('jobs are enqueued though the queue of the parents of some does not answer'
 
   const enqueuing: Promise<unknown>[] = []
   for (let n = 0; n < 4; n += 1) {
-    enqueuing.push(queue.enqueue('mail', { to: 'child' }, { parents: [{ queue: far, id: `parent ${n}` }] }))
+    enqueuing.push(
+      queue.enqueue('mail', { to: 'dependent' }, { dependsOn: [{ queue: far, id: `dependency ${n}` }] }),
+    )
     enqueuing.push(queue.enqueue('mail', { to: 'beside it' }))
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
@@ -299,12 +307,12 @@ test('jobs are enqueued though the queue of the parents of some does not answer'
   expect(await queue.inspect()).toMatchObject({ ready: 5, blocked: 4 })
 })
 
-test('news of a parent that are not brought yet count, though it is asked after and not known any more', async () => {
+test('news of a dependency that are not brought yet count, though it is asked after and not known any more', async () => {
   const { queue, another, client, clock, calls } = await setup()
   const other = await another()
-  const { id } = await other.enqueue('image', { url: 'parent' })
-  const parents = [{ queue: other.name, id }]
-  const waiting = await queue.enqueueMany([{ ...child, parents }])
+  const { id } = await other.enqueue('image', { url: 'dependency' })
+  const dependencies = [{ queue: other.name, id }]
+  const waiting = await queue.enqueueMany([{ ...dependent, dependsOn: dependencies }])
   await until(async () => (await client.exists(`queue-test:{queue:${other.name}}:children`)) === 1)
   const meta = `queue-test:{queue:${queue.name}}:meta`
   await client.hset(meta, 'layout', '99')
@@ -316,17 +324,17 @@ test('news of a parent that are not brought yet count, though it is asked after 
   expect(await queue.claim()).toEqual([])
 
   await until(async () => (await queue.inspect()).blocked === 0)
-  const [job] = await queue.jobs.findMany(waiting.map((each) => each.id))
-  expect(job).toMatchObject({ state: 'dead', failure: { kind: 'parent-failed' } })
+  const [job] = await queue.jobs.getMany(waiting.map((each) => each.id))
+  expect(job).toMatchObject({ state: 'dead', failure: { kind: 'dependency-failed' } })
 })
 
-test('a parent that has ended is not unknown as long as many others are told of it', async () => {
+test('a dependency that has ended is not unknown as long as many others are told of it', async () => {
   const { queue, another, client, clock } = await setup()
   const other = await another()
-  const { id } = await other.enqueue('image', { url: 'parent' }, { id: 'parent' })
-  const near = { ...child, parents: [id], ifParentFails: 'run' } as const
+  const { id } = await other.enqueue('image', { url: 'dependency' }, { id: 'dependency' })
+  const near = { ...dependent, dependsOn: [id], onDependencyFailure: 'run' } as const
   await other.enqueueMany(Array.from({ length: 350 }, () => near))
-  const [far] = await queue.enqueueMany([{ ...child, parents: [{ queue: other.name, id }] }])
+  const [far] = await queue.enqueueMany([{ ...dependent, dependsOn: [{ queue: other.name, id }] }])
   await until(
     async () => (await client.zcount(`queue-test:{queue:${queue.name}}:parents`, 1, Infinity)) === 1,
   )
@@ -338,7 +346,7 @@ test('a parent that has ended is not unknown as long as many others are told of 
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 
-  expect(await queue.jobs.find(far?.id ?? '')).toMatchObject({ state: 'dead' })
+  expect(await queue.jobs.get(far?.id ?? '')).toMatchObject({ state: 'dead' })
 })
 
 test.each([
@@ -346,18 +354,18 @@ test.each([
   [undefined, 3],
   [3, undefined],
 ])(
-  'news for children that went when %s partitions became %s are not kept for ever',
+  'news for dependents that went when %s partitions became %s are not kept for ever',
   async (before, after) => {
     const { redis, another, name, client } = await setup({ clock: 'real' })
     const other = await another()
-    const { id } = await other.enqueue('image', { url: 'parent' })
+    const { id } = await other.enqueue('image', { url: 'dependency' })
     const open = (partitions?: number): Pick<Queue<Payloads>, 'enqueueMany' | 'clear'> =>
       partitions === undefined ? redis.queue<Payloads>(name) : redis.queue<Payloads>(name, { partitions })
     const old = open(before)
-    await old.enqueueMany([{ ...child, parents: [{ queue: other.name, id }] }])
+    await old.enqueueMany([{ ...dependent, dependsOn: [{ queue: other.name, id }] }])
     await until(async () => (await client.exists(`queue-test:{queue:${other.name}}:children`)) === 1)
     await old.clear()
-    await open(after).enqueueMany(Array.from({ length: 9 }, () => child))
+    await open(after).enqueueMany(Array.from({ length: 9 }, () => dependent))
 
     await (await other.claim())[0]?.ack()
 
@@ -365,12 +373,12 @@ test.each([
   },
 )
 
-test('a parent in a queue that is in partitions, which other queues cannot name, is taken for done', async () => {
+test('a dependency in a queue that is in partitions, which other queues cannot name, is taken for done', async () => {
   const { queue, redis, name } = await setup()
   const spread = redis.queue<Payloads>(`${name}-spread`, { partitions: 2 })
-  const { id } = await spread.enqueue('image', { url: 'parent' })
+  const { id } = await spread.enqueue('image', { url: 'dependency' })
 
-  await queue.enqueueMany([{ ...child, parents: [{ queue: `${name}-spread`, id }] }])
+  await queue.enqueueMany([{ ...dependent, dependsOn: [{ queue: `${name}-spread`, id }] }])
 
   await until(async () => (await queue.inspect()).ready === 1)
   await spread.clear()

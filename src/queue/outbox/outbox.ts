@@ -1,4 +1,4 @@
-// Bringing to other queues what a script cannot: jobs, and the news that parents have ended. Whoever claims is told that
+// Bringing to other queues what a script cannot: jobs, and the news that dependencies have ended. Whoever claims is told that
 // there is some; several may bring the same, for who receives it passes over what came before.
 //
 // A queue that refuses, or does not answer soon, keeps nobody from what goes to others: what goes there is left to an errand
@@ -192,7 +192,7 @@ export async function hand(
     )
   const first = await take(entries)
   void other.chores.see(first.chores)
-  // One call takes fewer where these are jobs with many parents.
+  // One call takes fewer where these are jobs with many dependencies.
   for (let at = first.taken; at < entries.length; ) at += (await take(entries.slice(at))).taken
   return first.newest
 }
@@ -208,10 +208,10 @@ export function byQueue<Item>(items: readonly Item[], queueOf: (item: Item) => s
   return found
 }
 
-// Asking other queues after the parents that jobs here wait for. Each queue is asked by itself: one that refuses, or does not answer,
+// Asking other queues after the dependencies that jobs here wait for. Each queue is asked by itself: one that refuses, or does not answer,
 // keeps nobody from the others, and is asked again until it answers.
 
-/** A parent that was asked after tells when it ends; that it is asked after again is a safety net. */
+/** A dependency that was asked after tells when it ends; that it is asked after again is a safety net. */
 const ASK_AGAIN_MS = 60_000
 /** Of one queue; what is more than that is left to the safety net. */
 const MOST_QUESTIONS = 10_000
@@ -230,16 +230,16 @@ const asking = new WeakMap<Runtime, Map<string, Questions>>()
 /** Has all queues asked whose turn it is. Throws where it is not known which these are. */
 export async function askAfter(source: QueueSource): Promise<void> {
   for (;;) {
-    const { parents, newest } = await source.unit.runOnce(ask, (id) => ({
+    const { dependencies, newest } = await source.unit.runOnce(ask, (id) => ({
       ...id,
       limit: PAGE,
       againMs: ASK_AGAIN_MS,
     }))
-    for (const [queue, those] of byQueue(parents, (parent) => parent.queue)) {
+    for (const [queue, those] of byQueue(dependencies, (dependency) => dependency.queue)) {
       const questions = those.map(({ id }) => ({ id, newest }))
       questionsFor(source, queue).add(questions)
     }
-    if (parents.length < PAGE) return
+    if (dependencies.length < PAGE) return
   }
 }
 
@@ -270,7 +270,7 @@ class Questions {
   readonly #source: QueueSource
   readonly #queue: string
   readonly #errand: Errand
-  /** The newest job, by the parent. */
+  /** The newest job, by the dependency. */
   readonly #open = new Map<string, number>()
   /** Resolves when it was tried to ask all that there is, well or not. */
   answered: Promise<unknown> = NOTHING

@@ -4,21 +4,21 @@ import { type Payloads, until } from '../../../test/queue-fixture.ts'
 
 const OTHERS = 20
 
-test('who enqueues a child waits until its own parent was asked after, and not as long as other children come', async () => {
+test('who enqueues a dependent waits until its own dependency was asked after, and not as long as other dependents come', async () => {
   const { redis, driver, name } = instance()
   const queue = redis.queue<Payloads>(name)
-  let [children, asked] = [0, 0]
-  const enqueueChild = async (): Promise<void> => {
-    children += 1
-    const parents = [{ queue: `${name} of parents`, id: `parent ${children}` }]
-    await queue.enqueue('mail', { to: 'child' }, { parents })
+  let [dependents, asked] = [0, 0]
+  const enqueueDependent = async (): Promise<void> => {
+    dependents += 1
+    const dependencies = [{ queue: `${name} of dependencies`, id: `dependency ${dependents}` }]
+    await queue.enqueue('mail', { to: 'dependent' }, { dependsOn: dependencies })
   }
   const { run } = driver
   driver.run = async (call) => {
-    // Before the queue of the parents answers, there is one more to be asked after.
-    if (call.script.name === 'queue/watch' && children < OTHERS) {
+    // Before the queue of the dependencies answers, there is one more to be asked after.
+    if (call.script.name === 'queue/watch' && dependents < OTHERS) {
       const before = asked
-      void enqueueChild()
+      void enqueueDependent()
       await until(() => asked > before)
     }
     const reply = await run(call)
@@ -26,8 +26,8 @@ test('who enqueues a child waits until its own parent was asked after, and not a
     return reply
   }
 
-  await enqueueChild()
+  await enqueueDependent()
 
-  expect(children).toBeLessThan(OTHERS)
+  expect(dependents).toBeLessThan(OTHERS)
   await until(async () => (await queue.inspect()).blocked === 0)
 })

@@ -9,12 +9,12 @@ describe('the number of partitions', () => {
   test('is the same for all, until the queue is cleared', async () => {
     const { queue, again } = setup({ partitions: 4 })
     const other = again(8)
-    expect(await other.jobs.find('mine')).toBeNull()
+    expect(await other.jobs.get('mine')).toBeNull()
     const [, , , last] = groupsFor(4)
     await queue.enqueue('mail', { to: 'ada' }, { group: last as string })
 
     await expect(other.enqueue('mail', { to: 'bob' })).rejects.toThrow('partitions must be 4')
-    await expect(other.jobs.find('mine')).rejects.toThrow(InvalidArgumentError)
+    await expect(other.jobs.get('mine')).rejects.toThrow(InvalidArgumentError)
     await expect(other.claim()).rejects.toThrow(InvalidArgumentError)
     await expect(other.clear()).rejects.toThrow(InvalidArgumentError)
     await expect(other.inspect()).rejects.toThrow(InvalidArgumentError)
@@ -71,7 +71,7 @@ describe('the number of partitions', () => {
       plain.enqueue('mail', 1, { priority: 1 }),
       plain.claim(),
       plain.inspect(),
-      plain.jobs.find('17'),
+      plain.jobs.get('17'),
       plain.jobs.list('ready'),
       plain.settings.pause(),
       plain.recurring.list(),

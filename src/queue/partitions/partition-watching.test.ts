@@ -110,7 +110,7 @@ describe('single jobs of partitions', () => {
       expect(await queue.jobs.tag(id, ['a', 'b'])).toEqual(['a', 'b'])
       expect(await queue.jobs.untag(id, ['a'])).toEqual(['b'])
       expect(await queue.jobs.track(id)).toBe(true)
-      expect(await queue.jobs.find(id)).toMatchObject({
+      expect(await queue.jobs.get(id)).toMatchObject({
         isTracked: true,
         tags: ['b'],
         log: [{ line: 'seen' }],
@@ -170,7 +170,7 @@ describe('single jobs of partitions', () => {
   test('are waited for by either id, also when they have ended', async () => {
     const { queue, again } = setup()
     const [, , group] = groupsFor(4)
-    const options = { group: group as string, keepResult: '1m' } as const
+    const options = { group: group as string, resultTtl: '1m' } as const
     const given = (await queue.enqueue('mail', { to: 'ada' }, options)).id
     await queue.enqueue('mail', { to: 'bob' }, { ...options, id: 'own' })
     const waits = [given, 'own'].map((id) => again().jobs.waitForResult(id, { wait: '30s' }))

@@ -12,7 +12,7 @@ const [zero, one, two, three] = groupsFor(4) as [string, string, string, string]
 type Partitioned = PartitionedQueue<Payloads>
 
 async function stateOf(queue: Partitioned, id: string): Promise<string> {
-  return (await queue.jobs.find(id))?.state ?? 'absent'
+  return (await queue.jobs.get(id))?.state ?? 'absent'
 }
 
 const claimAll = (queue: Partitioned): Promise<ClaimedJob[]> => queue.claim({ limit: 100 })
@@ -20,28 +20,34 @@ const claimAll = (queue: Partitioned): Promise<ClaimedJob[]> => queue.claim({ li
 const becomes = (queue: Partitioned, id: string, state: string): Promise<void> =>
   until(async () => (await stateOf(queue, id)) === state)
 
-describe('a job in partitions with parents', () => {
+describe('a job in partitions with dependencies', () => {
   test('waits for those in its partition and in others, and sees their results', async () => {
     const { queue, redis, name } = setup()
-    const parents: string[] = []
-    for (const group of [zero, one, two]) parents.push((await queue.enqueue('mail', { to }, { group })).id)
+    const dependencies: string[] = []
+    for (const group of [zero, one, two])
+      dependencies.push((await queue.enqueue('mail', { to }, { group })).id)
     await queue.enqueue('mail', { to }, { id: 'own', group: three })
     const other = redis.queue(`${name}-other`)
     const elsewhere = await other.enqueue('step', 1)
-    const all = [...parents, 'own', { queue: `${name}-other`, id: elsewhere.id }]
-    const child = await queue.enqueue('mail', { to }, { parents: all, group: one })
-    expect(await stateOf(queue, child.id)).toBe('blocked')
+    const all = [...dependencies, 'own', { queue: `${name}-other`, id: elsewhere.id }]
+    const dependent = await queue.enqueue('mail', { to }, { dependsOn: all, group: one })
+    expect(await stateOf(queue, dependent.id)).toBe('blocked')
 
     for (const job of await claimAll(queue)) await job.ack({ by: job.id })
     await (await other.claim())[0]?.ack('elsewhere')
-    await becomes(queue, child.id, 'ready')
+    await becomes(queue, dependent.id, 'ready')
 
     const [job] = await claimAll(queue)
-    expect(job?.id).toBe(child.id)
-    const told = [...parents, 'own'].map((id) => ({ queue: null, id, state: 'done', result: { by: id } }))
+    expect(job?.id).toBe(dependent.id)
+    const told = [...dependencies, 'own'].map((id) => ({
+      queue: null,
+      id,
+      state: 'done',
+      result: { by: id },
+    }))
     const seen = [...told, { queue: `${name}-other`, id: elsewhere.id, state: 'done', result: 'elsewhere' }]
-    expect(await job?.parents()).toMatchObject(seen)
-    expect(await queue.jobs.parents(child.id)).toMatchObject(seen)
+    expect(await job?.dependencies()).toMatchObject(seen)
+    expect(await queue.jobs.dependencies(dependent.id)).toMatchObject(seen)
     await job?.ack()
     expect(await queue.inspect()).toMatchObject({ blocked: 0, ready: 0, outbox: 0 })
   })
@@ -49,36 +55,38 @@ describe('a job in partitions with parents', () => {
   test('dies with one in another partition, and is there when that is named by its own id', async () => {
     const { queue } = setup()
     await queue.enqueue('mail', { to }, { id: 'own', group: zero })
-    const child = await queue.enqueue('mail', { to }, { parents: ['own'], group: two })
-    expect(await queue.jobs.parents(child.id)).toMatchObject([{ queue: null, id: 'own', state: 'pending' }])
+    const dependent = await queue.enqueue('mail', { to }, { dependsOn: ['own'], group: two })
+    expect(await queue.jobs.dependencies(dependent.id)).toMatchObject([
+      { queue: null, id: 'own', state: 'pending' },
+    ])
 
-    await (await queue.claim())[0]?.bury({ kind: 'Bad' })
-    await becomes(queue, child.id, 'dead')
+    await (await queue.claim())[0]?.fail({ kind: 'Bad' })
+    await becomes(queue, dependent.id, 'dead')
 
-    expect(await queue.jobs.find(child.id)).toMatchObject({ failure: { kind: 'parent-failed' } })
+    expect(await queue.jobs.get(dependent.id)).toMatchObject({ failure: { kind: 'dependency-failed' } })
   })
 
-  test('goes where its first parent is, and is ready at once when they are not known', async () => {
+  test('goes where its first dependency is, and is ready at once when they are not known', async () => {
     const { queue } = setup()
     const { id } = await queue.enqueue('mail', { to }, { group: three })
-    const children = await queue.enqueueMany([1, 2, 3].map(() => ({ ...mail, parents: [id] })))
-    expect(children.map((child) => child.id[0])).toEqual(['3', '3', '3'])
-    await queue.jobs.cancel([...children.map((child) => child.id), id])
+    const dependents = await queue.enqueueMany([1, 2, 3].map(() => ({ ...mail, dependsOn: [id] })))
+    expect(dependents.map((dependent) => dependent.id[0])).toEqual(['3', '3', '3'])
+    await queue.jobs.cancel([...dependents.map((dependent) => dependent.id), id])
 
-    for (const parents of [[id], ['nobody'], []]) {
-      const child = await queue.enqueue('mail', { to }, { parents, group: one })
-      await becomes(queue, child.id, 'ready')
+    for (const dependencies of [[id], ['nobody'], []]) {
+      const dependent = await queue.enqueue('mail', { to }, { dependsOn: dependencies, group: one })
+      await becomes(queue, dependent.id, 'ready')
     }
-    await expect(queue.enqueue('mail', { to }, { parents: ['4-17'] })).rejects.toThrow(/parents/)
+    await expect(queue.enqueue('mail', { to }, { dependsOn: ['4-17'] })).rejects.toThrow(/dependencies/)
   })
 
-  test('may be enqueued along with its parents, wherever they come to lie', async () => {
+  test('may be enqueued along with its dependencies, wherever they come to lie', async () => {
     const { queue } = setup()
     const chain = [zero, one, two, three, three].map((group, at) => ({
       ...mail,
       id: `step ${at}`,
       group,
-      ...(at === 0 ? {} : { parents: [`step ${at - 1}`] }),
+      ...(at === 0 ? {} : { dependsOn: [`step ${at - 1}`] }),
     }))
     await queue.enqueueMany(chain)
     expect(await queue.inspect()).toMatchObject({ ready: 1, blocked: 4 })
@@ -90,14 +98,20 @@ describe('a job in partitions with parents', () => {
     expect(order).toEqual(chain.map(({ id }) => id))
   })
 
-  test('comes behind a parent of the same list, however many calls that one takes', async () => {
+  test('comes behind a dependency of the same list, however many calls that one takes', async () => {
     const { queue } = setup()
     const many = Array.from({ length: 8000 }, () => ({ ...mail, group: three }))
 
-    const all = [...many, { ...mail, id: 'last', group: three }, { ...mail, parents: ['last'], group: zero }]
-    const child = (await queue.enqueueMany(all)).at(-1)
+    const all = [
+      ...many,
+      { ...mail, id: 'last', group: three },
+      { ...mail, dependsOn: ['last'], group: zero },
+    ]
+    const dependent = (await queue.enqueueMany(all)).at(-1)
 
-    expect(await queue.jobs.parents(child?.id ?? '')).toMatchObject([{ id: 'last', state: 'pending' }])
+    expect(await queue.jobs.dependencies(dependent?.id ?? '')).toMatchObject([
+      { id: 'last', state: 'pending' },
+    ])
   })
 
   test('may wait for more that are in its partition, and for fewer wherever they are', async () => {
@@ -105,23 +119,27 @@ describe('a job in partitions with parents', () => {
     const near = await queue.enqueue('mail', { to }, { group: one })
     const far = await queue.enqueue('mail', { to }, { group: two })
     await queue.enqueue('mail', { to }, { id: 'own', group: three })
-    const child = await queue.enqueue('mail', { to }, { id: 'child', parents: [far.id, 'own'], group: one })
+    const dependent = await queue.enqueue(
+      'mail',
+      { to },
+      { id: 'dependent', dependsOn: [far.id, 'own'], group: one },
+    )
 
-    await expect(queue.jobs.addParents(child.id, [far.id])).rejects.toThrow(InvalidArgumentError)
-    await expect(queue.jobs.addParents(near.id, [near.id, 'own'])).rejects.toThrow(/partition/)
+    await expect(queue.jobs.addDependencies(dependent.id, [far.id])).rejects.toThrow(InvalidArgumentError)
+    await expect(queue.jobs.addDependencies(near.id, [near.id, 'own'])).rejects.toThrow(/partition/)
     const before = calls.length
-    await expect(queue.jobs.addParents(near.id, [far.id])).rejects.toThrow(/partition/)
+    await expect(queue.jobs.addDependencies(near.id, [far.id])).rejects.toThrow(/partition/)
     const named = [{ queue: 'other', id: 'x' }] as never
-    await expect(queue.jobs.addParents(near.id, named)).rejects.toThrow(/this queue/)
+    await expect(queue.jobs.addDependencies(near.id, named)).rejects.toThrow(/this queue/)
     expect(calls.slice(before)).toEqual([])
-    expect(await queue.jobs.addParents(child.id, [near.id, 'nobody'])).toBe('changed')
-    expect(await queue.jobs.parents('child')).toHaveLength(3)
-    expect(await queue.jobs.addParents('nobody', [near.id])).toBe('absent')
-    expect(await queue.jobs.addParents(near.id, [near.id])).toBe('ready')
-    expect(await queue.jobs.removeParents('child', [near.id, far.id])).toBe('changed')
-    expect(await queue.jobs.parents('child')).toMatchObject([{ id: 'own' }])
-    expect(await queue.jobs.removeParents('child', ['own'])).toBe('changed')
-    expect(await stateOf(queue, 'child')).toBe('ready')
+    expect(await queue.jobs.addDependencies(dependent.id, [near.id, 'nobody'])).toBe('changed')
+    expect(await queue.jobs.dependencies('dependent')).toHaveLength(3)
+    expect(await queue.jobs.addDependencies('nobody', [near.id])).toBe('absent')
+    expect(await queue.jobs.addDependencies(near.id, [near.id])).toBe('ready')
+    expect(await queue.jobs.removeDependencies('dependent', [near.id, far.id])).toBe('changed')
+    expect(await queue.jobs.dependencies('dependent')).toMatchObject([{ id: 'own' }])
+    expect(await queue.jobs.removeDependencies('dependent', ['own'])).toBe('changed')
+    expect(await stateOf(queue, 'dependent')).toBe('ready')
   })
 })
 
@@ -130,17 +148,17 @@ describe('what follows a job in partitions', () => {
     const { queue } = setup()
     await queue.enqueue('mail', { to }, { group: one })
     const [job] = await queue.claim()
-    const near = (await job?.advance({ ...mail })) as { id: string }
+    const near = (await job?.ackAndEnqueue({ ...mail })) as { id: string }
     expect(near).toMatchObject({ id: expect.stringMatching(/^1-/), duplicate: false })
 
     const [second] = await queue.claim()
     expect(second?.id).toBe(near.id)
-    expect(await second?.advance({ ...mail, group: three })).toEqual({ id: null, duplicate: false })
+    expect(await second?.ackAndEnqueue({ ...mail, group: three })).toEqual({ id: null, duplicate: false })
     await until(async () => (await queue.inspect()).partitions[3]?.ready === 1)
     const [third] = await queue.claim()
     expect([third?.partition, third?.group]).toEqual([3, three])
-    const own = { ...mail, id: 'own', group: three, parents: [third?.id ?? ''] }
-    expect(await third?.advance(own, 'a result')).toMatchObject({ id: 'own' })
+    const own = { ...mail, id: 'own', group: three, dependsOn: [third?.id ?? ''] }
+    expect(await third?.ackAndEnqueue(own, 'a result')).toMatchObject({ id: 'own' })
     await becomes(queue, 'own', 'ready')
     expect(await queue.inspect()).toMatchObject({ acked: 3, enqueued: 4, outbox: 0 })
   })
@@ -148,7 +166,7 @@ describe('what follows a job in partitions', () => {
   test('is handed on by whoever has the token, also to another queue and back', async () => {
     const { queue, redis, name, calls } = setup()
     await queue.enqueueMany([mail, mail, mail])
-    const { jobs } = await queue.lend({ limit: 3 })
+    const { jobs } = await queue.claimDetached({ limit: 3 })
     const [a, b, c] = jobs.map(({ id, token }) => ({ id, token })) as [
       { id: string; token: number },
       { id: string; token: number },
@@ -156,9 +174,9 @@ describe('what follows a job in partitions', () => {
     ]
     const other = `${name}-other`
 
-    const settled = await queue.settle.advance([
+    const settled = await queue.byToken.ackAndEnqueue([
       { ...a, next: { ...mail } },
-      { ...b, next: { ...mail, queue: other, parents: [{ queue: name, id: c.id }] } },
+      { ...b, next: { ...mail, queue: other, dependsOn: [{ queue: name, id: c.id }] } },
     ])
 
     expect(settled).toMatchObject([
@@ -167,21 +185,23 @@ describe('what follows a job in partitions', () => {
     ])
     const there = redis.queue(other)
     await until(async () => (await there.inspect()).blocked === 1)
-    // A parent that has ended before it is asked to tell is absent.
+    // A dependency that has ended before it is asked to tell is absent.
     await until(() => calls.includes('queue/watch'))
-    await queue.settle.ack([{ ...c, result: 'seen' }])
+    await queue.byToken.ack([{ ...c, result: 'seen' }])
     const [job] = await there.claim({ wait: '20s' })
-    expect(await job?.parents()).toMatchObject([{ queue: name, id: c.id, state: 'done', result: 'seen' }])
+    expect(await job?.dependencies()).toMatchObject([
+      { queue: name, id: c.id, state: 'done', result: 'seen' },
+    ])
   })
 
-  test('names parents of the queue by the ids that it gave', async () => {
+  test('names dependencies of the queue by the ids that it gave', async () => {
     const { queue, calls } = setup()
     await queue.enqueue('mail', { to })
     const [job] = (await queue.claim()) as [ClaimedJob]
     const before = calls.length
 
-    await expect(job.advance({ ...mail, parents: ['own'] })).rejects.toThrow(/next\.parents/)
-    await expect(job.advance({ ...mail, id: '3-17' })).rejects.toThrow(InvalidArgumentError)
+    await expect(job.ackAndEnqueue({ ...mail, dependsOn: ['own'] })).rejects.toThrow(/next\.dependencies/)
+    await expect(job.ackAndEnqueue({ ...mail, id: '3-17' })).rejects.toThrow(InvalidArgumentError)
 
     expect([calls.slice(before), job.isClaimed]).toEqual([[], true])
   })

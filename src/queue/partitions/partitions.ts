@@ -82,11 +82,11 @@ export async function pageThrough<Part, Page extends { readonly next: string | n
   look: (part: Part, own: { after?: string }) => Promise<Page>,
   isEmpty: (page: Page) => boolean,
 ): Promise<Page> {
-  const [page] = await Promise.all([findPage(parts, readMarker(after, parts.length), look, isEmpty), check()])
+  const [page] = await Promise.all([getPage(parts, readCursor(after, parts.length), look, isEmpty), check()])
   return page
 }
 
-async function findPage<Part, Page extends { readonly next: string | null }>(
+async function getPage<Part, Page extends { readonly next: string | null }>(
   parts: readonly Part[],
   from: { partition: number; own: { after?: string } },
   look: (part: Part, own: { after?: string }) => Promise<Page>,
@@ -103,7 +103,7 @@ async function findPage<Part, Page extends { readonly next: string | null }>(
   }
 }
 
-function readMarker(
+function readCursor(
   after: string | undefined,
   count: number,
 ): { partition: number; own: { after?: string } } {
@@ -115,7 +115,7 @@ function readMarker(
   return { partition: Number(partition), own: { after: own } }
 }
 
-// Parents of jobs in partitions. Another partition of the same queue is like another queue: what is there is asked after, and
+// Dependencies of jobs in partitions. Another partition of the same queue is like another queue: what is there is asked after, and
 // told by the outbox, under the address of its partition.
 
 type Queue = Pick<QueueSource, 'name' | 'partitions'>
@@ -123,35 +123,37 @@ type Queue = Pick<QueueSource, 'name' | 'partitions'>
 /** In which partition the job is that has this id of its own; null: in none. */
 export type LocateOwn = (id: string) => number | null
 
-/** The ids of parents of the queue itself; `isLocal`: parents without the name of a queue are. */
-export function idsOfQueue(parents: string, { name }: Queue, isLocal = true): string[] {
-  return refsOf(parents).flatMap((ref) => idIn(ref, name, isLocal) ?? [])
+/** The ids of dependencies of the queue itself; `isLocal`: dependencies without the name of a queue are. */
+export function idsOfQueue(dependencies: string, { name }: Queue, isLocal = true): string[] {
+  return refsOf(dependencies).flatMap((ref) => idIn(ref, name, isLocal) ?? [])
 }
 
-/** The parents with the addresses of their partitions; those that are in none are left out. Throws InvalidArgumentError. */
-export function withAddresses(parents: string, queue: Queue, locate: LocateOwn, isLocal = true): string {
-  const addressed = refsOf(parents).flatMap((ref) => {
+/** The dependencies with the addresses of their partitions; those that are in none are left out. Throws InvalidArgumentError. */
+export function withAddresses(dependencies: string, queue: Queue, locate: LocateOwn, isLocal = true): string {
+  const addressed = refsOf(dependencies).flatMap((ref) => {
     const id = idIn(ref, queue.name, isLocal)
     if (id === null) return [ref]
-    const partition = placeId(id, queue.partitions, 'parents')?.partition ?? locate(id)
+    const partition = placeId(id, queue.partitions, 'dependsOn')?.partition ?? locate(id)
     return partition === null ? [] : [refTo(id, queue, partition)]
   })
   return [...new Set(addressed)].join('\0')
 }
 
-/** The parents as the queue at this address calls them: its own have no need of one. */
-export function asCalledAt(address: string, parents: string): string {
+/** The dependencies as the queue at this address calls them: its own have no need of one. */
+export function asCalledAt(address: string, dependencies: string): string {
   const here = `q${address}\x01`
-  const called = refsOf(parents).map((ref) => (ref.startsWith(here) ? `l${ref.slice(here.length)}` : ref))
+  const called = refsOf(dependencies).map((ref) =>
+    ref.startsWith(here) ? `l${ref.slice(here.length)}` : ref,
+  )
   return called.join('\0')
 }
 
 /** As a job may have named them, wherever those with ids of their own are. Throws InvalidArgumentError. */
-export function everyName(parents: string, queue: Queue): string {
-  const names = refsOf(parents).flatMap((ref) => {
+export function everyName(dependencies: string, queue: Queue): string {
+  const names = refsOf(dependencies).flatMap((ref) => {
     const id = idIn(ref, queue.name, true)
     if (id === null) return [ref]
-    const place = placeId(id, queue.partitions, 'parents')
+    const place = placeId(id, queue.partitions, 'dependsOn')
     if (place !== null) return [refTo(id, queue, place.partition)]
     return Array.from({ length: queue.partitions }, (_, partition) => refTo(id, queue, partition))
   })
@@ -160,14 +162,14 @@ export function everyName(parents: string, queue: Queue): string {
 
 /** For whoever cannot look where it is. */
 export function refuseOwn(id: string): never {
-  throw new InvalidArgumentError('next.parents', `must be ids that the queue gave, and '${id}' is none`)
+  throw new InvalidArgumentError('next.dependencies', `must be ids that the queue gave, and '${id}' is none`)
 }
 
-function refsOf(parents: string): string[] {
-  return parents.split('\0').filter((ref) => ref !== '')
+function refsOf(dependencies: string): string[] {
+  return dependencies.split('\0').filter((ref) => ref !== '')
 }
 
-/** Null for a parent of another queue. */
+/** Null for a dependency of another queue. */
 function idIn(ref: string, name: string, isLocal: boolean): string | null {
   if (ref.startsWith('l')) return isLocal ? ref.slice(1) : null
   const [queue = '', id = ''] = ref.slice(1).split('\x01')
@@ -175,6 +177,6 @@ function idIn(ref: string, name: string, isLocal: boolean): string | null {
 }
 
 function refTo(id: string, { name, partitions: count }: Queue, number: number): string {
-  const own = placeId(id, count, 'parents')?.number ?? id
+  const own = placeId(id, count, 'dependsOn')?.number ?? id
   return `q${toAddress({ name, partition: { number, count } })}\x01${own}`
 }

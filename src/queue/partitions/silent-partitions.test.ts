@@ -55,14 +55,14 @@ describe('beside a silent partition', () => {
     silenceKeys(':2')
 
     const claimed = await queue.claim({ limit: 3 })
-    const { jobs: lent } = await queue.lend({ limit: 8 })
+    const { jobs: lent } = await queue.claimDetached({ limit: 8 })
 
     const payloads = [...claimed, ...lent].map(({ payload }) => payload)
     const [first, second, , last] = groupsFor(4)
     expect([payloads.length, new Set(payloads)]).toEqual([6, new Set([first, second, last])])
     await Promise.all([
       ...claimed.map((job) => job.ack()),
-      queue.settle.ack(lent.map(({ id, token }) => ({ id, token }))),
+      queue.byToken.ack(lent.map(({ id, token }) => ({ id, token }))),
     ])
     await nothingIsHeld(plain, silence)
     expect((await plain.inspect()).ready).toBe(2)
@@ -144,7 +144,7 @@ describe('beside a silent partition', () => {
   })
 })
 
-test.each<['claim' | 'lend']>([['claim'], ['lend']])(
+test.each<['claim' | 'claimDetached']>([['claim'], ['claimDetached']])(
   'where no partition answers %s ends before a call that was begun after it',
   async (method) => {
     const { queue, plain, silence } = setup('1s')
@@ -159,7 +159,7 @@ test.each<['claim' | 'lend']>([['claim'], ['lend']])(
 
     const claiming = end(method, queue[method]())
     await new Promise((resolve) => setTimeout(resolve, 400))
-    await Promise.all([claiming, end('find', queue.jobs.find('1'))])
+    await Promise.all([claiming, end('find', queue.jobs.get('1'))])
 
     expect(ended).toEqual([method, 'find'])
   },

@@ -43,13 +43,13 @@ test('recurring jobs of partitions are found, listed and removed wherever they a
     after = page.next ?? undefined
   } while (after !== undefined)
   expect(listed.toSorted()).toEqual(ids)
-  expect(await queue.recurring.find('daily 3')).toMatchObject({ id: 'daily 3', rule: { cron: '0 9 * * *' } })
+  expect(await queue.recurring.get('daily 3')).toMatchObject({ id: 'daily 3', rule: { cron: '0 9 * * *' } })
 
   expect([await queue.recurring.remove('daily 3'), await queue.recurring.remove('daily 3')]).toEqual([
     true,
     false,
   ])
-  expect(await queue.recurring.find('daily 3')).toBeNull()
+  expect(await queue.recurring.get('daily 3')).toBeNull()
   await expect(queue.recurring.list({ after: '17' })).rejects.toThrow(/after/)
 })
 
@@ -60,7 +60,7 @@ test('a recurring job of partitions lives where the group of its jobs is, and ne
     expect((await all(queue)).map((each) => each.group)).toEqual([group])
   }
   await expect(queue.recurring.set('tick', { ...mail, every: '1ms' })).rejects.toThrow(/every/)
-  expect(await queue.recurring.find('tick')).toMatchObject({ group: groupsFor(4)[3] })
+  expect(await queue.recurring.get('tick')).toMatchObject({ group: groupsFor(4)[3] })
 })
 
 /** Those of all partitions: a page has those of one. */

@@ -44,7 +44,7 @@ test('a recurring job is spawned at each of its times, with its options', async 
 
   const at = START_MS + 10 * MINUTE
   expect(job).toMatchObject({ id: `digest@${at}`, name: 'mail', payload: { to: 'ada' }, attempt: 1 })
-  expect(await queue.jobs.find(`digest@${at}`)).toMatchObject({
+  expect(await queue.jobs.get(`digest@${at}`)).toMatchObject({
     priority: 3,
     maxAttempts: 7,
     group: 'ada',
@@ -71,18 +71,18 @@ test('the same definition again changes nothing, and another one counts from now
   const { queue, clock } = await setup()
   await queue.recurring.set('tick', { ...mail, every: '10s' })
   await clock.advance(12_000)
-  const before = await queue.recurring.find('tick')
+  const before = await queue.recurring.get('tick')
 
   expect(await queue.recurring.set('tick', { ...mail, every: '10s' })).toEqual({
     nextAtMs: START_MS + 10_000,
   })
-  expect(await queue.recurring.find('tick')).toEqual(before)
+  expect(await queue.recurring.get('tick')).toEqual(before)
   await queue.recurring.set('tick', { ...mail, payload: { to: 'bob' }, every: '10s' })
   const jobs = await queue.claim({ limit: 5 })
 
   expect(jobs.map((job) => [timeOf(job), job.payload])).toEqual([[10_000, { to: 'bob' }]])
   await queue.recurring.set('tick', { ...mail, every: '7s' })
-  const next = await queue.recurring.find('tick')
+  const next = await queue.recurring.get('tick')
   expect(next?.nextAtMs).toBeGreaterThan(START_MS + 12_000)
   expect(next).toMatchObject({ runs: 1, lastJobId: `tick@${START_MS + 10_000}` })
 })
@@ -110,7 +110,7 @@ test.each([
 ] as const)('a single run with missed %s, late by %d ms, has %d jobs', async (missed, lateMs, count) => {
   const { queue, clock } = await setup()
   await queue.recurring.set('daily', { ...mail, cron: '0 3 * * *', missed })
-  const { nextAtMs } = (await queue.recurring.find('daily')) ?? {}
+  const { nextAtMs } = (await queue.recurring.get('daily')) ?? {}
 
   await clock.advance((nextAtMs ?? 0) - START_MS + lateMs)
 
@@ -142,8 +142,8 @@ test('a recurring job that was removed spawns no more; what it spawned stays', a
   await clock.advance(HOUR)
 
   expect(await queue.claim({ limit: 9 })).toHaveLength(1)
-  expect((await queue.jobs.find(job?.id ?? ''))?.attempts).toBe(2)
-  expect(await queue.recurring.find('tick')).toBe(null)
+  expect((await queue.jobs.get(job?.id ?? ''))?.attempts).toBe(2)
+  expect(await queue.recurring.get('tick')).toBe(null)
 })
 
 test('a bounded one ends after so many jobs, or at its end, and stays known', async () => {
@@ -164,7 +164,7 @@ test('a bounded one ends after so many jobs, or at its end, and stays known', as
     ['till', null, 2],
   ])
   await queue.recurring.set('thrice', { ...mail, every: '1m', limit: 4 })
-  expect((await queue.recurring.find('thrice'))?.nextAtMs).toBe(START_MS + 7 * MINUTE)
+  expect((await queue.recurring.get('thrice'))?.nextAtMs).toBe(START_MS + 7 * MINUTE)
 })
 
 test('a paused queue spawns nothing, and then what missed runs are made up for', async () => {
@@ -201,7 +201,7 @@ test('the list of times is made longer by whoever claims, and no run is lost or 
   for (let minute = 1; minute <= 120; minute += 1) {
     await clock.advance(MINUTE)
     runs.push(...(await runsOf(queue)))
-    await until(async () => (await queue.recurring.find('minutely'))?.nextAtMs !== null)
+    await until(async () => (await queue.recurring.get('minutely'))?.nextAtMs !== null)
   }
 
   expect(runs).toEqual(Array.from({ length: 120 }, (_, at) => (at + 1) * MINUTE))

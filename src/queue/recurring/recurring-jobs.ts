@@ -29,7 +29,7 @@ import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
 export interface RecurringJobOptions
   extends Omit<
     JobOptions,
-    'id' | 'delay' | 'unique' | 'parents' | 'ifParentFails' | 'idempotencyKey' | 'keepResult'
+    'id' | 'delay' | 'unique' | 'dependsOn' | 'onDependencyFailure' | 'idempotencyKey' | 'resultTtl'
   > {
   /** While the key is held a run spawns no job: with a key of its own, no two runs are at work at once. */
   unique?: string | Omit<Unique, 'replace'>
@@ -144,7 +144,7 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
   }
 
   /** Null when there is none with this id. */
-  async find(id: string): Promise<RecurringJob | null> {
+  async get(id: string): Promise<RecurringJob | null> {
     await this.#check()
     const found = await Promise.all(this.#parts.map((part) => part.find(id)))
     return found.find((recurring) => recurring !== null) ?? null

@@ -60,10 +60,10 @@ test('a recurring job whose times cannot be computed here holds up no other', as
     const args = argumentsOf(readVectors('queue'), 'queue/recur', given)
     await runOperation(driver, readContract(), 'queue/recur', `refilling:{queue:${name}}:`, args)
   }
-  expect((await queue.recurring.find('here'))?.nextAtMs).toBe(null)
+  expect((await queue.recurring.get('here'))?.nextAtMs).toBe(null)
 
   await queue.claim()
 
-  await until(async () => (await queue.recurring.find('here'))?.nextAtMs !== null)
-  expect((await queue.recurring.find('elsewhere'))?.nextAtMs).toBe(null)
+  await until(async () => (await queue.recurring.get('here'))?.nextAtMs !== null)
+  expect((await queue.recurring.get('elsewhere'))?.nextAtMs).toBe(null)
 })

@@ -58,7 +58,7 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
     const jobs = await queue.claim({ limit: 10 })
 
     expect(payloadsOf(jobs)).toEqual([1, 2, 3, 4, 5, 6])
-    expect(await queue.jobs.find(bad.id)).toMatchObject({
+    expect(await queue.jobs.get(bad.id)).toMatchObject({
       state: 'dead',
       failure: { kind: KIND, message: expect.stringContaining('SyntaxError') },
     })
@@ -70,9 +70,9 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
     await queue.enqueueMany([good(1), good(2)])
 
     expect(payloadsOf(await queue.claim({ limit: 1 }))).toEqual([1])
-    expect(payloadsOf((await queue.lend({ limit: 1 })).jobs)).toEqual([2])
+    expect(payloadsOf((await queue.claimDetached({ limit: 1 })).jobs)).toEqual([2])
     expect(await queue.claim()).toEqual([])
-    expect(await queue.jobs.failures()).toMatchObject([{ kind: KIND, count: 3 }])
+    expect(await queue.dead.list()).toMatchObject([{ kind: KIND, count: 3 }])
   })
 
   test('is seen by no handler, and onError is told', async () => {
@@ -99,13 +99,13 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
   test('is told to those who listen, and to whoever waits for its result', async () => {
     const { queue, bad, untilWaiting, untilListening } = await setup()
     const waiting = queue.jobs.waitForResult(bad.id, { wait: '20s' })
-    const events = queue.events({ kinds: ['buried'] })
+    const events = queue.events({ kinds: ['dead'] })
     const heard = events.next()
     await untilWaiting()
     await untilListening()
     await queue.claim({ limit: 10 })
     expect(await waiting).toMatchObject({ state: 'dead', failure: { kind: KIND } })
-    expect((await heard).value).toMatchObject({ kind: 'buried', id: bad.id, more: KIND })
+    expect((await heard).value).toMatchObject({ kind: 'dead', id: bad.id, more: KIND })
     await events.return()
   })
 
@@ -122,7 +122,7 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
       expect(sorted(payloadsOf(jobs))).toEqual(sorted(all))
       expect(undecodableOf(jobs)).toEqual(told)
     }
-    expect(undecodableOf(await queue.jobs.findMany([bad.id]))).toEqual(told)
+    expect(undecodableOf(await queue.jobs.getMany([bad.id]))).toEqual(told)
     await queue.claim({ limit: 10 })
     expect(undecodableOf((await queue.jobs.list('dead')).jobs)).toEqual(told)
     expect(undecodableOf((await queue.jobs.list('dead', { kind: KIND })).jobs)).toEqual(told)
@@ -132,19 +132,19 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
   test('is done by whoever can read it, once it is requeued', async () => {
     const { queue, raw } = await setup()
     await queue.claim({ limit: 10 })
-    expect(await queue.jobs.requeueFailed(KIND)).toBe(1)
+    expect(await queue.dead.requeue(KIND)).toBe(1)
     expect(payloadsOf(await raw.claim())).toEqual([BAD])
   })
 
   test('a result, a progress and a recurring payload alike spoil nothing', async () => {
     const { queue, raw, untilWaiting } = await setup({ jobs: false })
-    const { id } = await queue.enqueue('j', 1, { group: 'g', keepResult: '1h' })
+    const { id } = await queue.enqueue('j', 1, { group: 'g', resultTtl: '1h' })
     const [job] = await raw.claim()
     await job?.progress('{progress')
-    const child = await queue.enqueue('j', 2, { group: 'g', parents: [id] })
+    const dependent = await queue.enqueue('j', 2, { group: 'g', dependsOn: [id] })
     const waiting = queue.jobs.waitForResult(id, { wait: '20s' })
     await untilWaiting()
-    expect(undecodableOf(await queue.jobs.findMany([id]))).toEqual([
+    expect(undecodableOf(await queue.jobs.getMany([id]))).toEqual([
       [id, 'progress', '{progress', 'SyntaxError'],
     ])
     await job?.ack('{result')
@@ -153,7 +153,7 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
       result: null,
       undecodable: [{ part: 'result', bytes: Buffer.from('{result') }],
     })
-    expect(await queue.jobs.parents(child.id)).toMatchObject([
+    expect(await queue.jobs.dependencies(dependent.id)).toMatchObject([
       { id, state: 'done', result: null, undecodable: [{ part: 'result' }] },
     ])
     await queue.recurring.set('fine', { every: '1h', name: 'j', payload: 1, group: 'g' })
@@ -197,14 +197,14 @@ describe('a job whose schema throws is tried again, and dead after its last atte
     )
 
     expect((await queue.claim()).map(({ payload }) => payload)).toEqual([{ to: 'a' }])
-    expect((await queue.lend()).jobs.map(({ payload }) => payload)).toEqual([{ to: 'b' }])
+    expect((await queue.claimDetached()).jobs.map(({ payload }) => payload)).toEqual([{ to: 'b' }])
     const seen: unknown[] = []
     await using _worker = queue.work(({ payload }) => void seen.push(payload))
     await until(() => seen.length === 1)
     await until(async () => (await queue.inspect()).dead === 3)
 
     expect(seen).toEqual([{ to: 'c' }])
-    expect(await queue.jobs.failures()).toMatchObject([
+    expect(await queue.dead.list()).toMatchObject([
       { kind: 'schema-failed', count: 3, sample: { message: expect.stringMatching(/^payload could not/) } },
     ])
   })

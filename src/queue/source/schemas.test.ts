@@ -110,7 +110,7 @@ describe.each(['zod', 'valibot'] as const)('a queue with schemas of %s', (librar
 
     expect(seen.toSorted()).toEqual(['image', 'mail'])
     expect(errors).toEqual([expect.objectContaining({ argument: 'payload.to' })])
-    const [failure] = await queue.jobs.failures()
+    const [failure] = await queue.dead.list()
     expect(failure).toMatchObject({
       kind: 'invalid-payload',
       sample: { message: expect.stringMatching(/^payload\.to does not fit/) },
@@ -124,12 +124,12 @@ describe.each(['zod', 'valibot'] as const)('a queue with schemas of %s', (librar
     await plain.enqueueMany([bad, bad, good, bad, good])
 
     expect(await queue.claim()).toMatchObject([{ payload: { to: 'ada@example.org' } }])
-    const lent = await queue.lend()
+    const lent = await queue.claimDetached()
     expect(lent.jobs).toMatchObject([{ payload: { to: 'ada@example.org' } }])
     await plain.enqueue('mail', { to: 'nobody' })
     expect(await queue.claim()).toEqual([])
 
-    expect(await queue.jobs.failures()).toMatchObject([{ kind: 'invalid-payload', count: 4 }])
+    expect(await queue.dead.list()).toMatchObject([{ kind: 'invalid-payload', count: 4 }])
   })
 })
 
@@ -168,7 +168,7 @@ describe.each([undefined, 2])('in %s partitions a payload that does not fit', (p
         /^payload\.to does not fit/,
       )
     }
-    expect(await queue.recurring.find('daily')).toMatchObject({ payload: { to: 'ada' }, group: 'a' })
+    expect(await queue.recurring.get('daily')).toMatchObject({ payload: { to: 'ada' }, group: 'a' })
   })
 
   test('follows no job: that stays claimed', async () => {
@@ -176,14 +176,14 @@ describe.each([undefined, 2])('in %s partitions a payload that does not fit', (p
     await queue.enqueue('mail', { to: 'ada' })
     const [job] = await queue.claim()
 
-    await expect(job?.advance(bad)).rejects.toThrow(/^next\.payload\.to does not fit/)
+    await expect(job?.ackAndEnqueue(bad)).rejects.toThrow(/^next\.payload\.to does not fit/)
     const lease = { id: job?.id ?? '', token: job?.token ?? 0 }
-    await expect(queue.settle.advance([{ ...lease, next: bad }])).rejects.toThrow(
+    await expect(queue.byToken.ackAndEnqueue([{ ...lease, next: bad }])).rejects.toThrow(
       /^next\.payload\.to does not fit/,
     )
 
     expect(job?.isClaimed).toBe(true)
-    await expect(job?.advance({ ...bad, payload: { to: 'bob' } })).resolves.toMatchObject({
+    await expect(job?.ackAndEnqueue({ ...bad, payload: { to: 'bob' } })).resolves.toMatchObject({
       duplicate: false,
     })
   })

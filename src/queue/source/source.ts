@@ -73,7 +73,7 @@ export function looksGiven(id: string): boolean {
   return IN_PARTITION.test(id)
 }
 
-// What queues call each other, in their outboxes and where they ask after parents: by name, a partition by the name of its
+// What queues call each other, in their outboxes and where they ask after dependencies: by name, a partition by the name of its
 // queue, its number and how many there are.
 
 /** Which partition it is of how many. */

@@ -32,7 +32,7 @@ test('acks of a worker with large results travel in several calls', async () => 
   })
   const queue = redis.queue(randomUUID())
   await queue.enqueueMany(
-    Array.from({ length: JOBS }, () => ({ name: 'j', payload: 0, keepResult: '1m' as const })),
+    Array.from({ length: JOBS }, () => ({ name: 'j', payload: 0, resultTtl: '1m' as const })),
   )
   let begun = 0
   let end: () => void = () => undefined

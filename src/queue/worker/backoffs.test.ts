@@ -26,7 +26,7 @@ async function waitsOf(
   const onError = (error: unknown): void => void told.push(String(error))
   await using _worker = queue.work(handlers, { backoff, onError })
   await until(async () => (await queue.inspect()).scheduled === jobs.length)
-  return { hours: hoursOf(await queue.jobs.findMany(enqueued.map(({ id }) => id))), told }
+  return { hours: hoursOf(await queue.jobs.getMany(enqueued.map(({ id }) => id))), told }
 }
 
 function hoursOf(jobs: readonly (FoundJob | null)[]): number[] {
@@ -76,7 +76,7 @@ describe('the backoff of a worker', () => {
     await using _worker = queue.work(fails.mail, { backoff: { image: (_, job) => urlOf(job) } })
     await until(async () => (await queue.inspect()).scheduled === 2)
 
-    expect(hoursOf(await queue.jobs.findMany([mail, image]))).toEqual([2, 9])
+    expect(hoursOf(await queue.jobs.getMany([mail, image]))).toEqual([2, 9])
   })
 
   test.each([

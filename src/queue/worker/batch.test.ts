@@ -68,7 +68,7 @@ describe('a batch', () => {
 
   test('gives each job its own result, and tries again those whose result is an error', async () => {
     const { queue } = await setup({ clock: 'real' })
-    await queue.settings.set({ keep: { count: 10 } })
+    await queue.settings.set({ retention: { count: 10 } })
     const enqueued = await queue.enqueueMany(mails(3, later))
     const ids = enqueued.map(({ id }) => id)
     const errors: [unknown, string | undefined][] = []
@@ -85,7 +85,7 @@ describe('a batch', () => {
     await until(async () => (await queue.settings.inspect()).acked === 2)
     await until(async () => (await queue.settings.inspect()).scheduled === 1)
 
-    const [first, second, third] = await queue.jobs.findMany(ids)
+    const [first, second, third] = await queue.jobs.getMany(ids)
     expect([first?.result, third?.result]).toEqual([{ to: '0' }, { to: '2' }])
     expect(second).toMatchObject({ state: 'scheduled', failure: { kind: 'RangeError' } })
     expect(errors).toEqual([[expect.any(RangeError), ids[1]]])
@@ -111,7 +111,7 @@ describe('a batch', () => {
     await using _worker = queue.work({
       mail: batch({ size: 4 }, async ([first, second]) => {
         await first?.ack()
-        await second?.bury()
+        await second?.fail()
         throw new TypeError('broken')
       }),
     })
@@ -119,7 +119,7 @@ describe('a batch', () => {
     await until(async () => (await queue.settings.inspect()).scheduled === 2)
 
     expect(await queue.settings.inspect()).toMatchObject({ acked: 1, dead: 1, claimed: 0 })
-    expect(await queue.jobs.findMany(enqueued.map(({ id }) => id))).toMatchObject([
+    expect(await queue.jobs.getMany(enqueued.map(({ id }) => id))).toMatchObject([
       { state: 'dead' },
       { state: 'scheduled', failure: { kind: 'TypeError' } },
       { state: 'scheduled', failure: { kind: 'TypeError' } },

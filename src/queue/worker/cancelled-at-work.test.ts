@@ -3,7 +3,7 @@ import { setup } from '../../../test/queue-fixture.ts'
 
 const to = 'somebody'
 
-test.each(['ack', 'retry', 'bury', 'release', 'advance'] as const)(
+test.each(['ack', 'retry', 'fail', 'release', 'advance'] as const)(
   'a job that is cancelled goes when whoever has learnt of it gives it up by %s',
   async (how) => {
     const { queue } = await setup()
@@ -11,11 +11,11 @@ test.each(['ack', 'retry', 'bury', 'release', 'advance'] as const)(
     const [job] = await queue.claim({ lease: '10s' })
     await queue.jobs.cancel([id])
     await expect(job?.extend('10s')).rejects.toThrow(/cancelled/)
-    expect((await queue.jobs.find(id))?.state).toBe('stopping')
+    expect((await queue.jobs.get(id))?.state).toBe('stopping')
 
     const next = { name: 'mail', payload: { to } }
-    await expect(how === 'advance' ? job?.advance(next) : job?.[how]()).rejects.toThrow(/cancelled/)
-    expect(await queue.jobs.find(id)).toBe(null)
+    await expect(how === 'advance' ? job?.ackAndEnqueue(next) : job?.[how]()).rejects.toThrow(/cancelled/)
+    expect(await queue.jobs.get(id)).toBe(null)
     expect(await queue.enqueue('mail', { to }, { unique: 'k' })).toMatchObject({ duplicate: false })
   },
 )
@@ -31,5 +31,5 @@ test('a job that is cancelled learns of it when it is extended, and its outcome 
   expect(job?.signal.aborted).toBe(true)
   await clock.advance(10_001)
   expect(await queue.claim()).toEqual([])
-  expect(await queue.jobs.find(id)).toBe(null)
+  expect(await queue.jobs.get(id)).toBe(null)
 })

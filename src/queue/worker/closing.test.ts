@@ -44,7 +44,7 @@ const MINUTE = { wait: '1m' } as const
 const waitings: [what: string, wait: (queue: Queue, partitioned: PartitionedQueue) => Promise<unknown>][] = [
   ['a claim', (queue) => queue.claim(MINUTE)],
   ['a claim of all partitions', (_, partitioned) => partitioned.claim(MINUTE)],
-  ['a claim for somebody else', (queue) => queue.lend(MINUTE)],
+  ['a claim for somebody else', (queue) => queue.claimDetached(MINUTE)],
   [
     'who waits for the end of a job',
     async (queue) => {

@@ -23,7 +23,7 @@ import { toClaimedJobs } from '../claims/claim.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 import { type Exchanged, leave } from '../claims/exchange.ts'
 import { Insistence } from '../claims/insistence.ts'
-import type { Advanced, JobAttempt, Failure, NextJob, Settling } from '../claims/outcomes.ts'
+import type { AckedAndEnqueued, JobAttempt, Failure, NextJob, Settling } from '../claims/outcomes.ts'
 import { type Retried, Settler } from '../claims/settler.ts'
 import { CALL } from '../jobs/job-options.ts'
 import type { Leased, LossReason, Note } from '../jobs/attempt.ts'
@@ -120,16 +120,16 @@ export class WorkerLane implements Settling {
     this.#owner.plan()
   }
 
-  advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced> {
-    return this.#settler.advance(job, next, result)
+  ackAndEnqueue(job: Leased, next: NextJob, result: unknown): Promise<AckedAndEnqueued> {
+    return this.#settler.ackAndEnqueue(job, next, result)
   }
 
   retry(job: JobAttempt, delayMs: number, failure: Failure): Promise<Retried> {
     return this.#insistence.tell(job, (inDoubt) => this.#settler.retry(job, delayMs, failure, inDoubt))
   }
 
-  bury(job: JobAttempt, failure: Failure): Promise<void> {
-    return this.#insistence.tell(job, (inDoubt) => this.#settler.bury(job, failure, inDoubt))
+  fail(job: JobAttempt, failure: Failure): Promise<void> {
+    return this.#insistence.tell(job, (inDoubt) => this.#settler.fail(job, failure, inDoubt))
   }
 
   release(job: JobAttempt, delayMs: number): Promise<void> {

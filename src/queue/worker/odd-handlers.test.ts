@@ -130,7 +130,7 @@ test('the kind of a failure is the name of the error as far as it is text, in on
   await until(async () => (await queue.inspect()).dead === ODD.length)
 
   const kindOf = async (odd: string): Promise<string | undefined> =>
-    (await queue.jobs.find(odd))?.failure?.kind
+    (await queue.jobs.get(odd))?.failure?.kind
   expect(await kindOf('an error')).toBe('RangeError')
   expect(await kindOf('an error whose name has two lines')).toBe('Http Error')
   expect(await kindOf('an error whose name is a number')).toBe('thrown')
@@ -175,7 +175,7 @@ test('a result that cannot be stored has its job tried again, and then dead with
   const runs = await runsOf(queue, (job) => RESULTS[job.name]?.())
 
   expect(runs).toHaveLength(2 * Object.keys(RESULTS).length)
-  const found = await Promise.all(Object.keys(RESULTS).map((id) => queue.jobs.find(id)))
+  const found = await Promise.all(Object.keys(RESULTS).map((id) => queue.jobs.get(id)))
   expect(found.map((job) => job?.failure?.kind)).toEqual([
     'InvalidArgumentError',
     'InvalidArgumentError',

@@ -34,7 +34,7 @@ const numbers = (jobs: readonly { payload: { n: number } }[]): number[] =>
   jobs.map(({ payload }) => payload.n)
 
 async function failures(queue: Queue<Payloads>): Promise<[string, number][]> {
-  return (await queue.jobs.failures()).map(({ kind, count }) => [kind, count])
+  return (await queue.dead.list()).map(({ kind, count }) => [kind, count])
 }
 
 describe('a schema that never answers', () => {
@@ -55,11 +55,11 @@ describe('a schema that never answers', () => {
     const { plain, queue } = await prepare()
     await plain.enqueueMany([0, 1].map((n) => ({ ...ONCE, payload: { n } })))
 
-    const { jobs } = await queue.lend({ limit: 10, lease: '600ms' })
+    const { jobs } = await queue.claimDetached({ limit: 10, lease: '600ms' })
 
     expect(numbers(jobs)).toEqual([1])
     const [job] = jobs
-    expect(await queue.settle.ack([{ id: job?.id ?? '', token: job?.token ?? 0 }])).toEqual([
+    expect(await queue.byToken.ack([{ id: job?.id ?? '', token: job?.token ?? 0 }])).toEqual([
       { outcome: 'acked' },
     ])
   })
@@ -87,7 +87,7 @@ describe('a schema that never answers', () => {
       await plain.enqueue('step', { n: 0 }, { maxAttempts: 1000, backoff: 'none' })
 
       expect(await queue.claim({ wait: '100ms' })).toEqual([])
-      expect((await queue.lend()).jobs).toEqual([])
+      expect((await queue.claimDetached()).jobs).toEqual([])
     },
   )
 

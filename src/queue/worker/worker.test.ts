@@ -96,7 +96,7 @@ describe('a worker', () => {
 
   test('tries a job again that threw, and tells what was thrown; its result is kept where the queue keeps any', async () => {
     const { queue } = await setup({ clock: 'real' })
-    await queue.settings.set({ keep: { count: 10 } })
+    await queue.settings.set({ retention: { count: 10 } })
     const errors: [unknown, string | undefined][] = []
     const backoff = { kind: 'fixed', base: '20ms' } as const
     const { id } = await queue.enqueue('mail', { to }, { backoff })
@@ -110,9 +110,9 @@ describe('a worker', () => {
       { onError: (error, job) => errors.push([error, job?.id]) },
     )
 
-    await until(async () => (await queue.jobs.find(id))?.state === 'done')
+    await until(async () => (await queue.jobs.get(id))?.state === 'done')
 
-    expect(await queue.jobs.find(id)).toMatchObject({
+    expect(await queue.jobs.get(id)).toMatchObject({
       result: { attempt: 2 },
       failure: { kind: 'TypeError' },
     })
@@ -123,15 +123,15 @@ describe('a worker', () => {
     const { queue } = await setup({ clock: 'real' })
     const [first, second] = await queue.enqueueMany(many(2))
     await using _worker = queue.work(async (job: ClaimedJob) => {
-      if (job.id === first?.id) await job.bury({ kind: 'BadAddress' })
+      if (job.id === first?.id) await job.fail({ kind: 'BadAddress' })
       else await job.retry({ delay: '1h' })
     })
 
     await until(async () => (await queue.settings.inspect()).scheduled === 1)
     await until(async () => (await queue.settings.inspect()).dead === 1)
 
-    expect(await queue.jobs.find(first?.id ?? '')).toMatchObject({ state: 'dead' })
-    expect(await queue.jobs.find(second?.id ?? '')).toMatchObject({ state: 'scheduled', attempts: 1 })
+    expect(await queue.jobs.get(first?.id ?? '')).toMatchObject({ state: 'dead' })
+    expect(await queue.jobs.get(second?.id ?? '')).toMatchObject({ state: 'scheduled', attempts: 1 })
   })
 
   test('that waits no more says so in the full call, which passes on what it was called for', async () => {
@@ -172,7 +172,7 @@ describe('a worker', () => {
     await until(() => reason !== null)
 
     expect(String(reason)).toMatch(/cancelled/)
-    await until(async () => (await queue.jobs.find(id)) === null)
+    await until(async () => (await queue.jobs.get(id)) === null)
   })
 
   test.each(['returns', 'throws'])(
@@ -188,7 +188,7 @@ describe('a worker', () => {
         },
         { lease: '1s' },
       )
-      await until(async () => calls.includes('queue/release') && (await queue.jobs.find(id)) === null)
+      await until(async () => calls.includes('queue/release') && (await queue.jobs.get(id)) === null)
       await worker.close()
       expect((await queue.settings.inspect()).claimed).toBe(0)
     },
@@ -203,10 +203,10 @@ describe('a worker', () => {
       await new Promise((resolve) => setTimeout(resolve, 2000).unref())
     })
 
-    await until(async () => (await queue.jobs.find(id))?.state === 'dead')
+    await until(async () => (await queue.jobs.get(id))?.state === 'dead')
 
     expect(aborted).toBe(true)
-    expect(await queue.jobs.failures()).toMatchObject([{ kind: 'MaxRunError' }])
+    expect(await queue.dead.list()).toMatchObject([{ kind: 'MaxRunError' }])
   })
 
   test('that is closed finishes what it has, and gives back what takes too long', async () => {
@@ -269,7 +269,7 @@ describe('a worker', () => {
     await worker.close()
 
     expect(started).toBe(0)
-    expect(await queue.jobs.find(id)).toMatchObject({ state: 'ready', attempts: 0 })
+    expect(await queue.jobs.get(id)).toMatchObject({ state: 'ready', attempts: 0 })
   })
 
   test('is closed by whoever waits least for what is at work', async () => {
@@ -343,11 +343,11 @@ describe('a worker', () => {
     const onError = (error: unknown): void => void told.push(String(error))
     const worker = queue.work({ mail: () => undefined }, { onError })
 
-    await until(async () => (await queue.jobs.find(id))?.state === 'scheduled')
+    await until(async () => (await queue.jobs.get(id))?.state === 'scheduled')
     expect(told).toEqual(["Error: no handler for 'image'"])
     await worker.close()
 
-    expect(await queue.jobs.find(id)).toMatchObject({ attempts: 0, failure: null })
+    expect(await queue.jobs.get(id)).toMatchObject({ attempts: 0, failure: null })
     const done: string[] = []
     await using _newer = queue.work({ image: ({ payload }) => done.push(payload.url) })
     await queue.jobs.requeue([id])

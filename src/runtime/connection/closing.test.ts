@@ -140,7 +140,7 @@ const takings: Taking[] = [
   [
     'a lock that is lent',
     'lock/acquire',
-    ({ redis, name }) => redis.lock(name).lend(),
+    ({ redis, name }) => redis.lock(name).acquireDetached(),
     ({ redis, name }) => isFree(redis.lock(name).tryAcquire()),
   ],
   [
@@ -268,7 +268,7 @@ describe('leases', () => {
     expect(await Promise.all([task, silent])).toEqual(['done', 'kept'])
     expect(seen).toEqual(['begun', 'begun', 'held'])
     expect(calls.filter((call) => call === 'lock/release')).toHaveLength(1)
-    expect(await other.once(name).find('a')).toMatchObject({ result: 'kept' })
+    expect(await other.once(name).get('a')).toMatchObject({ result: 'kept' })
   })
 
   test.each<[string, (redis: Perilune, name: string, task: () => Promise<void>) => Promise<void>]>([
@@ -334,7 +334,7 @@ describe('a driver of two instances', () => {
         .read({ after: 'end', wait: '1h' })
         .catch((error: unknown) => error)
     })
-    await redis.cache(name, { inProcess: { count: 1, age: '1m' } }).get('a', () => 1)
+    await redis.cache(name, { l1: { count: 1, age: '1m' } }).get('a', () => 1)
     const [first, other] = [NAMESPACE, `${NAMESPACE}2`].map((each) => `${each}:{feed:${name}}:wake`)
     const heard = async (channel = '') => (await client.pubsub('NUMSUB', channel))[1]
     await expect.poll(() => heard(first)).toBe(1)

@@ -1,4 +1,4 @@
-// Extending and giving back for whoever knows only the token: another process, or the client of a service.
+// Leases by their tokens: another process, or the client of a service, extends them and gives them back.
 
 import { checkToken } from '../values/arguments.ts'
 import type { Duration } from '../values/duration.ts'
@@ -12,6 +12,31 @@ export interface Extended {
   readonly leaseMs: number
   /** When the lease ends, in milliseconds of the server's clock. */
   readonly expiresAtMs: number
+}
+
+/** Leases on one resource, for callers that know only their tokens. */
+export class LeasesByToken {
+  readonly #terms: Pick<LeaseTerms, 'kind' | 'unit' | 'release' | 'resource'>
+
+  constructor(terms: Pick<LeaseTerms, 'kind' | 'unit' | 'release' | 'resource'>) {
+    this.#terms = terms
+  }
+
+  /**
+   * Gives the lease back. Throws LeaseLostError when it has ended, AmbiguousError when the first answer was lost and the second
+   * does not tell, InvalidArgumentError.
+   */
+  async release(token: number): Promise<void> {
+    const { release, resource } = this.#terms
+    const trace: Trace = { repeated: false, atClose: 'gives back' }
+    const known = await release(checkToken(token), trace)
+    if (!known) throw notKnown(resource, token, trace)
+  }
+
+  /** Makes the lease last so long from now on. Throws LeaseLostError when it has ended, InvalidArgumentError. */
+  async extend(token: number, lease: Duration): Promise<Extended> {
+    return extendByToken(this.#terms, token, lease)
+  }
 }
 
 /** Throws LeaseLostError when the lease has ended, InvalidArgumentError. */
@@ -30,16 +55,6 @@ export async function extendByToken(
   const [expiresAtMs = 0] = endsAtMs
   if (expiresAtMs === 0) throw new LeaseLostError(resource, token)
   return { leaseMs, expiresAtMs }
-}
-
-/** Throws LeaseLostError when the lease has ended, AmbiguousError when it may be this that ended it, InvalidArgumentError. */
-export async function releaseByToken(
-  { release, resource }: Pick<LeaseTerms, 'release' | 'resource'>,
-  token: number,
-): Promise<void> {
-  const trace: Trace = { repeated: false, atClose: 'gives back' }
-  const known = await release(checkToken(token), trace)
-  if (!known) throw notKnown(resource, token, trace)
 }
 
 /** The server did not know the lease. What was sent twice may have ended it the first time. */

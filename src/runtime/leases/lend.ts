@@ -8,10 +8,10 @@ import { type LineTerms, standInLine } from '../waiting/line.ts'
 import type { Trace } from '../calls/runner.ts'
 
 /** Why nothing was lent: one of a kind is held, or all of a limit is out. */
-export type NotLent = 'held' | 'full'
+export type NotGranted = 'held' | 'full'
 
 /** What became of a wish to lend. */
-export type Lent<Refusal extends NotLent = 'held'> =
+export type DetachedLease<Refusal extends NotGranted = 'held'> =
   | {
       readonly status: 'granted'
       /** Greater than that of every earlier lease on the same resource. */
@@ -23,16 +23,16 @@ export type Lent<Refusal extends NotLent = 'held'> =
   /** Nothing became free in time; something will after `retryAfterMs`, unless it is extended. */
   | { readonly status: Refusal; readonly retryAfterMs: number }
 
-export interface LendTerms<Refusal extends NotLent> extends LineTerms {
+export interface LendTerms<Refusal extends NotGranted> extends LineTerms {
   readonly refusal: Refusal
   readonly leaseMs: number
 }
 
 /** Stands in line for `waitMs`, then tries once more. Rejects with the signal's reason. */
-export async function lend<Refusal extends NotLent>(
+export async function lend<Refusal extends NotGranted>(
   attempts: Attempts,
   terms: LendTerms<Refusal>,
-): Promise<Lent<Refusal>> {
+): Promise<DetachedLease<Refusal>> {
   const { leaseMs, waitMs, refusal } = terms
   const grant = waitMs === 0 ? null : await standInLine(attempts, terms)
   if (grant !== null)

@@ -20,7 +20,7 @@ export class SqlEvents extends SqlCounts implements EventSource {
 
 export interface OutboxOptions extends Target {
   /** How long an idempotency key is known after it was written; default 24 hours. */
-  readonly rememberFor?: Duration
+  readonly idempotencyTtl?: Duration
 }
 
 /** Runs statements with what a transaction of the user has; null for what is no such thing. */
@@ -41,11 +41,11 @@ export class SqlOutbox<Client> extends SqlCounts implements OutboxSource<Client>
 
   /** Throws InvalidArgumentError. */
   constructor(store: SqlStore, counting: CountDialect, options: OutboxOptions, runnerOf: RunnerOf<Client>) {
-    checkOptions('options', options, [...TARGET_OPTIONS, 'rememberFor'])
-    const { rememberFor = '24h', ...target } = options
+    checkOptions('options', options, [...TARGET_OPTIONS, 'idempotencyTtl'])
+    const { idempotencyTtl = '24h', ...target } = options
     super(store, counting, counting.outboxEvents, target, '')
     this.#counting = counting
-    this.#rememberMs = toMs('rememberFor', rememberFor)
+    this.#rememberMs = toMs('idempotencyTtl', idempotencyTtl)
     this.#runnerOf = runnerOf
   }
 

@@ -7,7 +7,6 @@ import { values } from './values.ts'
 
 const facade: Group = group<Perilune>('Perilune', (redis) => redis, {
   feed: gives((redis) => redis.feed('a')),
-  partitionedFeed: gives((redis) => redis.partitionedFeed('a')),
   lock: gives((redis) => redis.lock('a')),
   semaphore: gives((redis) => redis.semaphore('a', { limit: 1 })),
   locks: gives((redis) => redis.locks(['a'])),

@@ -1,4 +1,14 @@
-import type { Election, Fenced, LockAccess, LockSet, Once, Perilune, RateLimit, Semaphore } from 'perilune'
+import type {
+  Election,
+  Fenced,
+  LeasesByToken,
+  LockAccess,
+  LockSet,
+  Once,
+  Perilune,
+  RateLimit,
+  Semaphore,
+} from 'perilune'
 import { type CallsOf, type Group, gives, group } from './call.ts'
 
 const WAIT = { wait: '100ms' } as const
@@ -8,9 +18,7 @@ const lockAccess: CallsOf<LockAccess> = {
   tryAcquire: (lock) => lock.tryAcquire(),
   acquire: (lock, ending) => lock.acquire({ ...WAIT, ...ending }),
   run: (lock, ending) => lock.run(task, { ...WAIT, ...ending }),
-  lend: (lock, ending) => lock.lend({ ...WAIT, ...ending }),
-  release: (lock) => lock.release(1),
-  extend: (lock) => lock.extend(1, '1m'),
+  acquireDetached: (lock, ending) => lock.acquireDetached({ ...WAIT, ...ending }),
   stand: (lock, ending) => lock.stand({ ...WAIT, ...ending }),
   abandon: (lock) => lock.abandon('nobody'),
   keep: gives((lock) => lock.keep({ token: 1, expiresAtMs: 0, askedAt: 0, endsAt: 0 })),
@@ -50,7 +58,7 @@ const locks: readonly Group[] = [
 
 const barging: Group = group(
   'Lock',
-  (redis) => redis.lock('a', { order: 'barging' }),
+  (redis) => redis.lock('a', { fair: false }),
   {
     ...lockAccess,
     inspect: (lock) => lock.inspect(),
@@ -63,9 +71,7 @@ const semaphore: Group = group<Semaphore>('Semaphore', (redis) => redis.semaphor
   tryAcquire: (each) => each.tryAcquire(),
   acquire: (each, ending) => each.acquire({ ...WAIT, ...ending }),
   run: (each, ending) => each.run(task, { ...WAIT, ...ending }),
-  lend: (each, ending) => each.lend({ ...WAIT, ...ending }),
-  release: (each) => each.release(1),
-  extend: (each) => each.extend(1, '1m'),
+  acquireDetached: (each, ending) => each.acquireDetached({ ...WAIT, ...ending }),
   resize: (each) => each.resize(1),
   inspect: (each) => each.inspect(),
   clear: (each) => each.clear(),
@@ -74,18 +80,31 @@ const semaphore: Group = group<Semaphore>('Semaphore', (redis) => redis.semaphor
 const once: Group = group<Once<unknown>>('Once', (redis) => redis.once('a'), {
   run: (each, ending) => each.run('k', task, { ...WAIT, ...ending }),
   begin: (each) => each.begin('k'),
-  lend: (each, ending) => each.lend('k', { ...WAIT, ...ending }),
-  complete: (each) => each.complete('k', 1, 'done'),
-  extend: (each) => each.extend('k', 1, '1m'),
-  release: (each) => each.release('k', 1),
-  find: (each) => each.find('k'),
+  beginDetached: (each, ending) => each.beginDetached('k', { ...WAIT, ...ending }),
+  get: (each) => each.get('k'),
   inspect: (each) => each.inspect('k'),
   clear: (each) => each.clear('k'),
 })
 
+const leases: CallsOf<LeasesByToken> = {
+  release: (byToken) => byToken.release(1),
+  extend: (byToken) => byToken.extend(1, '1m'),
+}
+
+const byToken: readonly Group[] = [
+  group('LeasesByToken', (redis) => redis.lock('a').byToken, leases),
+  group('LeasesByToken', (redis) => redis.lock('a').shared.byToken, leases, 'of readers'),
+  group('LeasesByToken', (redis) => redis.semaphore('a', { limit: 1 }).byToken, leases, 'of permits'),
+  group('AttemptsByToken', (redis) => redis.once<unknown>('a').byToken, {
+    complete: (attempts) => attempts.complete('k', 1, 'done'),
+    extend: (attempts) => attempts.extend('k', 1, '1m'),
+    release: (attempts) => attempts.release('k', 1),
+  }),
+]
+
 const counts: CallsOf<RateLimit> = {
   take: (limit) => limit.take('a'),
-  peek: (limit) => limit.peek('a'),
+  get: (limit) => limit.get('a'),
   refund: (limit) => limit.refund('a'),
   release: (limit) => limit.release('a', 1),
   inspect: (limit) => limit.inspect('a'),
@@ -106,4 +125,4 @@ const rateLimits: readonly Group[] = [
   ),
 ]
 
-export const coordination: readonly Group[] = [...locks, barging, semaphore, once, ...rateLimits]
+export const coordination: readonly Group[] = [...locks, barging, semaphore, once, ...byToken, ...rateLimits]

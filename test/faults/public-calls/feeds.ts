@@ -12,8 +12,7 @@ const ofFeed: CallsOf<Feed<number>> = {
   get: (feed) => feed.get(['1']),
   remove: (feed) => feed.remove(['1']),
   claim: (feed, ending) => feed.claim({ ...WAIT, ...ending }),
-  findClaim: (feed) => feed.findClaim(1),
-  take: (feed, ending) => feed.take({ ...WAIT, ...ending }),
+  pop: (feed, ending) => feed.pop({ ...WAIT, ...ending }),
   subscriber: gives((feed) => feed.subscriber('ada')),
   moveDeadLetters: (feed) => feed.moveDeadLetters(feed),
   inspect: (feed) => feed.inspect(),
@@ -29,8 +28,7 @@ const ofPartitionedFeed: CallsOf<PartitionedFeed<number>> = {
   get: (feed) => feed.get(['0.1']),
   remove: (feed) => feed.remove(['0.1', '1.1']),
   claim: (feed, ending) => feed.claim({ ...WAIT, ...ending }),
-  findClaim: (feed) => feed.findClaim(1, 1),
-  take: (feed, ending) => feed.take({ ...WAIT, ...ending }),
+  pop: (feed, ending) => feed.pop({ ...WAIT, ...ending }),
   subscriber: gives((feed) => feed.subscriber('ada')),
   inspect: (feed) => feed.inspect(),
   clear: (feed) => feed.clear(),
@@ -38,35 +36,37 @@ const ofPartitionedFeed: CallsOf<PartitionedFeed<number>> = {
 
 const subscribers: readonly Group[] = [
   group<Subscriber<unknown>>('Subscriber', (redis) => redis.feed('a').subscriber('ada'), {
-    marker: (ada) => ada.marker(),
+    cursor: (ada) => ada.cursor(),
     read: goesOn((ada, ending) => ada.read({ ...ending })),
     page: (ada, ending) => ada.page({ ...WAIT, ...ending }),
-    advance: (ada) => ada.advance('1-1'),
+    commit: (ada) => ada.commit('1-1'),
     forget: (ada) => ada.forget(),
   }),
   group<PartitionedSubscriber<unknown>>(
     'PartitionedSubscriber',
-    (redis) => redis.partitionedFeed('a', { partitions: 2 }).subscriber('ada'),
+    (redis) => redis.feed('a', { partitions: 2 }).subscriber('ada'),
     {
-      marker: (ada) => ada.marker(),
+      cursor: (ada) => ada.cursor(),
       read: goesOn((ada, ending) => ada.read({ ...ending })),
       page: (ada, ending) => ada.page({ ...WAIT, ...ending }),
-      advance: (ada) => ada.advance('p2.1-1.1-1'),
+      commit: (ada) => ada.commit('p2.1-1.1-1'),
       forget: (ada) => ada.forget(),
     },
   ),
 ]
 
 const settling: readonly Group[] = [
-  group('SettlingClaims', (redis) => redis.feed('a').settle, {
+  group('ClaimsByToken', (redis) => redis.feed('a').byToken, {
+    get: (settle) => settle.get({ token: 1 }),
     ack: (settle) => settle.ack([{ token: 1 }, { token: 2 }]),
     release: (settle) => settle.release([{ token: 1 }, { token: 2 }]),
     extend: (settle) => settle.extend([{ token: 1 }, { token: 2 }], '1m'),
   }),
   group(
-    'SettlingClaims',
-    (redis) => redis.partitionedFeed('a', { partitions: 2 }).settle,
+    'ClaimsByToken',
+    (redis) => redis.feed('a', { partitions: 2 }).byToken,
     {
+      get: (settle) => settle.get({ partition: 1, token: 1 }),
       ack: (settle) =>
         settle.ack([
           { partition: 0, token: 1 },
@@ -93,14 +93,10 @@ const settling: readonly Group[] = [
 export const feeds: readonly Group[] = [
   group('Feed', (redis) => redis.feed<number>('a'), ofFeed),
   group('Feed', (redis) => redis.feed<number>('a', { maxClaims: 1 }).deadLetters, ofFeed, 'dead letters'),
+  group('PartitionedFeed', (redis) => redis.feed<number>('a', { partitions: 2 }), ofPartitionedFeed),
   group(
     'PartitionedFeed',
-    (redis) => redis.partitionedFeed<number>('a', { partitions: 2 }),
-    ofPartitionedFeed,
-  ),
-  group(
-    'PartitionedFeed',
-    (redis) => redis.partitionedFeed<number>('a', { partitions: 2, maxClaims: 1 }).deadLetters,
+    (redis) => redis.feed<number>('a', { partitions: 2, maxClaims: 1 }).deadLetters,
     ofPartitionedFeed,
     'dead letters',
   ),

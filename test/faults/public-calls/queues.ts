@@ -1,4 +1,4 @@
-import type { PartitionedQueue, Perilune, Queue, Recurring, SettlingByToken } from 'perilune'
+import type { PartitionedQueue, Perilune, Queue, Recurring, JobsByToken } from 'perilune'
 import { type CallsOf, type Group, gives, group } from './call.ts'
 
 type AnyQueue = Queue | PartitionedQueue
@@ -17,7 +17,7 @@ const ofQueue: CallsOf<AnyQueue> = {
   enqueue: (queue) => queue.enqueue('tidy', 1),
   enqueueMany: (queue) => queue.enqueueMany(JOBS),
   claim: (queue, ending) => queue.claim({ ...WAIT, ...ending }),
-  lend: (queue, ending) => queue.lend({ ...WAIT, ...ending }),
+  claimDetached: (queue, ending) => queue.claimDetached({ ...WAIT, ...ending }),
   work: gives((queue) => queue.work(() => undefined)),
   inspect: (queue) => queue.inspect(),
   events: (queue, ending) => queue.events({ ...ending }),
@@ -27,10 +27,10 @@ const ofQueue: CallsOf<AnyQueue> = {
 }
 
 const ofJobs: CallsOf<Queue['jobs']> = {
-  find: (jobs) => jobs.find('a'),
-  findMany: (jobs) => jobs.findMany(['a', 'b']),
-  findEach: (jobs) => jobs.findEach(['a']),
-  findPage: (jobs) => jobs.findPage(['a', 'b']),
+  get: (jobs) => jobs.get('a'),
+  getMany: (jobs) => jobs.getMany(['a', 'b']),
+  getEach: (jobs) => jobs.getEach(['a']),
+  getPage: (jobs) => jobs.getPage(['a', 'b']),
   history: (jobs) => jobs.history('a'),
   waitForResult: (jobs, ending) => jobs.waitForResult('a', { ...WAIT, ...ending }),
   log: (jobs) => jobs.log('a', 'line'),
@@ -43,16 +43,19 @@ const ofJobs: CallsOf<Queue['jobs']> = {
   untrack: (jobs) => jobs.untrack('a'),
   tracked: (jobs) => jobs.tracked(),
   cancel: (jobs) => jobs.cancel(['a', 'b']),
-  parents: (jobs) => jobs.parents('a'),
-  parentsPage: (jobs) => jobs.parentsPage('a'),
-  addParents: (jobs) => jobs.addParents('a', ['b']),
-  removeParents: (jobs) => jobs.removeParents('a', ['b']),
+  dependencies: (jobs) => jobs.dependencies('a'),
+  dependenciesPage: (jobs) => jobs.dependenciesPage('a'),
+  addDependencies: (jobs) => jobs.addDependencies('a', ['b']),
+  removeDependencies: (jobs) => jobs.removeDependencies('a', ['b']),
   requeue: (jobs) => jobs.requeue(['a', 'b']),
   reprioritize: (jobs) => jobs.reprioritize(['a', 'b'], 1),
-  failures: (jobs) => jobs.failures(),
-  requeueFailed: (jobs) => jobs.requeueFailed('Error'),
-  dropFailed: (jobs) => jobs.dropFailed('Error'),
   partitionsOf: (jobs) => jobs.partitionsOf(['a']),
+}
+
+const ofDead: CallsOf<Queue['dead']> = {
+  list: (dead) => dead.list(),
+  requeue: (dead) => dead.requeue('Error'),
+  drop: (dead) => dead.drop('Error'),
 }
 
 const ofSettings: CallsOf<Queue['settings']> = {
@@ -66,11 +69,12 @@ const ofSettings: CallsOf<Queue['settings']> = {
   inspectAll: (settings) => settings.inspectAll(),
 }
 
-const ofSettling: CallsOf<SettlingByToken> = {
+const ofSettling: CallsOf<JobsByToken> = {
   ack: (settle) => settle.ack(LEASES),
-  advance: (settle) => settle.advance([{ id: 'a', token: 1, next: { name: 'sort', payload: 1 } }]),
+  ackAndEnqueue: (settle) =>
+    settle.ackAndEnqueue([{ id: 'a', token: 1, next: { name: 'sort', payload: 1 } }]),
   retry: (settle) => settle.retry(LEASES),
-  bury: (settle) => settle.bury(LEASES),
+  fail: (settle) => settle.fail(LEASES),
   release: (settle) => settle.release(LEASES),
   extend: (settle) => settle.extend(LEASES),
   progress: (settle) => settle.progress(LEASES[0], 1),
@@ -80,19 +84,21 @@ const ofSettling: CallsOf<SettlingByToken> = {
 const ofRecurring: CallsOf<Recurring> = {
   set: (recurring) => recurring.set('a', EVERY),
   remove: (recurring) => recurring.remove('a'),
-  find: (recurring) => recurring.find('a'),
+  get: (recurring) => recurring.get('a'),
   list: (recurring) => recurring.list(),
 }
 
 export const queues: readonly Group[] = [
   group<AnyQueue>('Queue', (redis) => redis.queue('a'), ofQueue),
   group('Jobs', (redis) => redis.queue('a').jobs, ofJobs),
+  group('DeadJobs', (redis) => redis.queue('a').dead, ofDead),
   group('Settings', (redis) => redis.queue('a').settings, ofSettings),
-  group('SettlingByToken', (redis) => redis.queue('a').settle, ofSettling),
+  group('JobsByToken', (redis) => redis.queue('a').byToken, ofSettling),
   group('Recurring', (redis) => redis.queue('a').recurring, ofRecurring),
   group<AnyQueue>('PartitionedQueue', inPartitions, ofQueue),
   group('Jobs', (redis) => inPartitions(redis).jobs, ofJobs, 'in partitions'),
+  group('DeadJobs', (redis) => inPartitions(redis).dead, ofDead, 'in partitions'),
   group('Settings', (redis) => inPartitions(redis).settings, ofSettings, 'in partitions'),
-  group('SettlingByToken', (redis) => inPartitions(redis).settle, ofSettling, 'in partitions'),
+  group('JobsByToken', (redis) => inPartitions(redis).byToken, ofSettling, 'in partitions'),
   group('Recurring', (redis) => inPartitions(redis).recurring, ofRecurring, 'in partitions'),
 ]

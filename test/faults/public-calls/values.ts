@@ -8,8 +8,9 @@ import type {
   CollectionSet,
   CollectionSortedSet,
   Counters,
-  DerivedCounters,
-  DurableCounters,
+  RowCounters,
+  LoadsByToken,
+  OutboxCounters,
   Perilune,
 } from 'perilune'
 import { type SqliteDatabase, sqlite, sqliteEvents, sqliteOutbox } from 'perilune/sqlite'
@@ -27,25 +28,24 @@ const ofCache: CallsOf<Cache<number>> = {
   serve: gives((cache) => cache.serve('k', load, () => undefined)),
   getMany: gives((cache, ending) => cache.getMany(['k', 'l'], loadMany, { ...ending })),
   set: (cache) => cache.set('k', 1),
-  find: (cache) => cache.find('k'),
+  getEntry: (cache) => cache.getEntry('k'),
   invalidate: (cache) => cache.invalidate(['k', 'l']),
-  lend: (cache, ending) => cache.lend('k', { wait: '100ms', ...ending }),
-  complete: (cache) => cache.complete('k', LOAD, 1),
-  extend: (cache) => cache.extend('k', LOAD, '1m'),
-  fail: (cache) => cache.fail('k', LOAD),
+  loadDetached: (cache, ending) => cache.loadDetached('k', { wait: '100ms', ...ending }),
   clear: (cache) => cache.clear(),
-  inspectLevel: gives((cache) => cache.inspectLevel()),
+  inspectL1: gives((cache) => cache.inspectL1()),
   inspect: (cache) => cache.inspect('k'),
 }
 
+const ofLoads: CallsOf<LoadsByToken<number>> = {
+  complete: (loads) => loads.complete('k', LOAD, 1),
+  extend: (loads) => loads.extend('k', LOAD, '1m'),
+  fail: (loads) => loads.fail('k', LOAD),
+}
+
 const caches: readonly Group[] = [
+  group('LoadsByToken', (redis) => redis.cache<number>('a').byToken, ofLoads),
   group('Cache', (redis) => redis.cache<number>('a'), ofCache),
-  group(
-    'Cache',
-    (redis) => redis.cache<number>('a', { inProcess: { count: 10 } }),
-    ofCache,
-    'in the process',
-  ),
+  group('Cache', (redis) => redis.cache<number>('a', { l1: { count: 10 } }), ofCache, 'in the process'),
 ]
 
 const collections: readonly Group[] = [
@@ -103,16 +103,16 @@ const TARGET = { table: 'items', id: 'id', value: 'votes' } as const
 const OUTBOX = database()
 
 const stored = (redis: Perilune): Counters => redis.counters('a', { sink: sqlite(database(), TARGET) })
-const derived = (redis: Perilune): DerivedCounters =>
+const derived = (redis: Perilune): RowCounters =>
   redis.counters('a', { events: sqliteEvents(database(), { table: 'votes', id: 'item', target: TARGET }) })
-const durable = (redis: Perilune): DurableCounters<SqliteDatabase> =>
+const durable = (redis: Perilune): OutboxCounters<SqliteDatabase> =>
   redis.counters('a', { outbox: sqliteOutbox(OUTBOX, TARGET) })
 
 const ofShown = {
   // The database answers without Redis.
   prepare: gives((counters) => counters.prepare()),
   // Without Redis nothing is shown.
-  note: gives((counters) => counters.note(1)),
+  optimisticAdd: gives((counters) => counters.optimisticAdd(1)),
   get: (counters) => counters.get(1),
   getMany: (counters) => counters.getMany([1, 2]),
   flush: (counters, ending) => counters.flush({ ...ending }),
@@ -122,7 +122,7 @@ const ofShown = {
   inspect: (counters) => counters.inspect(),
   clear: (counters) => counters.clear(),
   reconcile: (counters) => counters.reconcile([1]),
-} satisfies CallsOf<DerivedCounters>
+} satisfies CallsOf<RowCounters>
 
 const counters: readonly Group[] = [
   group<Counters>('Counters', stored, {
@@ -138,8 +138,8 @@ const counters: readonly Group[] = [
     inspect: (each) => each.inspect(),
     clear: (each) => each.clear(),
   }),
-  group<DerivedCounters>('DerivedCounters', derived, ofShown),
-  group<DurableCounters<SqliteDatabase>>('DurableCounters', durable, {
+  group<RowCounters>('RowCounters', derived, ofShown),
+  group<OutboxCounters<SqliteDatabase>>('OutboxCounters', durable, {
     ...ofShown,
     add: gives(async (each) => {
       await each.prepare()

@@ -15,13 +15,13 @@ function steps({ redis, name }: Place): readonly Step[] {
     ['suggest', 'serves', () => suggest('love')],
     ['find', 'serves', () => index.suggest('love', { limit: 3 })],
     ['add', 'refuses', () => index.addMany(entries(90))],
-    ['add', 'refuses', () => index.add('brief', { expireAfter: '1ms' })],
+    ['add', 'refuses', () => index.add('brief', { ttl: '1ms' })],
     [
       'reap',
       'unasked',
       async () => {
         await index.addMany(
-          Array.from({ length: 400 }, (_, at) => ({ text: `b${at}`, score: 9, expireAfter: '1s' as const })),
+          Array.from({ length: 400 }, (_, at) => ({ text: `b${at}`, score: 9, ttl: '1s' as const })),
         )
         await index.add('bee')
         // Additions take what has expired before, too.

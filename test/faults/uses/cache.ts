@@ -22,16 +22,16 @@ async function hold(cache: Cache<string>, key: string): Promise<Held> {
 
 /** A value that somebody stored who has no level. */
 async function holdInLevel({ redis, name }: Place): Promise<void> {
-  const cache = redis.cache<string>(`${name}-held`, { inProcess: { count: 10 } })
+  const cache = redis.cache<string>(`${name}-held`, { l1: { count: 10 } })
   await reaches(async () => {
     await cache.get('a', () => 'again')
-    return cache.inspectLevel()?.count === 1
+    return cache.inspectL1()?.count === 1
   })
 }
 
 function steps(place: Place): readonly Step[] {
   const { redis, name } = place
-  const cache = redis.cache<string>(name, { lease: '2s', freshFor: '1h' })
+  const cache = redis.cache<string>(name, { lease: '2s', ttl: '1h' })
   let held: Held | undefined
   let endsAtMs = 0
   const leaseEnd = async (): Promise<number> => (await cache.inspect('a')).load?.expiresAtMs ?? 0

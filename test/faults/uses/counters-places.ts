@@ -1,19 +1,19 @@
 // Counters over databases of their own, which are past all faults.
 
 import Database from 'libsql'
-import type { Counters, DerivedCounters, Duration, EventSource } from 'perilune'
+import type { Counters, RowCounters, Duration, EventSource } from 'perilune'
 import { sqlite, sqliteEvents } from 'perilune/sqlite'
 import type { Place } from './use.ts'
 
 const ITEMS = 'CREATE TABLE items (id TEXT PRIMARY KEY, value INTEGER NOT NULL)'
 const VOTES = 'CREATE TABLE votes (id INTEGER PRIMARY KEY AUTOINCREMENT, item TEXT)'
 
-export function openCounters({ redis, name }: Place, settleFor: Duration = '0s'): Counters {
+export function openCounters({ redis, name }: Place, fsyncGrace: Duration = '0s'): Counters {
   const database = new Database(':memory:')
   database.exec(ITEMS)
   return redis.counters(name, {
     sink: sqlite(database, { table: 'items' }),
-    settleFor,
+    fsyncGrace,
     retention: '1h',
   })
 }
@@ -21,7 +21,7 @@ export function openCounters({ redis, name }: Place, settleFor: Duration = '0s')
 export interface Rows {
   readonly database: Database.Database
   readonly events: EventSource
-  readonly votes: DerivedCounters
+  readonly votes: RowCounters
   /** What the database calls them. */
   readonly sqlName: string
 }

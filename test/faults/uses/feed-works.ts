@@ -32,7 +32,7 @@ function moveClock({ driver, namespace, name }: Place, ms: number): Promise<void
 function full(what: string, [commands, elements]: Bounds, call: Call): Work {
   const prepare: Work['prepare'] = async (place, size) => {
     const feed = feedOf(place)
-    await fill(feed, size, [{ expireAfter: '2h' }, { expireAfter: '1h' }, { expireAfter: '1h' }])
+    await fill(feed, size, [{ ttl: '2h' }, { ttl: '1h' }, { ttl: '1h' }])
     // So that the calls of this process that come first are over.
     await call(feed)
     return async () => call(feed)
@@ -77,7 +77,7 @@ function followed(what: string, [commands, elements]: Bounds, call: Call): Work 
     const feed = feedOf(place)
     await feed.append('first')
     const names = Array.from({ length: Math.min(size, MOST_SUBSCRIBERS) }, (_, n) => `reader ${n}`)
-    await Promise.all(names.map((each) => feed.subscriber(each, { protect: true }).marker()))
+    await Promise.all(names.map((each) => feed.subscriber(each, { protect: true }).cursor()))
     return async () => call(feed)
   }
   return { what, commands, elements, prepare }
@@ -85,11 +85,11 @@ function followed(what: string, [commands, elements]: Bounds, call: Call): Work 
 
 const advance = async (feed: Feed<string>): Promise<unknown> => {
   const { next } = await feed.read({ limit: 1 })
-  return feed.subscriber('reader 7', { protect: true }).advance(next)
+  return feed.subscriber('reader 7', { protect: true }).commit(next)
 }
 
 export const feedWorks: readonly Work[] = [
-  full('an append', [16, 120], (feed) => feed.append('one more', { expireAfter: '1h' })),
+  full('an append', [16, 120], (feed) => feed.append('one more', { ttl: '1h' })),
   full('a page of twenty from the start', [8, 400], (feed) => feed.read({ limit: 20 })),
   full('a page of twenty at the end', [8, 100], (feed) => feed.read({ limit: 20, after: 'end' })),
   full('a page of twenty without claimed messages', [12, 700], (feed) =>
@@ -97,11 +97,11 @@ export const feedWorks: readonly Work[] = [
   ),
   full('a claim of twenty', [30, 1500], (feed) => feed.claim({ limit: 20, lease: '1h' })),
   full('an inspection', [24, 200], (feed) => feed.inspect()),
-  afterSilence('an append where all has expired', [700, 9000], [{ expireAfter: '1h' }], (feed) =>
+  afterSilence('an append where all has expired', [700, 9000], [{ ttl: '1h' }], (feed) =>
     feed.append('after the silence'),
   ),
   afterSilence('an append where all is due', [700, 9000], [{ delay: '1h' }], (feed) => feed.append('late')),
-  afterSilence('a claim where all has expired', [900, 9000], [{ expireAfter: '1h' }], (feed) =>
+  afterSilence('a claim where all has expired', [900, 9000], [{ ttl: '1h' }], (feed) =>
     feed.claim({ limit: 20 }),
   ),
   afterSilence('an inspection where all is due', [5000, 40_000], [{ delay: '1h' }], (feed) => feed.inspect()),

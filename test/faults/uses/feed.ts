@@ -16,7 +16,7 @@ function contentSteps({ redis, name }: Place): readonly Step[] {
   const feed = redis.feed<number>(name, { origin: 'me' })
   const mixed = [
     { body: 1, idempotencyKey: 'k' },
-    { body: 2, expireAfter: '2h' },
+    { body: 2, ttl: '2h' },
     { body: 3, delay: '1h' },
   ] as const
   const hear = async (): Promise<number[]> => {
@@ -54,16 +54,20 @@ function contentSteps({ redis, name }: Place): readonly Step[] {
 }
 
 function claimSteps({ redis, name }: Place): readonly Step[] {
-  const feed = redis.feed<number>(`${name} worked`, { maxClaims: 1, keep: 20 })
-  const written = redis.feed<string>(`${name} worked`, { codec: jsonText, keep: 20 })
-  const bodies = [1, 2, 3, 4].map((body) => ({ body, expireAfter: '1h' }) as const)
+  const feed = redis.feed<number>(`${name} worked`, { maxClaims: 1, retention: 20 })
+  const written = redis.feed<string>(`${name} worked`, { codec: jsonText, retention: 20 })
+  const bodies = [1, 2, 3, 4].map((body) => ({ body, ttl: '1h' }) as const)
   let claim: Claim<number> | null = null
   let other: Claim<number> | null = null
   const idOf = (at: number): string[] => [claim?.messages[at]?.id ?? '']
   return [
     ['append', 'refuses', async () => void (await feed.appendMany(bodies))],
     ['claim', 'refuses', async () => bodiesOf((claim = await feed.claim({ limit: 3 }))?.messages)],
-    ['claimed', 'serves', async () => bodiesOf((await feed.findClaim(claim?.token ?? 1))?.messages)],
+    [
+      'claimed',
+      'serves',
+      async () => bodiesOf((await feed.byToken.get({ token: claim?.token ?? 1 }))?.messages),
+    ],
     ['extend', 'serves', async () => claim?.extend('1m', { grace: '4h' })],
     ['ack', 'serves', async () => claim?.ack(idOf(0))],
     ['release', 'serves', async () => claim?.release(idOf(1))],
@@ -71,14 +75,14 @@ function claimSteps({ redis, name }: Place): readonly Step[] {
     ['remove', 'serves', async () => (await feed.remove(idOf(2))).held.length],
     ['read', 'serves', async () => bodiesOf((await feed.read({ includeClaimed: false })).messages)],
     ['ack', 'serves', async () => claim?.ack()],
-    ['ack', 'serves', async () => feed.settle.ack([{ token: 1 }])],
+    ['ack', 'serves', async () => feed.byToken.ack([{ token: 1 }])],
     ['claim', 'refuses', async () => bodiesOf((other = await feed.claim({ limit: 3 }))?.messages)],
     ['release', 'serves', async () => other?.release()],
     ['claim', 'refuses', async () => bodiesOf((await feed.claim({ limit: 3 }))?.messages)],
     ['read', 'serves', async () => bodiesOf((await feed.deadLetters.read()).messages)],
     ['inspect', 'serves', async () => (await feed.inspect()).deadLetters],
     ['append', 'refuses', async () => void (await written.appendMany([{ body: 'no JSON' }, { body: '5' }]))],
-    ['bury', 'unasked', async () => bodiesOf((await feed.claim())?.messages)],
+    ['fail', 'unasked', async () => bodiesOf((await feed.claim())?.messages)],
     ['read', 'serves', async () => (await feed.deadLetters.read()).undecodable.length],
     ['clear', 'serves', async () => void (await feed.clear())],
   ]
@@ -90,8 +94,8 @@ function subscriberSteps({ redis, name }: Place): readonly Step[] {
   const marker = async (): Promise<string | null> => (await feed.read({ limit: 1 })).next
   return [
     ['append', 'refuses', async () => void (await feed.appendMany([{ body: 1 }, { body: 2 }]))],
-    ['subscribe', 'refuses', async () => void (await ada.marker())],
-    ['advance', 'refuses', async () => void (await ada.advance(await marker()))],
+    ['subscribe', 'refuses', async () => void (await ada.cursor())],
+    ['advance', 'refuses', async () => void (await ada.commit(await marker()))],
     // A subscriber is stored again whenever it reads.
     ['subscribe', 'refuses', async () => bodiesOf((await ada.page()).messages)],
     // Whether there was somebody to forget, a repetition cannot know.

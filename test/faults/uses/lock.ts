@@ -35,7 +35,7 @@ async function seen(lock: Lock): Promise<unknown> {
 
 function aloneSteps({ redis, name }: Place): readonly Step[] {
   const lock = redis.lock(name)
-  const barging = redis.lock(name, { order: 'barging' })
+  const barging = redis.lock(name, { fair: false })
   const aborter = new AbortController()
   const { signal } = aborter
   const [next, gone, passing]: [Waiter, Waiter, Waiter] = [{}, {}, {}]
@@ -59,7 +59,7 @@ function aloneSteps({ redis, name }: Place): readonly Step[] {
     ['acquire', 'refuses', () => stand(passing, lock, 1, barging.acquire(PATIENT))],
     ['release', 'unasked', () => handOver(passing)],
     ['release', 'serves', async () => lease?.release()],
-    ['release', 'serves', () => notKnownOf(lock.release(1))],
+    ['release', 'serves', () => notKnownOf(lock.byToken.release(1))],
     ['inspect', 'serves', () => seen(lock)],
   ]
 }

@@ -23,8 +23,8 @@ function steps({ redis, name }: Place): readonly Step[] {
     ['complete', 'serves', async () => void (await attempt?.complete('done'))],
     ['begin', 'serves', async () => ({ ...(await once.begin('a', { fingerprint: 'f' })), token: 0 })],
     ['begin', 'serves', async () => (await once.begin('a', { fingerprint: 'g' })).status],
-    ['find', 'serves', async () => (await once.find('a'))?.result],
-    ['complete', 'serves', () => notKnownOf(once.complete('a', 1, 'stale'))],
+    ['find', 'serves', async () => (await once.get('a'))?.result],
+    ['complete', 'serves', () => notKnownOf(once.byToken.complete('a', 1, 'stale'))],
     [
       'begin',
       'refuses',
@@ -47,12 +47,12 @@ function steps({ redis, name }: Place): readonly Step[] {
         return Promise.all([running, waiting])
       },
     ],
-    ['begin', 'refuses', async () => (await once.lend('left', { id: 'left' })).status],
+    ['begin', 'refuses', async () => (await once.beginDetached('left', { id: 'left' })).status],
     ['abandon', 'serves', () => leave({ redis, name })],
     ['inspect', 'serves', async () => (await once.inspect('left')).state],
     // Whether there was something to forget, a repetition cannot know.
     ['clear', 'serves', async () => void (await once.clear('b'))],
-    ['find', 'serves', async () => once.find('b')],
+    ['find', 'serves', async () => once.get('b')],
   ]
 }
 

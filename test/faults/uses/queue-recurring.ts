@@ -36,7 +36,7 @@ async function spawnTwice(queue: Queue<Record<string, number>>): Promise<number>
   await queue.recurring.set('twice', { ...FOREVER, every: '1s', limit: 2 })
   await reaches(async () => {
     for (const { id } of await queue.claim({ limit: 2, lease: '1h' })) ids.add(id)
-    return (await queue.recurring.find('twice'))?.nextAtMs === null
+    return (await queue.recurring.get('twice'))?.nextAtMs === null
   })
   return (await queue.settings.inspect()).enqueued
 }

@@ -48,7 +48,7 @@ async function buryAll(queue: Queue<Jobs>, size: number, kindOf: (n: number) => 
   const claimed = await claimAll(queue, size)
   for (let from = 0; from < size; from += THOUSAND) {
     const jobs = claimed.slice(from, from + THOUSAND)
-    await Promise.all(jobs.map((job, at) => job.bury({ kind: kindOf(from + at), message: 'it is dead' })))
+    await Promise.all(jobs.map((job, at) => job.fail({ kind: kindOf(from + at), message: 'it is dead' })))
   }
 }
 
@@ -82,8 +82,8 @@ const grouped: Fill = (queue, _, size) =>
 /** All wait for the one job that is claimed. */
 const waitedFor: Fill = async (queue, _, size) => {
   const { jobs } = await queue.jobs.list('claimed')
-  const parents = jobs.map(({ id }) => id)
-  await enqueue(queue, size, (n) => ({ id: `job ${n}`, parents }))
+  const dependencies = jobs.map(({ id }) => id)
+  await enqueue(queue, size, (n) => ({ id: `job ${n}`, dependsOn: dependencies }))
 }
 
 const lost: Fill = async (queue, place, size) => {
@@ -119,7 +119,7 @@ const deadOfMuch: Fill = (queue, _, size) => buryAll(queue, Math.min(size, MOST_
 
 /** All have ended and are kept, until from now on ten are. */
 const doneAndKept: Fill = async (queue, _, size) => {
-  await queue.settings.set({ keep: { count: size } })
+  await queue.settings.set({ retention: { count: size } })
   await enqueue(queue, size)
   const jobs = await claimAll(queue, size)
   for (let from = 0; from < size; from += THOUSAND) {
@@ -127,7 +127,7 @@ const doneAndKept: Fill = async (queue, _, size) => {
   }
   const { done } = await queue.settings.inspect()
   if (done !== size) throw new Error(`of ${size} jobs that are done ${done} are kept`)
-  await queue.settings.set({ keep: { count: 10 } })
+  await queue.settings.set({ retention: { count: 10 } })
 }
 
 /** What is left of jobs that were cancelled where they stood: their places in the list. */
@@ -235,17 +235,19 @@ export const queueWorks: readonly Work[] = [
     LOOKING_FOR_CALLS,
   ),
   work('an ack that many wait for', [900, 4000], waitedFor, (_queue, job) => job.ack('done')),
-  work('a burial that many wait for', [1600, 9000], waitedFor, (_queue, job) => job.bury()),
-  work('another parent', [30, 300], waitedFor, (queue) => queue.jobs.addParents('job 7', ['job 6'])),
-  work('an advance', [30, 300], claimed, (_queue, job) => job.advance({ name: 'work', payload: 'next' })),
+  work('a burial that many wait for', [1600, 9000], waitedFor, (_queue, job) => job.fail()),
+  work('another dependency', [30, 300], waitedFor, (queue) => queue.jobs.addDependencies('job 7', ['job 6'])),
+  work('an advance', [30, 300], claimed, (_queue, job) =>
+    job.ackAndEnqueue({ name: 'work', payload: 'next' }),
+  ),
   work('an extension', ONE, claimed, (_queue, job) => job.extend('1h')),
   work('a retry', TRIED, scheduled, (_queue, job) => job.retry({ delay: '1h' })),
-  work('a burial', [30, 160], dead, (_queue, job) => job.bury({ kind: 'odd' })),
+  work('a burial', [30, 160], dead, (_queue, job) => job.fail({ kind: 'odd' })),
   work('a cancellation', [20, 120], scheduled, (queue) => queue.jobs.cancel(['job 7'])),
   work('a cancellation in a group', [30, 120], grouped, (queue) => queue.jobs.cancel(['job 7'])),
   work('a requeue', [20, 140], scheduled, (queue) => queue.jobs.requeue(['job 7'])),
   work('another priority', [20, 120], prioritized, (queue) => queue.jobs.reprioritize(['job 7'], 70)),
-  work('a look at one job', ONE, prioritized, (queue) => queue.jobs.find('job 7')),
+  work('a look at one job', ONE, prioritized, (queue) => queue.jobs.get('job 7')),
   work('a page of fifty', [70, 1200], scheduled, (queue) => queue.jobs.list('scheduled', { after: '500' })),
   work(
     'a page of fifty dead of one kind',
@@ -254,20 +256,20 @@ export const queueWorks: readonly Work[] = [
     (queue, job) => queue.jobs.list('dead', { kind: 'odd', after: job.number }),
     LOOKING_FOR_PLACE,
   ),
-  work('what jobs are dead of', [8, 2400], deadOfMuch, (queue) => queue.jobs.failures(), 100),
+  work('what jobs are dead of', [8, 2400], deadOfMuch, (queue) => queue.dead.list(), 100),
   work('a search', [140, 2000], scheduled, (queue) => queue.jobs.search({ name: 'work' }), 400),
   work(
     'all that are dead of one kind',
     [2300, 20_000],
     dead,
-    (queue) => queue.jobs.requeueFailed('odd'),
+    (queue) => queue.dead.requeue('odd'),
     LOOKING_FOR_PLACE,
   ),
   work(
     'dropping all that are dead of one kind',
     [2100, 20_000],
     dead,
-    (queue) => queue.jobs.dropFailed('odd'),
+    (queue) => queue.dead.drop('odd'),
     LOOKING_FOR_PLACE,
   ),
   work('a claim where many recurring jobs are due', [1100, 6500], recurringDue, claim(20)),
@@ -279,7 +281,7 @@ export const queueWorks: readonly Work[] = [
     queue.recurring.set('one more', { name: 'work', payload: 'again', cron: '0 * * * *' }),
   ),
   work('removing a recurring job', ONE, recurring, (queue) => queue.recurring.remove('often 7')),
-  work('a look at one recurring job', ONE, recurring, (queue) => queue.recurring.find('often 7')),
+  work('a look at one recurring job', ONE, recurring, (queue) => queue.recurring.get('often 7')),
   work('a page of fifty recurring jobs', [70, 1900], recurring, (queue) =>
     queue.recurring.list({ after: '500' }),
   ),

@@ -1,5 +1,5 @@
 import type { ClaimedJob, NewJob, Queue } from 'perilune'
-import { outboxSteps, parentSteps } from './queue-parents.ts'
+import { outboxSteps, dependencySteps } from './queue-dependencies.ts'
 import { recurringSteps } from './queue-recurring.ts'
 import { queueWorks } from './queue-works.ts'
 import { spreadQueueSteps } from './spread.ts'
@@ -19,7 +19,7 @@ function steps(place: Place): readonly Step[] {
     ...sightSteps(place),
     ...settingSteps(place),
     ...workerSteps(place),
-    ...parentSteps(place),
+    ...dependencySteps(place),
     ...outboxSteps(place),
     ...recurringSteps(place),
     ...spreadQueueSteps(place),
@@ -30,7 +30,7 @@ function steps(place: Place): readonly Step[] {
 async function seen(queue: Queue<Jobs>): Promise<number[]> {
   const told = await queue.settings.inspect()
   const states = [told.ready, told.scheduled, told.claimed, told.dead, told.done]
-  return [...states, told.enqueued, told.acked, told.retried, told.buried, told.reclaimed, told.cancelled]
+  return [...states, told.enqueued, told.acked, told.retried, told.failed, told.reclaimed, told.cancelled]
 }
 
 const namesOf = (jobs: readonly { name: string }[]): string[] => jobs.map(({ name }) => name)
@@ -38,7 +38,7 @@ const namesOf = (jobs: readonly { name: string }[]): string[] => jobs.map(({ nam
 /** What the statistics of the day say of how often: the same, however often a call was sent. */
 async function countedBy(queue: Queue<Jobs>): Promise<number[]> {
   const { total } = await queue.stats({ by: 'day' })
-  const { enqueued, acked, retried, buried, reclaimed, cancelled, wait, run } = total
+  const { enqueued, acked, retried, failed: buried, reclaimed, cancelled, wait, run } = total
   return [enqueued, acked, retried, buried, reclaimed, cancelled, wait.count, run.count]
 }
 
@@ -61,7 +61,7 @@ function enqueueSteps({ redis, name }: Place): readonly Step[] {
     ['enqueue', 'refuses', () => duplicates(mixed)],
     ['enqueue', 'refuses', async () => (await queue.enqueue('only', 5, { unique: 'key' })).duplicate],
     ['enqueue', 'refuses', async () => (await queue.enqueue('other', 6, replacing)).id.length > 0],
-    ['find', 'serves', async () => namesOf(await queue.jobs.findMany(['later', 'only', 'unknown']))],
+    ['find', 'serves', async () => namesOf(await queue.jobs.getMany(['later', 'only', 'unknown']))],
     ['list', 'serves', async () => namesOf((await queue.jobs.list('ready')).jobs)],
     ['list', 'serves', async () => namesOf((await queue.jobs.list('grouped')).jobs)],
     ['search', 'serves', async () => namesOf((await queue.jobs.search({ name: 'only' })).jobs)],
@@ -87,7 +87,7 @@ function plainSteps({ redis, name }: Place): readonly Step[] {
     return namesOf(claimed)
   }
   const ack = (): Promise<unknown> =>
-    fresh().settle.ack(claimed.slice(1).map(({ id, token }) => ({ id, token })))
+    fresh().byToken.ack(claimed.slice(1).map(({ id, token }) => ({ id, token })))
   const plain = [1, 2, 3].map((payload) => ({ name: 'plain', payload }))
   return [
     ['enqueue-alike', 'refuses', async () => void (await queue.enqueueMany(plain))],
@@ -110,7 +110,7 @@ function attemptSteps({ redis, name }: Place): readonly Step[] {
     { name: 'retry', payload: 2, backoff: { kind: 'fixed', base: HOUR } },
     { name: 'again', payload: 3 },
     { name: 'last', payload: 4, ...once },
-    { name: 'bury', payload: 5 },
+    { name: 'fail', payload: 5 },
     { name: 'stop', payload: 6, id: 'stop' },
   ]
   let claimed: ClaimedJob<number>[] = []
@@ -120,7 +120,7 @@ function attemptSteps({ redis, name }: Place): readonly Step[] {
     return claimed.map(({ name: of, attempt }) => [of, attempt])
   }
   return [
-    ['configure', 'refuses', () => queue.settings.set({ keep: { count: 1 } })],
+    ['configure', 'refuses', () => queue.settings.set({ retention: { count: 1 } })],
     ['enqueue', 'refuses', async () => void (await queue.enqueueMany(jobs))],
     ['ack-and-claim', 'serves', () => claim(6)],
     ['extend', 'serves', () => job(0).extend('2h')],
@@ -128,16 +128,16 @@ function attemptSteps({ redis, name }: Place): readonly Step[] {
     ['retry', 'serves', () => job(1).retry({ kind: 'odd' })],
     ['retry', 'serves', () => job(2).retry({ kind: 'odd', delay: '0ms' })],
     ['retry', 'serves', () => job(3).retry({ kind: 'odd' })],
-    ['bury', 'serves', () => job(4).bury({ kind: 'odd', message: 'no such user' })],
+    ['fail', 'serves', () => job(4).fail({ kind: 'odd', message: 'no such user' })],
     ['cancel', 'refuses', () => queue.jobs.cancel(['stop'])],
     ['extend', 'serves', () => errorOf(job(5).extend(HOUR))],
     ['inspect', 'serves', () => seen(queue)],
     ['stats', 'serves', () => countedBy(queue)],
-    ['failures', 'serves', async () => (await queue.jobs.failures()).map(({ count }) => count)],
-    ['find', 'serves', async () => (await queue.jobs.findMany(['stop'])).map(({ state }) => state)],
+    ['failures', 'serves', async () => (await queue.dead.list()).map(({ count }) => count)],
+    ['find', 'serves', async () => (await queue.jobs.getMany(['stop'])).map(({ state }) => state)],
     ['list', 'serves', async () => (await queue.jobs.list('done')).jobs.map(({ result }) => result)],
     ['list-failed', 'serves', async () => namesOf((await queue.jobs.list('dead', { kind: 'odd' })).jobs)],
-    ['requeue-failed', 'serves', async () => void (await queue.jobs.requeueFailed('odd'))],
+    ['requeue-failed', 'serves', async () => void (await queue.dead.requeue('odd'))],
     ['ack-and-claim', 'serves', () => claim(9)],
     ['ack-and-claim', 'serves', () => Promise.all(claimed.map((each) => each.ack()))],
     ['inspect', 'serves', () => seen(queue)],
@@ -183,7 +183,7 @@ function lostSteps({ redis, name }: Place): readonly Step[] {
     ['ack-and-claim', 'unasked', lose],
     ['ack-and-claim', 'serves', async () => namesOf(await queue.claim({ limit: 2, lease: HOUR }))],
     ['inspect', 'serves', () => seen(queue)],
-    ['requeue-failed', 'serves', async () => void (await queue.jobs.dropFailed('lost'))],
+    ['requeue-failed', 'serves', async () => void (await queue.dead.drop('lost'))],
     ['inspect', 'serves', () => seen(queue)],
   ]
 }
@@ -192,7 +192,7 @@ function lostSteps({ redis, name }: Place): readonly Step[] {
 function sightSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Jobs>(`${name} seen`)
   const jobs: NewJob<Jobs>[] = [
-    { name: 'seen', payload: 1, id: 'seen', tags: ['red'], keepResult: HOUR },
+    { name: 'seen', payload: 1, id: 'seen', tags: ['red'], resultTtl: HOUR },
     { name: 'other', payload: 2, id: 'other', tags: ['blue', 'red'] },
   ]
   let claimed: ClaimedJob<number>[] = []
@@ -203,7 +203,7 @@ function sightSteps({ redis, name }: Place): readonly Step[] {
   const happened = async (): Promise<string[]> =>
     ((await queue.jobs.history('other'))?.entries ?? []).map(({ what }) => what)
   const lines = async (): Promise<string[]> =>
-    (await queue.jobs.findMany(['seen', 'other'])).flatMap(({ log }) => log.map(({ line }) => line))
+    (await queue.jobs.getMany(['seen', 'other'])).flatMap(({ log }) => log.map(({ line }) => line))
   return [
     ['enqueue', 'refuses', async () => void (await queue.enqueueMany(jobs))],
     ['tag', 'refuses', () => queue.jobs.tag('seen', ['green', 'red'])],

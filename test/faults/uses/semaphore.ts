@@ -61,7 +61,7 @@ function lineSteps({ redis, name }: Place): readonly Step[] {
     ['resize', 'refuses', () => semaphore.resize(5)],
     ['inspect', 'serves', () => seen(semaphore)],
     ['release', 'serves', async () => (await next.lease)?.release()],
-    ['release', 'serves', () => notKnownOf(semaphore.release(1))],
+    ['release', 'serves', () => notKnownOf(semaphore.byToken.release(1))],
     // Whether there was something to delete, a repetition cannot know.
     ['clear', 'serves', async () => void (await semaphore.clear())],
     ['inspect', 'serves', () => seen(semaphore)],

@@ -22,7 +22,7 @@ export function spreadQueueSteps({ redis, name }: Place): readonly Step[] {
 
 /** The same of a feed. */
 export function spreadFeedSteps({ redis, name }: Place): readonly Step[] {
-  const feed = redis.partitionedFeed<number>(`${name} spread`, { partitions: 2 })
+  const feed = redis.feed<number>(`${name} spread`, { partitions: 2 })
   const keyed = ['a', 'b', 'c', 'd'].map((key) => ({ body: 1, key }))
   return [
     ['agree', 'serves', async () => (await feed.read()).messages.length],

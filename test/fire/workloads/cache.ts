@@ -36,7 +36,7 @@ async function get(site: Site, cache: Cache<Value>): Promise<void> {
 export const cache: Workload = {
   async work(site) {
     const { redis, recorder, luck } = site
-    const values = redis.cache<Value>('values', { freshFor: '1h', wait: `${WAIT_MS}ms`, lease: LEASE })
+    const values = redis.cache<Value>('values', { ttl: '1h', wait: `${WAIT_MS}ms`, lease: LEASE })
     await Promise.all([
       repeat(site, 40, () => get(site, values)),
       repeat(site, 120, async () => {

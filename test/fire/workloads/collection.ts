@@ -46,8 +46,8 @@ async function listSet({ recorder }: Site, set: CollectionSet<string>): Promise<
 
 export const collection: Workload = {
   async work(site) {
-    const listed = site.redis.collection<number>('list', { kind: 'list', expireAfter: '1h' })
-    const set = site.redis.collection<string>('set', { kind: 'set', expireAfter: '1h' })
+    const listed = site.redis.collection<number>('list', { kind: 'list', ttl: '1h' })
+    const set = site.redis.collection<string>('set', { kind: 'set', ttl: '1h' })
     // One of them makes it; whoever came before that was told that there is none.
     if (site.process === 0) await set.replace([]).catch(() => undefined)
     await Promise.all([

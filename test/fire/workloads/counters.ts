@@ -24,7 +24,7 @@ function open({ redis, folder, replicated }: Site, name: string, partitions: num
   const sink = sqlite(database, { table: 'items', value: 'votes' })
   return {
     database,
-    counters: redis.counters(name, { sink, partitions, settleFor: replicated ? '1s' : '0s' }),
+    counters: redis.counters(name, { sink, partitions, fsyncGrace: replicated ? '1s' : '0s' }),
   }
 }
 

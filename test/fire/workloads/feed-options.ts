@@ -17,7 +17,7 @@ interface Body {
 }
 
 function open({ redis }: Site): Feed<Body> {
-  return redis.feed<Body>('kept', { keep: KEPT })
+  return redis.feed<Body>('kept', { retention: KEPT })
 }
 
 function appending(site: Site, feed: Feed<Body>): () => Promise<unknown> {
@@ -29,7 +29,7 @@ function appending(site: Site, feed: Feed<Body>): () => Promise<unknown> {
     const options = {
       idempotencyKey: key,
       ...(delayMs > 0 ? { delay: `${delayMs}ms` as const } : {}),
-      ...(livesMs === null ? {} : { expireAfter: `${livesMs}ms` as const }),
+      ...(livesMs === null ? {} : { ttl: `${livesMs}ms` as const }),
     }
     const append = (what: string): Promise<unknown> =>
       recorder.call(

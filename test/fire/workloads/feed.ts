@@ -23,7 +23,7 @@ export async function follow({ recorder, over }: Site, feed: AnyFeed): Promise<v
   while (!over.aborted) {
     try {
       for await (const message of feed.tail({ signal: over, ...after })) {
-        if (message.marker !== null) after = { after: message.marker }
+        if (message.cursor !== null) after = { after: message.cursor }
         const { id, lostBefore } = message
         recorder.metAgain('met', message.body.key, { id, lostBefore, partition: partitionOf(message) })
       }
@@ -62,5 +62,5 @@ function workload(open: Open): Workload {
 
 export const feed: Workload = workload(({ redis }) => redis.feed<Body>('talk'))
 export const feedPartitioned: Workload = workload(({ redis }) =>
-  redis.partitionedFeed<Body>('spread', { partitions: 3 }),
+  redis.feed<Body>('spread', { partitions: 3 }),
 )

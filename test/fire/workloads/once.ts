@@ -5,7 +5,7 @@ import { LEASE, repeat, type Site, WAIT_MS, type Workload } from './workload.ts'
 /** All processes come with the same keys, at about the same time. */
 function visits(site: Site): () => Promise<void> {
   const { recorder, redis, luck, process } = site
-  const once = redis.once<string>('work', { lease: LEASE, keepResult: '1h' })
+  const once = redis.once<string>('work', { lease: LEASE, resultTtl: '1h' })
   let visit = 0
   return async () => {
     const key = `key-${visit++}`

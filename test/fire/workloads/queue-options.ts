@@ -19,7 +19,7 @@ const kind = (open: Kind['open']): Kind => ({ open, prepare, enqueue, attemptsTo
 
 /** Again and again, for whoever comes first may come while nothing answers. */
 async function prepare(queue: AnyQueue): Promise<void> {
-  await queue.settings.set({ keep: { count: 20, age: '1m' } })
+  await queue.settings.set({ retention: { count: 20, age: '1m' } })
   await queue.settings.setGroup(SINGLE, { concurrency: 1 })
 }
 

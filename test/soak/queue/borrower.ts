@@ -2,7 +2,7 @@
 // then is stale where others have begun.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LentJob, Queue } from 'perilune'
+import type { DetachedJob, Queue } from 'perilune'
 import { type Diary, type Held, isOutOfReach } from './diary.ts'
 import type { Outcome } from './log.ts'
 import type { PartyOrder } from './order.ts'
@@ -40,7 +40,7 @@ export class Borrower {
     const { signal } = this.#over
     while (!signal.aborted) {
       const options = { limit: 2, lease: `${this.#leaseMs}ms`, wait: '200ms' } as const
-      const lent = await this.#queue.lend(options).catch((error: unknown) => {
+      const lent = await this.#queue.claimDetached(options).catch((error: unknown) => {
         if (isOutOfReach(error)) return { jobs: [], expiresAtMs: 0 }
         throw error
       })
@@ -48,7 +48,7 @@ export class Borrower {
     }
   }
 
-  async #hold(job: LentJob<Plan>, expiresAtMs: number): Promise<void> {
+  async #hold(job: DetachedJob<Plan>, expiresAtMs: number): Promise<void> {
     const { id, token, attempt, maxAttempts, group, payload } = job
     if (this.#random() < 0.1) return this.#giveBack(job)
     const held: Held = { ref: payload.ref, id, token, attempt, maxAttempts, group }
@@ -66,20 +66,20 @@ export class Borrower {
   }
 
   /** As if it had never begun. */
-  async #giveBack({ id, token }: LentJob<Plan>): Promise<void> {
-    await this.#queue.settle.release([{ id, token }]).catch((error: unknown) => {
+  async #giveBack({ id, token }: DetachedJob<Plan>): Promise<void> {
+    await this.#queue.byToken.release([{ id, token }]).catch((error: unknown) => {
       if (!isOutOfReach(error)) throw error
     })
   }
 
   async #settle(held: Held, plan: Plan, throws: boolean): Promise<Outcome> {
-    const { settle } = this.#queue
+    const { byToken: settle } = this.#queue
     const { id, token } = held
     if (!throws && plan.ends === 'advance') return this.#advance(held, plan)
     const [settled] = throws
       ? await settle.retry([{ id, token, kind: 'PlannedError' }])
-      : plan.ends === 'bury'
-        ? await settle.bury([{ id, token, kind: BURIED }])
+      : plan.ends === 'fail'
+        ? await settle.fail([{ id, token, kind: BURIED }])
         : await settle.ack([{ id, token, result: id }])
     return settled?.outcome ?? 'unknown'
   }
@@ -88,8 +88,8 @@ export class Borrower {
     const { id, token } = held
     await this.#diary.advancing(held)
     const next = { queue: this.#after, ...planNext(plan) }
-    const [settled] = await this.#queue.settle.advance([{ id, token, next }])
-    if (settled?.outcome !== 'advanced') return 'lost'
+    const [settled] = await this.#queue.byToken.ackAndEnqueue([{ id, token, next }])
+    if (settled?.outcome !== 'acked') return 'lost'
     await this.#diary.advanced(held)
     return 'acked'
   }

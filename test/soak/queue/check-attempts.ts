@@ -68,7 +68,7 @@ function stale({ attempts }: JobStory): string[] {
   return attempts
     .filter(({ outcome, ending, began }) => {
       const later = attempts.filter((other) => other.began.token > began.token)
-      if (outcome === 'acked' || outcome === 'buried') return later.length > 0
+      if (outcome === 'acked' || outcome === 'dead') return later.length > 0
       const refusing = later.some(({ at }) => ending !== null && at < ending.at)
       return refusing && (outcome === 'retried' || outcome === 'released')
     })

@@ -30,7 +30,7 @@ function wrongWith(story: JobStory, there: ReadonlySet<string>): string[] {
   // A process that paused before it could write has lost its lease by then.
   const begun = attempts.filter(({ began }) => began.atMs < began.endsAtMs)
   const late = begun.filter((attempt) => attempt.at > at).length
-  const counted = attempts.filter((attempt) => attempt.outcome === 'acked' || attempt.outcome === 'buried')
+  const counted = attempts.filter((attempt) => attempt.outcome === 'acked' || attempt.outcome === 'dead')
   return [
     ...(there.has(ref) ? ['is still there'] : []),
     // One that is stopping is at work, perhaps before that could be written.

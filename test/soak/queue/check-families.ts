@@ -8,30 +8,38 @@ import { nextRefOf, type Plan } from './plan.ts'
 
 type Stories = ReadonlyMap<string, JobStory>
 
-export function checkFamilies(parents: Stories, children: Stories, ends: readonly End[]): QueueFault[] {
-  const [deadParents, deadChildren] = ends.map(({ dead }) => new Map(dead.map((job) => [refOf(job), job])))
-  const doneChildren = new Set((ends[1]?.done ?? []).map(refOf))
-  const found = [...children.values()].flatMap((child) => {
-    const { ref, asked, attempts } = child
+export function checkFamilies(
+  dependencies: Stories,
+  dependents: Stories,
+  ends: readonly End[],
+): QueueFault[] {
+  const [deadDependencies, deadDependents] = ends.map(
+    ({ dead }) => new Map(dead.map((job) => [refOf(job), job])),
+  )
+  const doneDependents = new Set((ends[1]?.done ?? []).map(refOf))
+  const found = [...dependents.values()].flatMap((dependent) => {
+    const { ref, asked, attempts } = dependent
     if (asked === null) return []
-    const bereft = asked.parents.some((parent) => deadParents?.has(parent) === true)
-    const diedOfIt = deadChildren?.get(ref)?.failure?.kind === 'parent-failed'
-    const isGone = !doneChildren.has(ref) && deadChildren?.has(ref) !== true
+    const bereft = asked.dependsOn.some((dependency) => deadDependencies?.has(dependency) === true)
+    const diedOfIt = deadDependents?.get(ref)?.failure?.kind === 'dependency-failed'
+    const isGone = !doneDependents.has(ref) && deadDependents?.has(ref) !== true
     const wrong = [
-      ...early(child, parents),
-      ...(diedOfIt && !(bereft && asked.ifParentFails === 'bury') ? ['died though no parent had'] : []),
-      ...(bereft && asked.ifParentFails === 'bury' && !isGone && !diedOfIt
-        ? ['did not die with its parent']
+      ...early(dependent, dependencies),
+      ...(diedOfIt && !(bereft && asked.onDependencyFailure === 'fail')
+        ? ['died though no dependency had']
         : []),
-      ...(bereft && asked.ifParentFails === 'cancel' && !isGone ? ['was not cancelled'] : []),
-      ...(bereft && asked.ifParentFails !== 'run' && attempts.length > 0
-        ? ['began though its parent had died']
+      ...(bereft && asked.onDependencyFailure === 'fail' && !isGone && !diedOfIt
+        ? ['did not die with its dependency']
         : []),
-      ...(isGone && child.enqueuing === 'enqueued' && !(bereft && asked.ifParentFails === 'cancel')
+      ...(bereft && asked.onDependencyFailure === 'cancel' && !isGone ? ['was not cancelled'] : []),
+      ...(bereft && asked.onDependencyFailure !== 'run' && attempts.length > 0
+        ? ['began though its dependency had died']
+        : []),
+      ...(isGone && dependent.enqueuing === 'enqueued' && !(bereft && asked.onDependencyFailure === 'cancel')
         ? ['is gone']
         : []),
     ]
-    return wrong.map((what) => `${ref} of ${asked.parents.join()} (${asked.ifParentFails}) ${what}`)
+    return wrong.map((what) => `${ref} of ${asked.dependsOn.join()} (${asked.onDependencyFailure}) ${what}`)
   })
   return faultOf('family', found)
 }
@@ -58,11 +66,11 @@ export function checkSteps(stories: Stories, [main, after]: readonly End[]): Que
 
 const refOf = ({ payload }: { payload: unknown }): string => (payload as Plan).ref
 
-/** Before the handler of a parent that was acked was over; one that died may have done so at any time. */
-function early({ asked, attempts: [first] }: JobStory, parents: Stories): string[] {
-  const before = (asked?.parents ?? []).filter((ref) => {
-    const acked = parents.get(ref)?.attempts.find(({ outcome }) => outcome === 'acked')
+/** Before the handler of a dependency that was acked was over; one that died may have done so at any time. */
+function early({ asked, attempts: [first] }: JobStory, dependencies: Stories): string[] {
+  const before = (asked?.dependsOn ?? []).filter((ref) => {
+    const acked = dependencies.get(ref)?.attempts.find(({ outcome }) => outcome === 'acked')
     return first !== undefined && acked?.ending != null && first.at < acked.ending.at
   })
-  return before.map((parent) => `began before ${parent} was done`)
+  return before.map((dependency) => `began before ${dependency} was done`)
 }

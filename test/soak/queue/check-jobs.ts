@@ -56,7 +56,7 @@ function lost(story: JobStory, dead: Ended, done: Ended | null, killed: Readonly
   const { ref, enqueuing, attempts, asked } = story
   if (mayBeCancelled(story)) return []
   if (enqueuing !== 'enqueued' || dead.has(ref) || done?.has(ref) === true) return []
-  if (asked?.ifParentFails === 'cancel' && attempts.length === 0) return []
+  if (asked?.onDependencyFailure === 'cancel' && attempts.length === 0) return []
   const newest = attempts.at(-1)
   const mayBeDone = newest?.ending != null && !newest.ending.throws
   const unheard =
@@ -73,13 +73,14 @@ function enqueuedTwice({ ref, attempts }: JobStory): string[] {
   return new Set(attempts.map(({ began: { id } }) => id)).size > 1 ? [`two jobs for ${ref}`] : []
 }
 
-/** A job dies of its last attempt, of a burial that was planned, or with its parent. */
+/** A job dies of its last attempt, of a burial that was planned, or with its dependency. */
 function diedEarly({ ref, attempts }: JobStory, job: Job | undefined): string[] {
   if (job === undefined) return []
   const kind = job.failure?.kind
-  if (kind === 'parent-failed') return attempts.length === 0 ? [] : [`${ref} began, and died with its parent`]
+  if (kind === 'dependency-failed')
+    return attempts.length === 0 ? [] : [`${ref} began, and died with its dependency`]
   const { poison, fails, ends } = job.payload as Plan
-  if (kind === BURIED) return ends === 'bury' && !poison ? [] : [`${ref} was buried`]
+  if (kind === BURIED) return ends === 'fail' && !poison ? [] : [`${ref} was buried`]
   // One whose burial, or whose successor, was told to nobody has failed as well.
   const known = kind === 'lost' || (kind === 'PlannedError' && (fails > 0 || ends !== 'ack'))
   const found = job.attempts !== job.maxAttempts || !known || (poison && kind !== 'lost')
@@ -103,7 +104,7 @@ const BY_SELF: ReadonlySet<string> = new Set(['PlannedError', BURIED])
 
 function miscounted(stories: readonly JobStory[], end: End): string[] {
   const { inspection: counts, dead, done } = end
-  const { enqueued, acked, buried, retried, reclaimed, cancelled } = counts
+  const { enqueued, acked, failed: buried, retried, reclaimed, cancelled } = counts
   const told = (outcome: string): number =>
     stories.flatMap(({ attempts }) => attempts).filter((attempt) => attempt.outcome === outcome).length
   const known = (kinds: readonly unknown[]): number =>
@@ -115,11 +116,14 @@ function miscounted(stories: readonly JobStory[], end: End): string[] {
   // The dead and the done may be cancelled as well, and take their attempts with them.
   const most = stories.filter(mayBeCancelled).length
   const isAmong = (count: number, times = 1): boolean => count >= 0 && count <= most * times
-  const byParents = stories.filter(({ asked }) => asked?.ifParentFails === 'cancel').length
+  const byDependencies = stories.filter(({ asked }) => asked?.onDependencyFailure === 'cancel').length
   const claims: readonly [string, boolean][] = [
     ['what was enqueued is done, dead or cancelled', enqueued === kept + dead.length + cancelled],
     ['the dead are those that were buried', isAmong(buried - dead.length)],
-    ['those that are cancelled', isAmong(cancelled - stories.filter(isCancelled).length) || byParents > 0],
+    [
+      'those that are cancelled',
+      isAmong(cancelled - stories.filter(isCancelled).length) || byDependencies > 0,
+    ],
     [
       'nothing is in between',
       counts.ready + counts.scheduled + counts.blocked + counts.claimed + counts.outbox === 0,

@@ -29,9 +29,9 @@ interface Place {
 /** Of jobs that are not delayed, wait for no other, and have no group that waits for its turn. */
 function toPlace({ ref, asked, askedAt, enqueuedAt, attempts: [first] }: JobStory): Place[] {
   if (asked === null || askedAt === null || enqueuedAt === null || first === undefined) return []
-  const { delayMs = 0, priority = 0, parents } = asked
+  const { delayMs = 0, priority = 0, dependsOn } = asked
   const { attempt, group, token } = first.began
-  if (delayMs > 0 || parents.length > 0 || attempt > 1 || group !== '') return []
+  if (delayMs > 0 || dependsOn.length > 0 || attempt > 1 || group !== '') return []
   return [{ ref, priority, askedAt, enqueuedAt, token }]
 }
 

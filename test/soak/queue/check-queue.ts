@@ -72,13 +72,13 @@ function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Rec
   const attempts = stories.flatMap((story) => story.attempts)
   const told = (outcome: string | null): number =>
     attempts.filter((attempt) => attempt.outcome === outcome).length
-  const sum = (count: 'enqueued' | 'acked' | 'buried' | 'reclaimed' | 'cancelled'): number =>
+  const sum = (count: 'enqueued' | 'acked' | 'dead' | 'reclaimed' | 'cancelled'): number =>
     ends.reduce((all, { inspection }) => all + inspection[count], 0)
   return {
     enqueued: sum('enqueued'),
     unheard: stories.filter(({ enqueuing }) => enqueuing !== 'enqueued').length,
     acked: sum('acked'),
-    dead: sum('buried'),
+    dead: sum('dead'),
     poisoned: ends.flatMap(({ dead }) => dead).filter(({ payload }) => (payload as Plan).poison).length,
     reclaimed: sum('reclaimed'),
     cancelled: sum('cancelled'),

@@ -38,7 +38,7 @@ export class Diary {
   /** A job is about to be followed by another one. */
   advancing({ ref }: Held): Promise<void> {
     const next = { queue: 'after', ref: nextRefOf(ref) } as const
-    return this.#log.write({ kind: 'asked', ...next, parents: [], ifParentFails: '' })
+    return this.#log.write({ kind: 'asked', ...next, dependsOn: [], onDependencyFailure: '' })
   }
 
   /** The job is followed by the other one, whose id the other queue will give it. */

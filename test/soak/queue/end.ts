@@ -27,8 +27,8 @@ export async function readEnd(
 ): Promise<End> {
   const inspection = await queue.inspect()
   const dead = await readAll(queue, 'dead')
-  const done = inspection.keepCount > 0 ? await readAll(queue, 'done') : null
-  for (const { kind } of await queue.jobs.failures()) await queue.jobs.dropFailed(kind)
+  const done = inspection.retentionCount > 0 ? await readAll(queue, 'done') : null
+  for (const { kind } of await queue.dead.list()) await queue.dead.drop(kind)
   if (done !== null) await dropDone(queue)
   const left = [...(await readLeft(client, prefix)), ...(await readGroups(queue, groups))]
   return { inspection, dead, done, left }
@@ -50,7 +50,7 @@ async function readAll(queue: Queue<Jobs>, state: 'dead' | 'done'): Promise<Job[
 
 /** Each ack drops twenty more of those that may not be kept than it acks. */
 async function dropDone(queue: Queue<Jobs>): Promise<void> {
-  await queue.settings.set({ keep: null })
+  await queue.settings.set({ retention: null })
   while ((await queue.inspect()).done > 0) {
     await queue.enqueue('one', { ref: 'the last', ms: 0, fails: 0, poison: false, ends: 'ack' })
     for (const job of await queue.claim()) await job.ack()

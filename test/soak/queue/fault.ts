@@ -15,7 +15,7 @@ export type QueueRule =
   | 'untold' // an attempt of a process that lives was never told what became of it
   | 'counters' // the counts of the queue do not fit each other, or the log
   | 'left' // something is left of jobs that are gone
-  | 'family' // a job began before its parent was done, or did not do what it should after its parent's death
+  | 'family' // a job began before its dependency was done, or did not do what it should after its dependency's death
   | 'step' // what follows a job is not there although that is done, or is there although it is not
   | 'broken' // a process met something that must never happen
 

@@ -11,7 +11,7 @@ interface Told {
 }
 
 /** What became of an attempt, as its process was told; `unknown`: no answer came. */
-export type Outcome = 'acked' | 'retried' | 'buried' | 'released' | 'lost' | 'unknown'
+export type Outcome = 'acked' | 'retried' | 'dead' | 'released' | 'lost' | 'unknown'
 
 /** What became of a job that was to be cancelled; `unknown`: no answer came. */
 export type Cancelled = 'cancelled' | 'stopping' | 'absent' | 'unknown'
@@ -33,8 +33,8 @@ export type Entry =
 
 interface Asked {
   readonly kind: 'asked'
-  readonly parents: readonly string[]
-  readonly ifParentFails: string
+  readonly dependsOn: readonly string[]
+  readonly onDependencyFailure: string
   /** Without them: at once, and of priority 0. */
   readonly delayMs?: number
   readonly priority?: number

@@ -102,10 +102,10 @@ async function end(queue: 'main' | 'after', job: ClaimedJob<Plan>): Promise<void
   const { ends, ref } = job.payload
   const held = toHeld(job)
   try {
-    if (ends === 'bury') await job.bury({ kind: BURIED })
+    if (ends === 'fail') await job.fail({ kind: BURIED })
     if (ends !== 'advance') return
     await diary.advancing(held)
-    await job.advance({ queue: order.queues.after, ...planNext(job.payload) })
+    await job.ackAndEnqueue({ queue: order.queues.after, ...planNext(job.payload) })
     await diary.advanced(held)
   } catch (error) {
     if (!isOutOfReach(error)) throw error

@@ -5,7 +5,7 @@ import type { JobOptions } from 'perilune'
 /**
  * `plain`: jobs without options, which go the quick way. `limited`: groups, priorities, delays and limits. `families`: jobs
  * of a second queue wait for those of the first, and others follow them. `steps`: as `families`, but nobody waits: what one
- * that was killed had asked about parents is asked again after a minute.
+ * that was killed had asked about dependencies is asked again after a minute.
  */
 export type SoakKind = 'plain' | 'limited' | 'families' | 'steps'
 
@@ -23,7 +23,7 @@ export interface Plan {
   /** Each attempt kills its process. */
   readonly poison: boolean
   /** How the first attempt ends that does not throw; `advance`: another job follows, in the second queue. */
-  readonly ends: 'ack' | 'bury' | 'advance'
+  readonly ends: 'ack' | 'fail' | 'advance'
 }
 
 /** What a job dies of that is buried as it was planned. */
@@ -54,7 +54,7 @@ export function planJob(ref: string, kind: SoakKind, random: () => number): Plan
 }
 
 function planEnd(kind: SoakKind, drawn: number): Plan['ends'] {
-  if (drawn < 0.05) return 'bury'
+  if (drawn < 0.05) return 'fail'
   return hasSteps(kind) && drawn < 0.15 ? 'advance' : 'ack'
 }
 

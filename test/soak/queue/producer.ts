@@ -8,7 +8,7 @@ import type { PartyOrder } from './order.ts'
 import { type Jobs, type Plan, type PlannedJob, planJob } from './plan.ts'
 
 type Which = 'main' | 'after'
-const IF_PARENT_FAILS = ['bury', 'cancel', 'run'] as const
+const IF_DEPENDENCY_FAILS = ['fail', 'cancel', 'run'] as const
 
 const ENOUGH = 60
 // The next enqueue finds out how it ends.
@@ -39,7 +39,7 @@ export class Producer {
       await this.#wanted()
       const jobs = this.#plan(1 + Math.floor(this.#random() * 20))
       const ids = await this.#enqueue('main', jobs)
-      if (this.#order.kind === 'families') await this.#enqueueChildren(jobs, ids)
+      if (this.#order.kind === 'families') await this.#enqueueDependents(jobs, ids)
       await sleep(this.#random() * 60)
       if (this.#order.cancels) await this.#cancelSome(jobs, ids)
     }
@@ -84,8 +84,8 @@ export class Producer {
     return `${this.#order.by}.${++this.#planned}`
   }
 
-  /** Those that wait have one to three of these jobs as parents. */
-  async #enqueueChildren(jobs: readonly PlannedJob[], ids: readonly (string | null)[]): Promise<void> {
+  /** Those that wait have one to three of these jobs as dependencies. */
+  async #enqueueDependents(jobs: readonly PlannedJob[], ids: readonly (string | null)[]): Promise<void> {
     const known = jobs.flatMap(({ payload: { ref } }, at) => {
       const id = ids[at] ?? null
       return id === null ? [] : [{ ref, id }]
@@ -95,30 +95,33 @@ export class Producer {
       const from = Math.floor(this.#random() * known.length)
       return known.slice(from, from + 1 + Math.floor(this.#random() * 3))
     }
-    await Promise.all(this.#plan(known.length).map((job) => this.#enqueueChild(job, pick())))
+    await Promise.all(this.#plan(known.length).map((job) => this.#enqueueDependent(job, pick())))
   }
 
-  async #enqueueChild(job: PlannedJob, parents: readonly { ref: string; id: string }[]): Promise<void> {
-    const ifParentFails = IF_PARENT_FAILS[Math.floor(this.#random() * 3)] ?? 'run'
+  async #enqueueDependent(
+    job: PlannedJob,
+    dependencies: readonly { ref: string; id: string }[],
+  ): Promise<void> {
+    const onDependencyFailure = IF_DEPENDENCY_FAILS[Math.floor(this.#random() * 3)] ?? 'run'
     const options: JobOptions = {
-      parents: parents.map(({ id }) => ({ queue: this.#order.queues.main, id })),
-      ifParentFails,
+      dependsOn: dependencies.map(({ id }) => ({ queue: this.#order.queues.main, id })),
+      onDependencyFailure,
     }
-    const refs = parents.map(({ ref }) => ref)
+    const refs = dependencies.map(({ ref }) => ref)
     const payload: Plan = { ...job.payload, ends: job.payload.ends === 'advance' ? 'ack' : job.payload.ends }
-    await this.#enqueue('after', [{ ...job, payload, options }], refs, ifParentFails)
+    await this.#enqueue('after', [{ ...job, payload, options }], refs, onDependencyFailure)
   }
 
   /** The ids; null where none is known for certain. */
   async #enqueue(
     queue: Which,
     jobs: readonly PlannedJob[],
-    parents: readonly string[] = [],
-    ifParentFails = '',
+    dependsOn: readonly string[] = [],
+    onDependencyFailure = '',
   ): Promise<(string | null)[]> {
     const entries = jobs.map(({ payload: { ref }, options: { delay = '0ms', priority = 0 } }) => {
       const delayMs = Number.parseInt(String(delay), 10)
-      return { queue, kind: 'asked', ref, parents, ifParentFails, delayMs, priority } as const
+      return { queue, kind: 'asked', ref, dependsOn, onDependencyFailure, delayMs, priority } as const
     })
     await this.#log.write(...entries)
     return Promise.all(jobs.map((job) => this.#enqueueOne(queue, job)))

@@ -17,7 +17,7 @@ import type { PartyProcess } from './process.ts'
 import { onServer, openPlace, type QueuePlace } from './place.ts'
 import { pause, Slots } from './slots.ts'
 
-/** A parent in another queue is asked after once a minute. */
+/** A dependency in another queue is asked after once a minute. */
 const PATIENCE_MS = 150_000
 
 /** What trouble gets to know and to do. */
@@ -137,7 +137,8 @@ class QueueSoak {
   async #configure(): Promise<void> {
     const { kind } = this.#options
     if (kind === 'plain') return
-    for (const which of this.#queues) await this.#open(which).settings.set({ keep: { count: 1_000_000 } })
+    for (const which of this.#queues)
+      await this.#open(which).settings.set({ retention: { count: 1_000_000 } })
     if (kind !== 'limited') return
     const { settings } = this.#open('main')
     await settings.set({ concurrency: QUEUE_LIMIT })

@@ -1,17 +1,17 @@
 --[[
-Lets a blocked job wait for more parents, or for fewer; one that waits for none any more becomes ready, or is scheduled.
-A parent that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is
-taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a parent
+Lets a blocked job wait for more dependencies, or for fewer; one that waits for none any more becomes ready, or is scheduled.
+A dependency that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is
+taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a dependency
 is no older job. In both cases nothing is changed. Safe to repeat.
 
 @returns changed  left:integer chores:integer
 @returns refused  state:text
-@cost    O(parents x log n),
+@cost    O(dependencies x log n),
          and at times 16 kB of notes for the statistics
 ]]
 local how = ARGV[1] -- HOW: how those who wait are told
 local id = ARGV[4] -- text: the job
-local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to add and to remove, 'l<id>' or 'q<queue>\1<id>'
+local changes, changes_at = ARGV, 5 -- repeated (adds:flag dependency:text): what to add and to remove, 'l<id>' or 'q<queue>\1<id>'
 
 local queue = try(open_to_change(keys.meta, how))
 
@@ -21,7 +21,7 @@ if state ~= 'blocked' then
   return { 'refused', state }
 end
 for at = changes_at, #changes, #CHANGES do
-  if changes[at + CHANGES.adds] == '1' and not is_older(keys, changes[at + CHANGES.parent], seq) then
+  if changes[at + CHANGES.adds] == '1' and not is_older(keys, changes[at + CHANGES.dependency], seq) then
     return { 'refused', 'newer' }
   end
 end
@@ -31,15 +31,22 @@ end
 try_rights(keys, queue)
 local wants = read_wants(keys, seq)
 for at = changes_at, #changes, #CHANGES do
-  change_parent(keys, queue, seq, wants, changes[at + CHANGES.adds] == '1', changes[at + CHANGES.parent])
+  change_dependency(
+    keys,
+    queue,
+    seq,
+    wants,
+    changes[at + CHANGES.adds] == '1',
+    changes[at + CHANGES.dependency]
+  )
 end
 local became_ready = 0
 local left = save_wants(keys, seq, wants)
-if left == 0 and unblock_child(keys, queue, seq, read_job(record, queue.usual), run, wants.delay_ms) then
+if left == 0 and unblock_dependent(keys, queue, seq, read_job(record, queue.usual), run, wants.delay_ms) then
   became_ready = 1
 end
 if queue.settling then
-  became_ready = became_ready + settle_children(keys, queue, 100)
+  became_ready = became_ready + settle_dependents(keys, queue, 100)
   see_to_rest(keys.idle, queue)
 end
 if queue.idle > 0 then

@@ -2,7 +2,7 @@
 The kinds of failures that jobs are dead of, with how many jobs each, when the first and the newest of them died, and the
 number and the message of the newest. A thousand kinds at most.
 
-@returns failures  kinds:[kind:text count:integer first_ms:integer last_ms:integer number:integer message:text]
+@returns dead  kinds:[kind:text count:integer first_ms:integer last_ms:integer number:integer message:text]
 @cost    O(kinds)
 @reads
 ]]
@@ -18,4 +18,4 @@ for at = 1, #stored, 2 do
     told[#told + 1] = part
   end
 end
-return { 'failures', told }
+return { 'dead', told }

@@ -9,17 +9,17 @@ import { ioredis } from 'perilune/ioredis'
 import { afterAll, expect, inject, test } from 'vitest'
 import { countOf, SEED, tell } from '../proof.ts'
 
-type Policy = 'bury' | 'cancel' | 'run'
+type Policy = 'fail' | 'cancel' | 'run'
 type Ended = 'done' | 'dead' | 'cancelled'
 type State = 'ready' | 'blocked' | 'claimed' | 'dead' | 'absent'
 
 type Step =
-  | { do: 'enqueue'; parents: number[]; policy: Policy }
+  | { do: 'enqueue'; dependencies: number[]; policy: Policy }
   | { do: 'claim'; limit: number }
-  | { do: 'ack' | 'bury' | 'retry'; which: number }
+  | { do: 'ack' | 'fail' | 'retry'; which: number }
   | { do: 'cancel' | 'requeue'; which: number }
-  | { do: 'remove'; which: number; parent: number }
-  | { do: 'advance'; which: number; parents: number[]; policy: Policy }
+  | { do: 'remove'; which: number; dependency: number }
+  | { do: 'advance'; which: number; dependencies: number[]; policy: Policy }
 
 interface Job {
   readonly id: string
@@ -35,24 +35,24 @@ for at, key in ipairs(KEYS) do
 end
 return told`
 const client = new Redis(inject('redisPort'))
-const redis = perilune(ioredis(client), { namespace: 'parents-model' })
+const redis = perilune(ioredis(client), { namespace: 'dependencies-model' })
 afterAll(async () => {
   await redis.close()
   client.disconnect()
 })
 
-/** What the rules say; children are told of an end at once. */
+/** What the rules say; dependents are told of an end at once. */
 class Model {
   readonly jobs = new Map<string, Job>()
 
-  add(id: string, parents: readonly string[], policy: Policy): void {
+  add(id: string, dependencies: readonly string[], policy: Policy): void {
     const job: Job = { id, state: 'ready', policy, waitsFor: new Set() }
     this.jobs.set(id, job)
     const ended: Ended[] = []
-    for (const parent of new Set(parents)) {
-      const state = this.stateOf(parent)
+    for (const dependency of new Set(dependencies)) {
+      const state = this.stateOf(dependency)
       if (state === 'dead') ended.push('dead')
-      else if (state !== 'absent') job.waitsFor.add(parent)
+      else if (state !== 'absent') job.waitsFor.add(dependency)
     }
     if (job.waitsFor.size > 0) job.state = 'blocked'
     for (const end of ended) this.#tell(job, end)
@@ -66,8 +66,8 @@ class Model {
     const job = this.jobs.get(id) as Job
     job.state = end === 'dead' ? 'dead' : 'absent'
     job.waitsFor.clear()
-    for (const child of this.jobs.values()) {
-      if (child.waitsFor.delete(id)) this.#tell(child, end)
+    for (const dependent of this.jobs.values()) {
+      if (dependent.waitsFor.delete(id)) this.#tell(dependent, end)
     }
   }
 
@@ -77,16 +77,16 @@ class Model {
     if (state !== 'blocked') job.waitsFor.clear()
   }
 
-  remove(id: string, parent: string): void {
+  remove(id: string, dependency: string): void {
     const job = this.jobs.get(id)
     if (job?.state !== 'blocked') return
-    job.waitsFor.delete(parent)
+    job.waitsFor.delete(dependency)
     if (job.waitsFor.size === 0) job.state = 'ready'
   }
 
   #tell(job: Job, end: Ended): void {
     const mayGoOn = end === 'done' || job.policy === 'run'
-    if (!mayGoOn) this.end(job.id, job.policy === 'bury' ? 'dead' : 'cancelled')
+    if (!mayGoOn) this.end(job.id, job.policy === 'fail' ? 'dead' : 'cancelled')
     else if (job.state === 'blocked' && job.waitsFor.size === 0) job.state = 'ready'
   }
 }
@@ -114,21 +114,21 @@ class History {
     if (step.do === 'enqueue') return this.#enqueue(step)
     if (step.do === 'claim') return this.#claim(step.limit)
     if (step.do === 'cancel' || step.do === 'requeue') return this.#change(step.do, this.#idOf(step.which))
-    if (step.do === 'remove') return this.#remove(this.#idOf(step.which), this.#idOf(step.parent))
+    if (step.do === 'remove') return this.#remove(this.#idOf(step.which), this.#idOf(step.dependency))
     const jobs = [...this.#claimed.values()]
     const job = jobs[step.which % Math.max(1, jobs.length)]
     if (job !== undefined) await this.#settle(job, step)
   }
 
-  async #enqueue({ parents, policy }: Extract<Step, { do: 'enqueue' }>): Promise<void> {
-    const named = parents.map((at) => this.#idOf(at))
-    const { id } = await this.#queue.enqueue('work', 1, { parents: named, ifParentFails: policy })
+  async #enqueue({ dependencies, policy }: Extract<Step, { do: 'enqueue' }>): Promise<void> {
+    const named = dependencies.map((at) => this.#idOf(at))
+    const { id } = await this.#queue.enqueue('work', 1, { dependsOn: named, onDependencyFailure: policy })
     this.#note(id, named, policy)
   }
 
-  #note(id: string, parents: readonly string[], policy: Policy): void {
+  #note(id: string, dependencies: readonly string[], policy: Policy): void {
     this.#ids.push(id)
-    this.#model.add(id, parents, policy)
+    this.#model.add(id, dependencies, policy)
   }
 
   async #claim(limit: number): Promise<void> {
@@ -152,19 +152,22 @@ class History {
   async #send(job: ClaimedJob<number>, step: Extract<Step, { which: number }>): Promise<void> {
     const { id } = job
     if (step.do === 'ack') await job.ack(id)
-    else if (step.do === 'bury') await job.bury()
+    else if (step.do === 'fail') await job.fail()
     else if (step.do === 'retry') await job.retry({ delay: '0ms' })
     else if (step.do === 'advance') return this.#advance(job, step)
-    if (step.do === 'retry') this.#model.set(id, job.outcome === 'buried' ? 'dead' : 'ready')
+    if (step.do === 'retry') this.#model.set(id, job.outcome === 'dead' ? 'dead' : 'ready')
     if (step.do === 'retry' && job.outcome === 'retried') return
     this.#model.end(id, step.do === 'ack' ? 'done' : 'dead')
   }
 
   async #advance(job: ClaimedJob<number>, step: Extract<Step, { do: 'advance' }>): Promise<void> {
-    const parents = step.parents.map((at) => this.#idOf(at))
-    const next = await job.advance({ name: 'work', payload: 2, parents, ifParentFails: step.policy }, job.id)
+    const dependencies = step.dependencies.map((at) => this.#idOf(at))
+    const next = await job.ackAndEnqueue(
+      { name: 'work', payload: 2, dependsOn: dependencies, onDependencyFailure: step.policy },
+      job.id,
+    )
     this.#model.end(job.id, 'done')
-    this.#note(String(next.id), parents, step.policy)
+    this.#note(String(next.id), dependencies, step.policy)
   }
 
   async #change(what: 'cancel' | 'requeue', id: string): Promise<void> {
@@ -188,14 +191,14 @@ class History {
     this.#model.end(id, 'cancelled')
   }
 
-  async #remove(id: string, parent: string): Promise<void> {
-    await this.#queue.jobs.removeParents(id, [parent])
-    this.#model.remove(id, parent)
+  async #remove(id: string, dependency: string): Promise<void> {
+    await this.#queue.jobs.removeDependencies(id, [dependency])
+    this.#model.remove(id, dependency)
   }
 
   async #compare(after: string): Promise<void> {
     if (this.#ids.length === 0) return
-    const found = new Map((await this.#queue.jobs.findMany(this.#ids)).map(({ id, state }) => [id, state]))
+    const found = new Map((await this.#queue.jobs.getMany(this.#ids)).map(({ id, state }) => [id, state]))
     const states = this.#ids.map((id) => found.get(id) ?? 'absent')
     expect(states, after).toEqual(this.#ids.map((id) => this.#model.stateOf(id)))
   }
@@ -225,22 +228,22 @@ class History {
   }
 }
 
-const policy = fc.constantFrom<Policy>('bury', 'cancel', 'run')
+const policy = fc.constantFrom<Policy>('fail', 'cancel', 'run')
 const which = fc.nat(50)
-const parents = fc.array(which, { maxLength: 4 })
+const dependencies = fc.array(which, { maxLength: 4 })
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('enqueue' as const), parents, policy }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('enqueue' as const), dependencies, policy }) },
   {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('claim' as const), limit: fc.integer({ min: 1, max: 4 }) }),
   },
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constantFrom('ack' as const, 'bury' as const, 'retry' as const), which }),
+    arbitrary: fc.record({ do: fc.constantFrom('ack' as const, 'fail' as const, 'retry' as const), which }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('cancel' as const, 'requeue' as const), which }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), which, parent: which }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('advance' as const), which, parents, policy }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), which, dependency: which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('advance' as const), which, dependencies, policy }) },
 )
 
 const RULES = 'jobs that wait for others are where the rules put them, and none waits for ever'
@@ -253,5 +256,5 @@ test(RULES, { timeout: 3_600_000 }, async () => {
     fc.asyncProperty(history, (steps) => new History().play(steps)),
     { seed: SEED, numRuns },
   )
-  tell(`queue: ${numRuns} random histories of jobs with parents, seed ${SEED}`)
+  tell(`queue: ${numRuns} random histories of jobs with dependencies, seed ${SEED}`)
 })

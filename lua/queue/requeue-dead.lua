@@ -1,6 +1,6 @@
 --[[
 Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest
-first, so many a call. `next` is the marker for the call that goes on behind them; -1 at the end. So no other is held up by one
+first, so many a call. `next` is the cursor for the call that goes on behind them; -1 at the end. So no other is held up by one
 that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the
 newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing.
 Safe to repeat.
@@ -13,7 +13,7 @@ local how = ARGV[1] -- HOW: how those who wait are told
 local kind = ARGV[4] -- text: of their failure
 local limit = tonumber(ARGV[5]) -- integer: how many at most
 local drops = ARGV[6] == '1' -- flag: whether to remove them
-local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
+local after = tonumber(ARGV[7] or 0) -- integer: the cursor; 0: from the start
 
 local queue = try(open_to_change(keys.meta, how))
 try_rights(keys, queue)
@@ -38,7 +38,7 @@ for _, seq in ipairs(numbers) do
 end
 local standing = drops and 0 or count
 if queue.settling then
-  standing = standing + settle_children(keys, queue, 100)
+  standing = standing + settle_dependents(keys, queue, 100)
   see_to_rest(keys.idle, queue)
 end
 if queue.idle > 0 then

@@ -2,7 +2,7 @@
 Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids.
 Ids that the claim does not hold are passed over.
 
-@returns buried  count:integer
+@returns moved  count:integer
 @returns lost
 @cost    O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and
          there, and for 50 dead letters that have expired
@@ -33,7 +33,7 @@ local dead = read_feed(keys.dead_meta, codec)
 try(refusal_of_feed(dead))
 local remembered = try(recall(feed.record, call_id))
 if remembered then
-  return { 'buried', tonumber(remembered) }
+  return { 'moved', tonumber(remembered) }
 end
 feed.now_us = clock_us()
 feed.now_ms = math.floor(feed.now_us / 1000)
@@ -55,7 +55,7 @@ if #entries > 0 then
   dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
   refuse_when_full(keys.meta, feed)
   try_whole_removal(keys)
-  bury_entries(dead_keys, dead, keys.bodies, entries, dead_ms)
+  add_dead_letters(dead_keys, dead, keys.bodies, entries, dead_ms)
   wake(dead_channel, sharded, 'appended')
   remove_entries(keys, feed, entries)
   if is_over then
@@ -70,4 +70,4 @@ if #entries > 0 then
   remember_answer(keys.meta, call_id, feed.now_ms, exact(#entries))
   save_feed(keys.meta, feed)
 end
-return { 'buried', #entries }
+return { 'moved', #entries }

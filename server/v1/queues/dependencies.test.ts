@@ -38,42 +38,42 @@ async function reaches(queue: string, id: string, state: string, options?: CallO
   while ((await stateOf(queue, id, options)) !== state) await sleep(5)
 }
 
-describe('a job with parents', () => {
+describe('a job with dependencies', () => {
   test('waits until all of them are done, and tells their results to the letter', async () => {
     const queue = newQueue()
     const [a, b] = [await enqueue(queue), await enqueue(queue, { id: 'own/id' })]
-    const child = await enqueue(queue, { parents: [a, b] })
-    expect(await stateOf(queue, child)).toBe('blocked')
+    const dependent = await enqueue(queue, { dependsOn: [a, b] })
+    expect(await stateOf(queue, dependent)).toBe('blocked')
 
     const result = '{"sum": 9007199254740993}'
     await (await claimOne(queue)).settle('PUT', '/result', result)
-    expect(await stateOf(queue, child)).toBe('blocked')
-    const { text, json } = await get(`${queue}/jobs/${child}/parents`)
+    expect(await stateOf(queue, dependent)).toBe('blocked')
+    const { text, json } = await get(`${queue}/jobs/${dependent}/dependencies`)
     expect(text).toContain(`"result":${result}}`)
-    expect(json.parents).toMatchObject([
+    expect(json.dependencies).toMatchObject([
       { queue: null, id: a, state: 'done', failure: null, undecodable: [] },
       { queue: null, id: b, state: 'pending', failure: null, result: null, undecodable: [] },
     ])
     await (await claimOne(queue)).settle('DELETE', '')
 
-    expect((await claimOne(queue)).id).toBe(child)
+    expect((await claimOne(queue)).id).toBe(dependent)
   })
 
-  test('whose parents fail becomes what ifParentFails says', async () => {
+  test('whose dependencies fail becomes what onDependencyFailure says', async () => {
     const queue = newQueue()
-    const parents = [await enqueue(queue)]
-    const dies = await enqueue(queue, { parents })
-    const goes = await enqueue(queue, { parents, ifParentFails: 'cancel' })
-    const runs = await enqueue(queue, { parents, ifParentFails: 'run' })
+    const dependencies = [await enqueue(queue)]
+    const dies = await enqueue(queue, { dependencies })
+    const goes = await enqueue(queue, { dependencies, onDependencyFailure: 'cancel' })
+    const runs = await enqueue(queue, { dependencies, onDependencyFailure: 'run' })
     await (await claimOne(queue)).settle('POST', '/bury', { kind: 'odd', message: 'very' })
 
     expect(await stateOf(queue, dies)).toBe('dead')
     expect(await stateOf(queue, goes)).toBe('absent')
     expect(await stateOf(queue, runs)).toBe('ready')
-    expect((await get(`${queue}/jobs/${runs}/parents`)).json.parents).toEqual([
+    expect((await get(`${queue}/jobs/${runs}/dependencies`)).json.dependencies).toEqual([
       {
         queue: null,
-        id: parents[0],
+        id: dependencies[0],
         state: 'dead',
         failure: { kind: 'odd', message: 'very' },
         result: null,
@@ -85,13 +85,13 @@ describe('a job with parents', () => {
   test('waits for those of another queue, which is called as its tenant calls it', async () => {
     const [near, far] = [newQueue(), newQueue()]
     await enqueue(far, { id: 'far' })
-    const child = await enqueue(near, { parents: [{ queue: nameIn(far), id: 'far' }] })
-    expect(await stateOf(near, child)).toBe('blocked')
+    const dependent = await enqueue(near, { dependsOn: [{ queue: nameIn(far), id: 'far' }] })
+    expect(await stateOf(near, dependent)).toBe('blocked')
 
     await (await claimOne(far)).settle('PUT', '/result', '"from afar"')
-    await reaches(near, child, 'ready')
+    await reaches(near, dependent, 'ready')
 
-    expect((await get(`${near}/jobs/${child}/parents`)).json.parents).toEqual([
+    expect((await get(`${near}/jobs/${dependent}/dependencies`)).json.dependencies).toEqual([
       { queue: nameIn(far), id: 'far', state: 'done', failure: null, result: 'from afar', undecodable: [] },
     ])
   })
@@ -101,38 +101,40 @@ describe('a job with parents', () => {
     await enqueue(theirs, { id: 'secret' })
     const stranger = { project: 'stranger' }
     for (const queue of [nameIn(theirs), `v1:test/${nameIn(theirs)}`]) {
-      const child = await enqueue(mine, { parents: [{ queue, id: 'secret' }] }, stranger)
-      await reaches(mine, child, 'ready', stranger)
-      expect((await get(`${mine}/jobs/${child}/parents`, stranger)).json.parents).toMatchObject([
-        { queue, id: 'secret', state: 'absent' },
-      ])
+      const dependent = await enqueue(mine, { dependsOn: [{ queue, id: 'secret' }] }, stranger)
+      await reaches(mine, dependent, 'ready', stranger)
+      expect((await get(`${mine}/jobs/${dependent}/dependencies`, stranger)).json.dependencies).toMatchObject(
+        [{ queue, id: 'secret', state: 'absent' }],
+      )
     }
   })
 
   test('of its own queue by name waits as for those by id alone', async () => {
     const queue = newQueue()
-    const parent = await enqueue(queue)
-    const child = await enqueue(queue, { parents: [{ queue: nameIn(queue), id: parent }] })
-    expect((await get(`${queue}/jobs/${child}/parents`)).json.parents).toMatchObject([{ queue: null }])
+    const dependency = await enqueue(queue)
+    const dependent = await enqueue(queue, { dependsOn: [{ queue: nameIn(queue), id: dependency }] })
+    expect((await get(`${queue}/jobs/${dependent}/dependencies`)).json.dependencies).toMatchObject([
+      { queue: null },
+    ])
   })
 
   test('has large results in pages', async () => {
     const queue = newQueue()
     const ids: string[] = []
     for (let at = 0; at < 6; at += 1) ids.push(await enqueue(queue))
-    const child = await enqueue(queue, { parents: ids })
+    const dependent = await enqueue(queue, { dependsOn: ids })
     const result = 'x'.repeat(1_100_000)
     const { json: claimed } = await post(`${queue}/claims`, { limit: 6 })
     for (const { id, token } of claimed.jobs) await post(`${queue}/ack`, { jobs: [{ id, token, result }] })
 
-    const first = await get(`${queue}/jobs/${child}/parents`)
-    const second = await get(`${queue}/jobs/${child}/parents?after=${first.json.next}`)
+    const first = await get(`${queue}/jobs/${dependent}/dependencies`)
+    const second = await get(`${queue}/jobs/${dependent}/dependencies?after=${first.json.next}`)
 
-    const seen = [...first.json.parents, ...second.json.parents]
+    const seen = [...first.json.dependencies, ...second.json.dependencies]
     expect(seen.map(({ id }: { id: string }) => id)).toEqual(ids)
-    expect(seen.every((parent: { result: string }) => parent.result === result)).toBe(true)
-    expect([first.json.parents.length, second.json.next]).toEqual([4, null])
-    expect(codeOf(await get(`${queue}/jobs/${child}/parents?after=x`))).toMatchObject([
+    expect(seen.every((dependency: { result: string }) => dependency.result === result)).toBe(true)
+    expect([first.json.dependencies.length, second.json.next]).toEqual([4, null])
+    expect(codeOf(await get(`${queue}/jobs/${dependent}/dependencies?after=x`))).toMatchObject([
       400,
       'invalid-argument',
       undefined,
@@ -142,36 +144,39 @@ describe('a job with parents', () => {
   test('has none where it waits for nobody, and is unknown where there is no such job', async () => {
     const queue = newQueue()
     const id = await enqueue(queue)
-    expect((await get(`${queue}/jobs/${id}/parents`)).json).toEqual({ parents: [], next: null })
-    expect(codeOf(await get(`${queue}/jobs/nobody/parents`))).toEqual([404, 'not-found', undefined])
+    expect((await get(`${queue}/jobs/${id}/dependencies`)).json).toEqual({ dependsOn: [], next: null })
+    expect(codeOf(await get(`${queue}/jobs/nobody/dependencies`))).toEqual([404, 'not-found', undefined])
   })
 })
 
-describe('parents', () => {
+describe('dependencies', () => {
   test('are added and removed while the job is blocked', async () => {
     const queue = newQueue()
     const [a, b] = [await enqueue(queue), await enqueue(queue)]
-    const child = await enqueue(queue, { parents: [a] })
-    const change = (body: object) => post(`${queue}/jobs/${child}/parents`, body)
+    const dependent = await enqueue(queue, { dependsOn: [a] })
+    const change = (body: object) => post(`${queue}/jobs/${dependent}/dependencies`, body)
 
     const added = await change({ add: [b] })
-    expect([added.status, added.json]).toEqual([200, { id: child, outcome: 'changed' }])
+    expect([added.status, added.json]).toEqual([200, { id: dependent, outcome: 'changed' }])
     expect((await change({ remove: [{ queue: nameIn(queue), id: a }] })).json.outcome).toBe('changed')
-    expect((await get(`${queue}/jobs/${child}/parents`)).json.parents).toMatchObject([{ id: b }])
+    expect((await get(`${queue}/jobs/${dependent}/dependencies`)).json.dependencies).toMatchObject([
+      { id: b },
+    ])
     await change({ remove: [b] })
-    expect(await stateOf(queue, child)).toBe('ready')
+    expect(await stateOf(queue, dependent)).toBe('ready')
   })
 
   test('stay as they are where the job is not blocked, not known, or older', async () => {
     const queue = newQueue()
     const [a, b] = [await enqueue(queue), await enqueue(queue, { delay: '1h' })]
-    const child = await enqueue(queue, { parents: [a] })
+    const dependent = await enqueue(queue, { dependsOn: [a] })
     const younger = await enqueue(queue)
-    const add = (id: string, parent: string) => post(`${queue}/jobs/${id}/parents`, { add: [parent] })
+    const add = (id: string, dependency: string) =>
+      post(`${queue}/jobs/${id}/dependencies`, { add: [dependency] })
 
     expect(codeOf(await add(a, b))).toEqual([409, 'refused', 'ready'])
     expect(codeOf(await add(b, a))).toEqual([409, 'refused', 'scheduled'])
-    expect(codeOf(await add(child, younger))).toEqual([409, 'refused', 'newer'])
+    expect(codeOf(await add(dependent, younger))).toEqual([409, 'refused', 'newer'])
     expect(codeOf(await add('nobody', a))).toEqual([404, 'not-found', undefined])
     const settings = { body: { keep: { count: 1 } } }
     await api.call('PATCH', `${queue}/settings`, settings)
@@ -182,16 +187,16 @@ describe('parents', () => {
   })
 
   test.each([
-    ['parents', '/jobs', { name: 'n', payload: 1, parents: 'a' }],
-    ['parents', '/jobs', { name: 'n', payload: 1, parents: Array.from({ length: 101 }, String) }],
-    ['parents[0].queue', '/jobs', { name: 'n', payload: 1, parents: [{ id: 'a' }] }],
-    ['parents.queue', '/jobs', { name: 'n', payload: 1, parents: [{ queue: '', id: 'a' }] }],
-    ['parents', '/jobs', { name: 'n', payload: 1, parents: [''] }],
-    ['ifParentFails', '/jobs', { name: 'n', payload: 1, ifParentFails: 'hope' }],
-    ['remove', '/jobs/1/parents', {}],
-    ['remove', '/jobs/1/parents', { add: ['a'], remove: ['a'] }],
-    ['remove', '/jobs/1/parents', { remove: [] }],
-    ['add[0]', '/jobs/1/parents', { add: [{ queue: 'q', id: 'a' }] }],
+    ['dependencies', '/jobs', { name: 'n', payload: 1, dependencies: 'a' }],
+    ['dependencies', '/jobs', { name: 'n', payload: 1, dependencies: Array.from({ length: 101 }, String) }],
+    ['dependencies[0].queue', '/jobs', { name: 'n', payload: 1, dependsOn: [{ id: 'a' }] }],
+    ['dependencies.queue', '/jobs', { name: 'n', payload: 1, dependsOn: [{ queue: '', id: 'a' }] }],
+    ['dependencies', '/jobs', { name: 'n', payload: 1, dependsOn: [''] }],
+    ['onDependencyFailure', '/jobs', { name: 'n', payload: 1, onDependencyFailure: 'hope' }],
+    ['remove', '/jobs/1/dependencies', {}],
+    ['remove', '/jobs/1/dependencies', { add: ['a'], remove: ['a'] }],
+    ['remove', '/jobs/1/dependencies', { remove: [] }],
+    ['add[0]', '/jobs/1/dependencies', { add: [{ queue: 'q', id: 'a' }] }],
   ])('are refused where %s is wrong', async (argument, path, body) => {
     const { status, json } = await post(newQueue() + path, body)
     expect([status, json.argument]).toEqual([400, argument])
@@ -200,13 +205,13 @@ describe('parents', () => {
 
 test('a request names a hundred other queues at most', async () => {
   const queue = newQueue()
-  const parents = (of: number): object[] =>
+  const dependencies = (of: number): object[] =>
     Array.from({ length: 100 }, (_, at) => ({ queue: `other-${of}-${at}`, id: 'x' }))
-  const jobs = [0, 1].map((of) => ({ name: 'n', payload: 1, parents: parents(of) }))
+  const jobs = [0, 1].map((of) => ({ name: 'n', payload: 1, dependsOn: dependencies(of) }))
 
   expect((await post(`${queue}/jobs`, { jobs: [jobs[0], jobs[0]] })).status).toBe(201)
   const { status, json } = await post(`${queue}/jobs`, { jobs })
-  expect([status, json.argument]).toEqual([400, 'parents.queue'])
+  expect([status, json.argument]).toEqual([400, 'dependencies.queue'])
   const steps = Array.from({ length: 101 }, (_, at) => ({
     id: 'lost',
     token: 1,
@@ -216,15 +221,15 @@ test('a request names a hundred other queues at most', async () => {
   expect([advanced.status, advanced.json.argument]).toEqual([400, 'next.queue'])
 })
 
-test('the jobs of a request have ten thousand parents at most', async () => {
+test('the jobs of a request have ten thousand dependencies at most', async () => {
   const queue = newQueue()
-  const parents = Array.from({ length: 100 }, (_, at) => `p${at}`)
-  const jobs = Array.from({ length: 101 }, () => ({ name: 'n', payload: 1, parents }))
+  const dependencies = Array.from({ length: 100 }, (_, at) => `p${at}`)
+  const jobs = Array.from({ length: 101 }, () => ({ name: 'n', payload: 1, dependencies }))
 
   const enqueued = await post(`${queue}/jobs`, { jobs })
-  expect([enqueued.status, enqueued.json.argument]).toEqual([400, 'parents'])
+  expect([enqueued.status, enqueued.json.argument]).toEqual([400, 'dependencies'])
   const steps = jobs.map((next) => ({ id: 'lost', token: 1, next }))
   const advanced = await post(`${queue}/advance`, { jobs: steps })
-  expect([advanced.status, advanced.json.argument]).toEqual([400, 'parents'])
+  expect([advanced.status, advanced.json.argument]).toEqual([400, 'dependencies'])
   expect((await post(`${queue}/jobs`, { jobs: jobs.slice(1) })).status).toBe(201)
 })

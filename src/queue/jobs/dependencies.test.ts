@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup, until } from '../../../test/queue-fixture.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
-import type { ParentId } from './parents.ts'
+import type { DependencyId } from './dependencies.ts'
 import type { Queue } from '../queue.ts'
 
 const to = 'somebody'
@@ -12,40 +12,47 @@ interface Payloads {
   image: { url: string }
 }
 
-async function blockedBy(queue: Queue<Payloads>, parents: ParentId[], options: object = {}): Promise<string> {
-  const { id } = await queue.enqueue('mail', { to: 'child' }, { parents, ...options })
+async function blockedBy(
+  queue: Queue<Payloads>,
+  dependencies: DependencyId[],
+  options: object = {},
+): Promise<string> {
+  const { id } = await queue.enqueue('mail', { to: 'dependent' }, { dependsOn: dependencies, ...options })
   return id
 }
 
 async function ids(queue: Queue<Payloads>, count: number): Promise<string[]> {
-  const jobs = Array.from({ length: count }, () => ({ name: 'image' as const, payload: { url: 'parent' } }))
+  const jobs = Array.from({ length: count }, () => ({
+    name: 'image' as const,
+    payload: { url: 'dependency' },
+  }))
   return (await queue.enqueueMany(jobs)).map(({ id }) => id)
 }
 
 async function stateOf(queue: Queue<Payloads>, id: string): Promise<string> {
-  return (await queue.jobs.find(id))?.state ?? 'absent'
+  return (await queue.jobs.get(id))?.state ?? 'absent'
 }
 
-describe('a job with parents', () => {
+describe('a job with dependencies', () => {
   test('waits until all of them are done, and sees their results', async () => {
     const { queue } = await setup()
     const [a, b] = (await ids(queue, 2)) as [string, string]
-    const child = await blockedBy(queue, [a, b])
-    expect(await stateOf(queue, child)).toBe('blocked')
+    const dependent = await blockedBy(queue, [a, b])
+    expect(await stateOf(queue, dependent)).toBe('blocked')
     expect(await queue.settings.inspect()).toMatchObject({ ready: 2, blocked: 1 })
 
     const [first, second] = await queue.claim({ limit: 10 })
     await first?.ack({ width: 1 })
-    expect(await stateOf(queue, child)).toBe('blocked')
-    expect(await queue.jobs.parents(child)).toMatchObject([
+    expect(await stateOf(queue, dependent)).toBe('blocked')
+    expect(await queue.jobs.dependencies(dependent)).toMatchObject([
       { id: a, state: 'done' },
       { id: b, state: 'pending' },
     ])
     await second?.ack()
     const [job] = await queue.claim()
 
-    expect(job?.id).toBe(child)
-    expect(await job?.parents()).toEqual([
+    expect(job?.id).toBe(dependent)
+    expect(await job?.dependencies()).toEqual([
       { queue: null, id: a, state: 'done', result: { width: 1 }, failure: null, undecodable: [] },
       { queue: null, id: b, state: 'done', result: null, failure: null, undecodable: [] },
     ])
@@ -60,8 +67,8 @@ describe('a job with parents', () => {
 
   test('leaves nothing behind when it is done', async () => {
     const { queue, client, name } = await setup()
-    const parents = await ids(queue, 3)
-    await blockedBy(queue, parents)
+    const dependencies = await ids(queue, 3)
+    await blockedBy(queue, dependencies)
     for (const job of await queue.claim({ limit: 3 })) await job.ack('much')
     await (await queue.claim())[0]?.ack()
 
@@ -80,51 +87,53 @@ describe('a job with parents', () => {
 
   test('sees the result of one that is done and kept', async () => {
     const { queue } = await setup()
-    await queue.settings.set({ keep: { count: 10 } })
+    await queue.settings.set({ retention: { count: 10 } })
     const [kept] = (await ids(queue, 1)) as [string]
     await (await queue.claim())[0]?.ack('kept')
 
-    const child = await blockedBy(queue, [kept])
+    const dependent = await blockedBy(queue, [kept])
 
-    expect(await stateOf(queue, child)).toBe('ready')
-    expect(await queue.jobs.parents(child)).toMatchObject([{ id: kept, state: 'done', result: 'kept' }])
+    expect(await stateOf(queue, dependent)).toBe('ready')
+    expect(await queue.jobs.dependencies(dependent)).toMatchObject([
+      { id: kept, state: 'done', result: 'kept' },
+    ])
   })
 
   test('waits for its delay from then on', async () => {
     const { queue, clock } = await setup()
-    const [parent] = (await ids(queue, 1)) as [string]
-    const child = await blockedBy(queue, [parent], { delay: '10s' })
+    const [dependency] = (await ids(queue, 1)) as [string]
+    const dependent = await blockedBy(queue, [dependency], { delay: '10s' })
     await clock.advance(20_000)
     await (await queue.claim())[0]?.ack()
 
-    expect(await stateOf(queue, child)).toBe('scheduled')
+    expect(await stateOf(queue, dependent)).toBe('scheduled')
     await clock.advance(10_000)
-    expect((await queue.claim())[0]?.id).toBe(child)
+    expect((await queue.claim())[0]?.id).toBe(dependent)
   })
 
-  test.each(['bury', 'cancel', 'run'] as const)(
-    'with ifParentFails %s, when one dies or is cancelled',
+  test.each(['fail', 'cancel', 'run'] as const)(
+    'with onDependencyFailure %s, when one dies or is cancelled',
     async (what) => {
       const { queue } = await setup()
       const [dies, goes] = (await ids(queue, 2)) as [string, string]
-      const one = await blockedBy(queue, [dies], { ifParentFails: what })
-      const other = await blockedBy(queue, [goes], { ifParentFails: what })
+      const one = await blockedBy(queue, [dies], { onDependencyFailure: what })
+      const other = await blockedBy(queue, [goes], { onDependencyFailure: what })
 
-      await (await queue.claim())[0]?.bury({ kind: 'broken', message: 'beyond repair' })
+      await (await queue.claim())[0]?.fail({ kind: 'broken', message: 'beyond repair' })
       await queue.jobs.cancel([goes])
 
-      const expected = { bury: 'dead', cancel: 'absent', run: 'ready' }[what]
+      const expected = { fail: 'dead', cancel: 'absent', run: 'ready' }[what]
       expect([await stateOf(queue, one), await stateOf(queue, other)]).toEqual([expected, expected])
-      if (what === 'bury') {
-        expect(await queue.jobs.find(one)).toMatchObject({
-          failure: { kind: 'parent-failed', message: `parent '${dies}' is dead` },
+      if (what === 'fail') {
+        expect(await queue.jobs.get(one)).toMatchObject({
+          failure: { kind: 'dependency-failed', message: `dependency '${dies}' is dead` },
         })
       }
       if (what === 'run') {
-        expect(await queue.jobs.parents(one)).toMatchObject([
+        expect(await queue.jobs.dependencies(one)).toMatchObject([
           { state: 'dead', failure: { kind: 'broken', message: 'beyond repair' } },
         ])
-        expect(await queue.jobs.parents(other)).toMatchObject([{ state: 'cancelled' }])
+        expect(await queue.jobs.dependencies(other)).toMatchObject([{ state: 'cancelled' }])
       }
     },
   )
@@ -135,18 +144,22 @@ describe('a job with parents', () => {
     const chain: string[] = []
     for (let at = 0; at < 5; at++) chain.push((last = await blockedBy(queue, [last])))
 
-    await (await queue.claim())[0]?.bury()
+    await (await queue.claim())[0]?.fail()
 
     expect(await Promise.all(chain.map((id) => stateOf(queue, id)))).toEqual(Array(5).fill('dead'))
     expect(await queue.jobs.requeue(chain)).toEqual(Array(5).fill('requeued'))
     expect(await queue.claim({ limit: 10 })).toHaveLength(5)
   })
 
-  test('a thousand children of one parent are told in steps, none is forgotten', async () => {
+  test('a thousand dependents of one dependency are told in steps, none is forgotten', async () => {
     const { queue } = await setup()
-    const [parent] = (await ids(queue, 1)) as [string]
+    const [dependency] = (await ids(queue, 1)) as [string]
     await queue.enqueueMany(
-      Array.from({ length: 1000 }, () => ({ name: 'mail' as const, payload: { to }, parents: [parent] })),
+      Array.from({ length: 1000 }, () => ({
+        name: 'mail' as const,
+        payload: { to },
+        dependsOn: [dependency],
+      })),
     )
     await (await queue.claim())[0]?.ack('for all')
 
@@ -160,10 +173,10 @@ describe('a job with parents', () => {
     expect(await queue.settings.inspect()).toMatchObject({ blocked: 0, ready: 0, claimed: 0 })
   })
 
-  test('stands in its own list, is cancelled, and can be requeued before its parents are done', async () => {
+  test('stands in its own list, is cancelled, and can be requeued before its dependencies are done', async () => {
     const { queue } = await setup()
-    const [parent] = (await ids(queue, 1)) as [string]
-    const [one, other] = [await blockedBy(queue, [parent]), await blockedBy(queue, [parent])]
+    const [dependency] = (await ids(queue, 1)) as [string]
+    const [one, other] = [await blockedBy(queue, [dependency]), await blockedBy(queue, [dependency])]
     const { jobs } = await queue.jobs.list('blocked')
     expect(jobs.map(({ id }) => id)).toEqual([one, other])
 
@@ -177,11 +190,11 @@ describe('a job with parents', () => {
 
   test('keeps its place when a duplicate replaces it', async () => {
     const { queue } = await setup()
-    const [parent] = (await ids(queue, 1)) as [string]
+    const [dependency] = (await ids(queue, 1)) as [string]
     const unique = { key: 'k', replace: true }
-    const child = await blockedBy(queue, [parent], { unique })
+    const dependent = await blockedBy(queue, [dependency], { unique })
     await queue.enqueue('mail', { to: 'another' }, { unique })
-    expect(await queue.jobs.find(child)).toMatchObject({ state: 'blocked', payload: { to: 'another' } })
+    expect(await queue.jobs.get(dependent)).toMatchObject({ state: 'blocked', payload: { to: 'another' } })
 
     await (await queue.claim())[0]?.ack()
     expect((await queue.claim())[0]?.payload).toEqual({ to: 'another' })
@@ -190,26 +203,26 @@ describe('a job with parents', () => {
   test('can wait for more of its own queue, and for fewer', async () => {
     const { queue } = await setup()
     const [a, b] = (await ids(queue, 2)) as [string, string]
-    const child = await blockedBy(queue, [a])
+    const dependent = await blockedBy(queue, [a])
     const [younger] = (await ids(queue, 1)) as [string]
 
-    expect(await queue.jobs.addParents(child, [b])).toBe('changed')
-    expect(await queue.jobs.addParents(child, [b])).toBe('changed')
-    expect(await queue.jobs.addParents(child, [younger])).toBe('newer')
-    expect(await queue.jobs.addParents(child, [])).toBe('changed')
-    expect(await queue.jobs.addParents(a, [b])).toBe('ready')
-    expect(await queue.jobs.addParents('nobody', [b])).toBe('absent')
-    expect(await queue.jobs.removeParents(child, [a])).toBe('changed')
-    expect(await stateOf(queue, child)).toBe('blocked')
-    expect(await queue.jobs.removeParents(child, [b])).toBe('changed')
-    expect(await stateOf(queue, child)).toBe('ready')
+    expect(await queue.jobs.addDependencies(dependent, [b])).toBe('changed')
+    expect(await queue.jobs.addDependencies(dependent, [b])).toBe('changed')
+    expect(await queue.jobs.addDependencies(dependent, [younger])).toBe('newer')
+    expect(await queue.jobs.addDependencies(dependent, [])).toBe('changed')
+    expect(await queue.jobs.addDependencies(a, [b])).toBe('ready')
+    expect(await queue.jobs.addDependencies('nobody', [b])).toBe('absent')
+    expect(await queue.jobs.removeDependencies(dependent, [a])).toBe('changed')
+    expect(await stateOf(queue, dependent)).toBe('blocked')
+    expect(await queue.jobs.removeDependencies(dependent, [b])).toBe('changed')
+    expect(await stateOf(queue, dependent)).toBe('ready')
   })
 
-  test('bad parents are named', async () => {
+  test('bad dependencies are named', async () => {
     const { queue } = await setup()
-    await expect(blockedBy(queue, 'x' as never)).rejects.toThrow(/parents/)
-    await expect(blockedBy(queue, [{ queue: '', id: 'x' }])).rejects.toThrow(/parents\.queue/)
-    await expect(blockedBy(queue, [], { ifParentFails: 'x' })).rejects.toThrow(InvalidArgumentError)
+    await expect(blockedBy(queue, 'x' as never)).rejects.toThrow(/dependencies/)
+    await expect(blockedBy(queue, [{ queue: '', id: 'x' }])).rejects.toThrow(/dependencies\.queue/)
+    await expect(blockedBy(queue, [], { onDependencyFailure: 'x' })).rejects.toThrow(InvalidArgumentError)
   })
 })
 
@@ -218,13 +231,13 @@ describe('across queues', () => {
     const { queue, another } = await setup({ clock: 'real' })
     const other = await another()
     const { id } = await other.enqueue('image', { url: 'far' }, { id: 'far' })
-    const child = await blockedBy(queue, [{ queue: other.name, id }])
-    expect(await stateOf(queue, child)).toBe('blocked')
+    const dependent = await blockedBy(queue, [{ queue: other.name, id }])
+    expect(await stateOf(queue, dependent)).toBe('blocked')
 
     await (await other.claim())[0]?.ack('from afar')
-    await until(async () => (await stateOf(queue, child)) === 'ready')
+    await until(async () => (await stateOf(queue, dependent)) === 'ready')
 
-    expect(await queue.jobs.parents(child)).toEqual([
+    expect(await queue.jobs.dependencies(dependent)).toEqual([
       { queue: other.name, id: 'far', state: 'done', result: 'from afar', failure: null, undecodable: [] },
     ])
     await until(async () => (await other.settings.inspect()).outbox === 0)
@@ -232,27 +245,27 @@ describe('across queues', () => {
 
   test('one that was requeued is pending for those who wait for it anew, and what it was for others', async () => {
     const { queue } = await setup()
-    await queue.settings.set({ keep: { count: 10 } })
+    await queue.settings.set({ retention: { count: 10 } })
     const { id } = await queue.enqueue('image', { url: 'a' }, { id: 'kept' })
     const early = await blockedBy(queue, [id])
     await (await queue.claim())[0]?.ack('first')
     await queue.jobs.requeue([id])
     const late = await blockedBy(queue, [id])
 
-    expect(await queue.jobs.parents(late)).toMatchObject([{ id, state: 'pending', result: null }])
-    expect(await queue.jobs.parents(early)).toMatchObject([{ id, state: 'done', result: 'first' }])
+    expect(await queue.jobs.dependencies(late)).toMatchObject([{ id, state: 'pending', result: null }])
+    expect(await queue.jobs.dependencies(early)).toMatchObject([{ id, state: 'done', result: 'first' }])
     for (const job of await queue.claim({ limit: 10 })) await job.ack('second')
-    expect(await queue.jobs.parents(late)).toMatchObject([{ id, state: 'done', result: 'second' }])
+    expect(await queue.jobs.dependencies(late)).toMatchObject([{ id, state: 'done', result: 'second' }])
   })
 
-  test('one that is not known is taken for done, and one that dies takes its child with it', async () => {
+  test('one that is not known is taken for done, and one that dies takes its dependent with it', async () => {
     const { queue, another } = await setup({ clock: 'real' })
     const other = await another()
     const { id } = await other.enqueue('image', { url: 'far' })
     const free = await blockedBy(queue, [{ queue: other.name, id: 'nobody' }])
     const bound = await blockedBy(queue, [{ queue: other.name, id }])
 
-    await (await other.claim())[0]?.bury()
+    await (await other.claim())[0]?.fail()
     await until(async () => (await stateOf(queue, bound)) === 'dead')
     await until(async () => (await stateOf(queue, free)) === 'ready')
   })
@@ -261,38 +274,40 @@ describe('across queues', () => {
     const { queue, another, clock, client } = await setup()
     const other = await another()
     const { id } = await other.enqueue('image', { url: 'far' })
-    const child = await blockedBy(queue, [{ queue: other.name, id }])
+    const dependent = await blockedBy(queue, [{ queue: other.name, id }])
     await until(async () => (await client.exists(`queue-test:{queue:${other.name}}:children`)) === 1)
     await other.clear()
     await clock.advance(30_000)
     expect(await queue.claim()).toEqual([])
-    expect(await stateOf(queue, child)).toBe('blocked')
+    expect(await stateOf(queue, dependent)).toBe('blocked')
 
     await clock.advance(30_000)
     expect(await queue.claim()).toEqual([])
 
-    await until(async () => (await stateOf(queue, child)) === 'ready')
+    await until(async () => (await stateOf(queue, dependent)) === 'ready')
   })
 
-  test('one whose queue refuses to be asked holds up no child of others', async () => {
+  test('one whose queue refuses to be asked holds up no dependent of others', async () => {
     const { queue, redis, client, another } = await setup()
     const [a, b] = [await another(), await another()]
     // The one that refuses is asked first.
     const [bad, good] = a.name < b.name ? [a, b] : [b, a]
-    const parents = await Promise.all([bad, good].map((each) => each.enqueue('image', { url: 'parent' })))
+    const dependencies = await Promise.all(
+      [bad, good].map((each) => each.enqueue('image', { url: 'dependency' })),
+    )
     await client.hset(`queue-test:{queue:${bad.name}}:meta`, 'layout', '99')
-    const children = await queue.enqueueMany(
+    const dependents = await queue.enqueueMany(
       [bad, good].map(({ name }, at) => ({
         name: 'mail' as const,
-        payload: { to: 'child' },
-        parents: [{ queue: name, id: parents[at]?.id ?? '' }],
+        payload: { to: 'dependent' },
+        dependsOn: [{ queue: name, id: dependencies[at]?.id ?? '' }],
       })),
     )
     await using _worker = redis.queue(good.name).work(() => undefined)
 
-    // Once its queue was asked, a parent tells when it ends.
-    await until(async () => (await stateOf(queue, children[1]?.id ?? '')) === 'ready')
-    expect(await stateOf(queue, children[0]?.id ?? '')).toBe('blocked')
+    // Once its queue was asked, a dependency tells when it ends.
+    await until(async () => (await stateOf(queue, dependents[1]?.id ?? '')) === 'ready')
+    expect(await stateOf(queue, dependents[0]?.id ?? '')).toBe('blocked')
   })
 
   test('a queue that speaks another codec takes nothing, and holds up no other', async () => {
@@ -307,8 +322,8 @@ describe('across queues', () => {
     ])
     const [first, second] = await queue.claim({ limit: 2 })
 
-    await first?.advance({ queue: deaf.name, name: 'mail', payload: { to } })
-    await second?.advance({ queue: other.name, name: 'mail', payload: { to } })
+    await first?.ackAndEnqueue({ queue: deaf.name, name: 'mail', payload: { to } })
+    await second?.ackAndEnqueue({ queue: other.name, name: 'mail', payload: { to } })
 
     await until(async () => (await other.settings.inspect()).ready === 1)
     await until(async () => (await queue.settings.inspect()).outbox === 1)
@@ -328,12 +343,12 @@ describe('advance', () => {
     await queue.enqueue('image', { url: 'a' })
     const [job] = await queue.claim()
 
-    const next = await job?.advance({ name: 'mail', payload: { to }, priority: 3 }, 'a result')
+    const next = await job?.ackAndEnqueue({ name: 'mail', payload: { to }, priority: 3 }, 'a result')
 
     expect(job?.outcome).toBe('acked')
     expect((await queue.claim())[0]).toMatchObject({ id: next?.id, name: 'mail', priority: 3 })
     expect(await queue.settings.inspect()).toMatchObject({ enqueued: 2, acked: 1 })
-    await expect(job?.advance({ name: 'mail', payload: { to } })).rejects.toThrow(/acked/)
+    await expect(job?.ackAndEnqueue({ name: 'mail', payload: { to } })).rejects.toThrow(/acked/)
   })
 
   test('does neither when the job was lost', async () => {
@@ -343,7 +358,7 @@ describe('advance', () => {
     await clock.advance(2000)
     const [again] = await queue.claim()
 
-    await expect(job?.advance({ name: 'mail', payload: { to } })).rejects.toThrow(/lost/)
+    await expect(job?.ackAndEnqueue({ name: 'mail', payload: { to } })).rejects.toThrow(/lost/)
     await again?.ack()
     expect(await queue.settings.inspect()).toMatchObject({ ready: 0, claimed: 0, enqueued: 1 })
   })
@@ -356,7 +371,7 @@ describe('advance', () => {
     const follow =
       ({ name }: Queue<Payloads>) =>
       (job: ClaimedJob<{ url: string }>) =>
-        job.advance({ queue: name, name: 'image', payload: { url: `${job.payload.url}>` } })
+        job.ackAndEnqueue({ queue: name, name: 'image', payload: { url: `${job.payload.url}>` } })
     await using _one = fetch.work({ image: follow(resize) })
     await using _two = resize.work({ image: follow(store) })
     await using _three = store.work({ image: ({ payload }) => void stored.push(payload.url) })

@@ -3,7 +3,7 @@ Makes claimed jobs dead: not done, and never tried again unless somebody requeue
 those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does
 nothing more. `chores` is what some process has to see to; 0: nothing.
 
-@returns buried  chores:integer refused:[at:integer why:text]
+@returns failed  chores:integer refused:[at:integer why:text]
 @cost    O(jobs x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -14,7 +14,7 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec))
 if remembered then
-  return { 'buried', 0, parse_refused(remembered) }
+  return { 'failed', 0, parse_refused(remembered) }
 end
 try_rights(keys, queue)
 local refused, ran = {}, {}
@@ -32,7 +32,7 @@ for at = failures_at, #failures, #FAILURES do
     redis.call('ZREM', keys.leases, seq)
     end_claim(keys, queue, job, run)
     local failure = { kind = failures[at + FAILURES.kind], message = failures[at + FAILURES.message] }
-    bury_claimed(keys, queue, seq, job, run, failure)
+    fail_claimed(keys, queue, seq, job, run, failure)
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
   end
@@ -40,7 +40,7 @@ end
 note_spans(queue, 'b', ran, queue.now_ms, 1)
 local freed = frees_others(queue) and 1 or 0
 if queue.settling then
-  freed = math.max(freed, settle_children(keys, queue, 100))
+  freed = math.max(freed, settle_dependents(keys, queue, 100))
   see_to_rest(keys.idle, queue)
 end
 if queue.idle > 0 and freed > 0 then
@@ -48,4 +48,4 @@ if queue.idle > 0 and freed > 0 then
 end
 tell_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_places(refused, {}))
-return { 'buried', queue.chores, refused }
+return { 'failed', queue.chores, refused }

@@ -4,7 +4,7 @@ by itself: for those named in `refused` (places counted from 0) nothing is done,
 the numbers `first`, `first + 1` and so on, by place, but for `duplicates`. A repeated call is answered the same and does
 nothing more.
 
-@returns advanced  first:integer chores:integer refused:[at:integer why:text] duplicates:[at:integer number:integer]
+@returns acked  first:integer chores:integer refused:[at:integer why:text] duplicates:[at:integer number:integer]
 @cost    O(jobs x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -16,7 +16,7 @@ local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:by
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec))
 if remembered then
   local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
-  return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
+  return { 'acked', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
 end
 local settings = parse_settings(queue.settings)
 try_rights(keys, queue)
@@ -44,7 +44,7 @@ for at = steps_at, #steps, #STEPS do
   end
 end
 if queue.settling then
-  tally.ready = tally.ready + settle_children(keys, queue, 100)
+  tally.ready = tally.ready + settle_dependents(keys, queue, 100)
 end
 if frees_others(queue) then
   tally.ready = math.max(tally.ready, 1)
@@ -53,4 +53,4 @@ see_to_new(keys, queue, tally)
 tell_others(keys, queue)
 local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
 save_queue_and_call(keys.meta, queue, call_id, answer)
-return { 'advanced', first, queue.chores, refused, tally.duplicates }
+return { 'acked', first, queue.chores, refused, tally.duplicates }

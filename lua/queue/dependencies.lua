@@ -1,15 +1,15 @@
 --[[
-The parents of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or
+The dependencies of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or
 `absent`, which is taken for done. Empty where it has none, or is not known. Of large results it tells no more behind those that
 reach 4 MiB: only an empty answer tells that there are no more.
 
-@returns parents  parents:[queue:text id:text state:text result:bytes kind:text message:text]
-@cost    O(parents), and 4 MiB of results
+@returns dependencies  dependencies:[queue:text id:text state:text result:bytes kind:text message:text]
+@cost    O(dependencies), and 4 MiB of results
 @reads
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local id = ARGV[2] -- text: the job
-local after = tonumber(ARGV[3] or 0) -- integer: how many of its parents to pass over
+local after = tonumber(ARGV[3] or 0) -- integer: how many of its dependencies to pass over
 
 try(open_queue(keys.meta, codec))
 
@@ -22,12 +22,12 @@ if stored then
     if not is_left(budget) then
       break
     end
-    -- It has ended before, and was requeued: this child waits for it to end again.
+    -- It has ended before, and was requeued: this dependent waits for it to end again.
     local waits = redis.call('ZSCORE', keys.children, ref .. '\0' .. seq)
       and tonumber(redis.call('ZSCORE', keys.parents, ref) or 1) > 0
     if place > after then
-      spend(budget, 1, tell_parent(told, keys.jobs, ref, waits))
+      spend(budget, 1, tell_dependency(told, keys.jobs, ref, waits))
     end
   end
 end
-return { 'parents', told }
+return { 'dependencies', told }

@@ -1,0 +1,30 @@
+--[[
+Moves a subscriber forward to a cursor; back only when told to rewind. One that was read before the feed began is its
+beginning. A cursor of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
+
+@returns committed  cursor:text
+@returns absent
+@cost    O(log subscribers)
+]]
+local name = ARGV[1] -- text: the subscriber
+local to = ARGV[2] -- text: the cursor
+local rewind = ARGV[3] == '1' -- flag: whether it may move back
+
+local feed = try(open_feed(keys.meta, ''))
+local cursor = parse_cursor(to)
+if not cursor then
+  return redis.error_reply('INVALID to: not a cursor')
+end
+local known = tonumber(redis.call('ZSCORE', keys.subscribers, name) or nil)
+if not known or (cursor.epoch ~= feed.epoch and cursor.epoch ~= 0) then
+  return { 'absent' }
+end
+local position = cursor.epoch == 0 and 0 or math.min(cursor.position, feed.last)
+if not rewind then
+  position = math.max(position, known)
+end
+redis.call('ZADD', keys.subscribers, exact(position), name)
+if redis.call('ZSCORE', keys.guards, name) then
+  redis.call('ZADD', keys.guards, exact(position), name)
+end
+return { 'committed', format_cursor(feed.epoch, position) }

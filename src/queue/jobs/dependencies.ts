@@ -1,0 +1,158 @@
+// Jobs that wait for others: what can be said of it, and how the scripts take it.
+
+import {
+  changeDependencies,
+  dependencies as dependenciesOfJob,
+  type DependenciesAnswer,
+} from '../../generated/queue.ts'
+import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
+import { checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
+import { checkName } from '../../runtime/values/keys.ts'
+import { learnTold } from '../../runtime/waiting/told.ts'
+import { type QueueSource, readAddress, toId } from '../source/source.ts'
+import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
+import type { JobState } from './job.ts'
+
+/** A job of this queue by its id, or one of another queue. */
+export type DependencyId = string | { readonly queue: string; readonly id: string }
+
+/** `bury`: the job dies as well; `cancel`: it is removed; `run`: it runs all the same, and sees how its dependencies ended. */
+export type OnDependencyFailure = 'fail' | 'cancel' | 'run'
+
+export type DependencyState = 'pending' | 'done' | 'dead' | 'cancelled' | 'absent'
+
+/** A job that another one waited for. */
+export interface Dependency {
+  /** Null: the queue of the job itself. */
+  readonly queue: string | null
+  readonly id: string
+  /** `absent`: it was not known (any more), and taken for done. */
+  readonly state: DependencyState
+  /** What it was acked with; null: nothing, or it is not done. */
+  readonly result: unknown
+  /** What it died of; null: it did not. */
+  readonly failure: { readonly kind: string; readonly message: string } | null
+  /** The result, where the codec could not read it; it is null above. Empty: it could. */
+  readonly undecodable: readonly UndecodablePart[]
+}
+
+const MAX_DEPENDENCIES = 100
+const LETTERS = { fail: 'b', cancel: 'c', run: 'r' } as const
+
+/** Throws InvalidArgumentError. */
+export function toDependencies(dependencies: readonly DependencyId[], name = 'dependencies'): string {
+  if (!Array.isArray(dependencies) || dependencies.length > MAX_DEPENDENCIES) {
+    throw new InvalidArgumentError(name, `must be a list of at most ${MAX_DEPENDENCIES} ids`)
+  }
+  return [...new Set(dependencies.map((dependency) => toDependency(dependency as DependencyId, name)))].join(
+    '\0',
+  )
+}
+
+/** Throws InvalidArgumentError. */
+function toDependency(dependency: DependencyId, name: string): string {
+  if (typeof dependency === 'string') return `l${checkText(name, dependency, 512)}`
+  checkOptions(name, dependency, ['queue', 'id'])
+  return `q${checkName(`${name}.queue`, dependency.queue)}\x01${checkText(`${name}.id`, dependency.id, 512)}`
+}
+
+/** Throws InvalidArgumentError. */
+export function toOnDependencyFailure(what: OnDependencyFailure): string {
+  return LETTERS[checkOneOf('onDependencyFailure', what, ['fail', 'cancel', 'run'])]
+}
+
+type Told = DependenciesAnswer['dependencies'][number]
+
+/** With so many bytes a page ends. */
+const PAGE_BYTES = 2 ** 22
+
+export interface DependenciesPageOptions {
+  /** `next` of the page before. */
+  after?: string
+}
+
+export interface DependenciesPage {
+  readonly dependencies: readonly Dependency[]
+  /** Null at the end. */
+  readonly next: string | null
+}
+
+/** The dependencies of a job, by its id; none where it is not known. */
+export async function dependenciesOf(source: QueueSource, id: string): Promise<Dependency[]> {
+  const found: Dependency[] = []
+  for (let isWhole = false; !isWhole; ) {
+    const told = await tell(source, id, found.length)
+    found.push(...told.map((dependency) => readDependency(source, dependency)))
+    isWhole = isLastPage(told)
+  }
+  return found
+}
+
+/** As far as one answer tells them, behind those that the page before ended with. Throws InvalidArgumentError. */
+export async function dependenciesPage(
+  source: QueueSource,
+  id: string,
+  { after = '0' }: DependenciesPageOptions,
+): Promise<DependenciesPage> {
+  if (typeof after !== 'string' || !/^\d{1,3}$/.test(after)) {
+    throw new InvalidArgumentError('after', 'must be the next of a page')
+  }
+  const told = await tell(source, id, Number(after))
+  const next = isLastPage(told) ? null : String(Number(after) + told.length)
+  return { dependencies: told.map((dependency) => readDependency(source, dependency)), next }
+}
+
+async function tell(source: QueueSource, id: string, after: number): Promise<Told[]> {
+  const { dependencies: told } = await source.unit.run(dependenciesOfJob, {
+    codec: source.codec.name,
+    id,
+    after,
+  })
+  return told
+}
+
+/** A page ends early behind large results. */
+function isLastPage(told: readonly Told[]): boolean {
+  const bytesOf = ({ result, message }: Told): number => result.length + Buffer.byteLength(message)
+  return told.reduce((sum, dependency) => sum + bytesOf(dependency), 0) < PAGE_BYTES
+}
+
+function readDependency(source: QueueSource, { queue, id, state, result, kind, message }: Told): Dependency {
+  const reader = new PartReader(source.codec)
+  return {
+    ...placeOfDependency(source, queue, id),
+    state: state as DependencyState,
+    result: reader.readAny('result', result),
+    failure: state === 'dead' ? { kind, message } : null,
+    undecodable: reader.undecodable,
+  }
+}
+
+/** As users call them: its own queue is null, whichever partition it is. */
+function placeOfDependency(
+  source: QueueSource,
+  address: string,
+  id: string,
+): Pick<Dependency, 'queue' | 'id'> {
+  const { name, partition } = address === '' ? { name: source.name, partition: null } : readAddress(address)
+  const number = partition?.number ?? (address === '' ? source.partition : null)
+  const isOwn = address === '' || (partition !== null && name === source.name)
+  return { queue: isOwn ? null : name, id: /^\d+$/.test(id) ? toId({ partition: number }, id) : id }
+}
+
+export type DependenciesChanged = 'changed' | JobState | 'absent' | 'newer'
+
+/** Lets a job wait for more dependencies, or for fewer; `dependencies` as the scripts take them. */
+export async function changeDependenciesOf(
+  { unit, chores }: QueueSource,
+  id: string,
+  dependencies: string,
+  adds: boolean,
+): Promise<DependenciesChanged> {
+  const named = dependencies.split('\0').filter((dependency) => dependency !== '')
+  const changes = named.map((dependency) => ({ adds, dependency }))
+  const answer = await unit.run(changeDependencies, { ...(await learnTold(unit)), id, changes })
+  if (answer.status === 'refused') return answer.state as DependenciesChanged
+  void chores.see(answer.chores)
+  return 'changed'
+}
