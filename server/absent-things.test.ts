@@ -17,12 +17,12 @@ const NEXT = { queue: 'other', name: 'n', payload: 1 }
 const BODIES: Readonly<Record<string, unknown>> = {
   'claims/{token}/release': {},
   'claims/{token}/retry': {},
-  'claims/{token}/bury': {},
-  'claims/{token}/advance': { next: NEXT },
+  'claims/{token}/fail': {},
+  'claims/{token}/ack-and-enqueue': { next: NEXT },
   ack: { jobs: [LEASE] },
   extend: { jobs: [LEASE] },
   retry: { jobs: [LEASE] },
-  bury: { jobs: [LEASE] },
+  fail: { jobs: [LEASE] },
   cancel: { ids: ['1'] },
   requeue: { ids: ['1'] },
   reprioritize: { ids: ['1'], priority: 1 },
@@ -32,11 +32,11 @@ const BODIES: Readonly<Record<string, unknown>> = {
   progress: 1,
   result: 1,
   refunds: { limit: 5, window: '1m' },
-  peeks: { limit: 5, window: '1m' },
+  checks: { limit: 5, window: '1m' },
   invalidations: { keys: ['a'] },
   removals: { items: [1] },
   release: { jobs: [LEASE] },
-  advance: { jobs: [{ ...LEASE, next: NEXT }] },
+  'ack-and-enqueue': { jobs: [{ ...LEASE, next: NEXT }] },
   'queues/{name}/jobs/{id}': { priority: 1 },
   'subscribers/{subscriber}': { marker: '1-1' },
 }
@@ -127,8 +127,8 @@ test('a queue that a request would have begun, had it been right, is in no list'
     ['PATCH', '/v1/queues/wrong/settings', {}],
     ['POST', '/v1/queues/wrong/resume'],
     ['PATCH', '/v1/queues/wrong/groups/g', {}],
-    ['POST', '/v1/queues/wrong/advance', BODIES['advance']],
-    ['POST', '/v1/queues/wrong/jobs/1/claims/1/advance', { next: NEXT }],
+    ['POST', '/v1/queues/wrong/ack-and-enqueue', BODIES['ack-and-enqueue']],
+    ['POST', '/v1/queues/wrong/jobs/1/claims/1/ack-and-enqueue', { next: NEXT }],
   ] as const
   for (const [method, path, body] of calls) {
     await api.call(method, path, body === undefined ? {} : { body })

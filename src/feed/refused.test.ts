@@ -31,10 +31,10 @@ describe('what is refused', () => {
       (feed) => feed.append(1, { idempotencyKey: '\u0000' }),
     ],
     ['an origin with spaces', 'origin', (_, redis) => redis.feed('a', { origin: 'a b' })],
-    ['keeping nothing', 'keep.count', (_, redis) => redis.feed('a', { retention: 0 })],
+    ['keeping nothing', 'retention.count', (_, redis) => redis.feed('a', { retention: 0 })],
     [
       'an unknown word in keep',
-      'keep.max',
+      'retention.max',
       (_, redis) => redis.feed('a', { retention: { max: 1 } as never }),
     ],
     ['advancing to nowhere', 'cursor', (feed) => feed.subscriber('ada').commit(null)],

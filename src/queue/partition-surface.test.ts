@@ -9,7 +9,7 @@ import { setup as plain } from '../../test/queue-fixture.ts'
 const REASONS: Readonly<Record<string, string>> = {
   partitions: 'a queue without partitions has no number of them',
 }
-const PARTS = ['jobs', 'settings', 'settle', 'recurring'] as const
+const PARTS = ['jobs', 'dead', 'settings', 'byToken', 'recurring'] as const
 
 /** Its fields and methods, and those of its parts. */
 function surfaceOf(queue: object): string[] {
@@ -32,7 +32,7 @@ describe('a queue and one in partitions', () => {
     const one = surfaceOf((await plain()).queue)
     const other = surfaceOf(partitioned().queue)
 
-    expect(one).toEqual(expect.arrayContaining(['enqueue', 'lend', 'jobs.history', 'settle.ack']))
+    expect(one).toEqual(expect.arrayContaining(['enqueue', 'claimDetached', 'jobs.history', 'byToken.ack']))
     const odd = [
       ...one.filter((name) => !other.includes(name)),
       ...other.filter((name) => !one.includes(name)),

@@ -141,10 +141,10 @@ export class Settings {
    * what is kept. Throws InvalidArgumentError, also for less than one for each.
    */
   async set(settings: QueueSettings): Promise<void> {
-    checkOptions('settings', settings, ['concurrency', 'rate', 'keep'])
+    checkOptions('settings', settings, ['concurrency', 'rate', 'retention'])
     const count = this.#units.length
     const shares = this.#units.map((_, at) => (count === 1 ? settings : shareOf(settings, at, count)))
-    await this.#configure(shares.map((share) => ({ ...toNumbers(share), ...toKeep(share.retention) })))
+    await this.#configure(shares.map((share) => ({ ...toNumbers(share), ...toRetention(share.retention) })))
   }
 
   /** Gives out no more jobs of a group. Resolves to what holds for it now. Throws InvalidArgumentError. */
@@ -250,17 +250,17 @@ function toNumbers({ concurrency, rate }: Throttle): Numbers {
   return { ...numbers, rateLimit, rateWindowMs, rateBurst }
 }
 
-function toKeep(keep: QueueSettings['retention']): Kept {
-  if (keep === undefined) return SAME_KEPT
-  if (keep === null) return { retentionCount: 0, retentionMs: 0 }
-  checkOptions('keep', keep, ['count', 'age'])
-  const { count, age } = keep
+function toRetention(retention: QueueSettings['retention']): Kept {
+  if (retention === undefined) return SAME_KEPT
+  if (retention === null) return { retentionCount: 0, retentionMs: 0 }
+  checkOptions('retention', retention, ['count', 'age'])
+  const { count, age } = retention
   if (count === undefined && age === undefined) {
-    throw new InvalidArgumentError('keep', 'must have a count or an age')
+    throw new InvalidArgumentError('retention', 'must have a count or an age')
   }
   return {
-    retentionCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
-    retentionMs: age === undefined ? 0 : toMs('keep.age', age, { max: '365d' }),
+    retentionCount: count === undefined ? 0 : checkInteger('retention.count', count, 1, Number.MAX_SAFE_INTEGER),
+    retentionMs: age === undefined ? 0 : toMs('retention.age', age, { max: '365d' }),
   }
 }
 
@@ -290,7 +290,7 @@ function added(one: QueueInspection, other: QueueInspection): QueueInspection {
 
 /** Throws InvalidArgumentError. */
 function shareOf(settings: QueueSettings, at: number, count: number): QueueSettings {
-  const { concurrency, rate, retention: keep } = settings
+  const { concurrency, rate, retention } = settings
   const part = (argument: string, total: number): number => {
     checkInteger(argument, total, count, Number.MAX_SAFE_INTEGER)
     return Math.floor(total / count) + (at < total % count ? 1 : 0)
@@ -300,6 +300,6 @@ function shareOf(settings: QueueSettings, at: number, count: number): QueueSetti
   if (typeof rate?.limit === 'number') shares.rate = { ...rate, limit: part('rate.limit', rate.limit) }
   if (typeof rate?.burst === 'number')
     shares.rate = { ...rate, ...shares.rate, burst: part('rate.burst', rate.burst) }
-  if (typeof keep?.count === 'number') shares.retention = { ...keep, count: part('keep.count', keep.count) }
+  if (typeof retention?.count === 'number') shares.retention = { ...retention, count: part('retention.count', retention.count) }
   return shares
 }

@@ -28,7 +28,7 @@ export interface Allowed extends Judged {
   readonly allowed: true
   /**
    * Greater than that of every earlier take of the subject; `refund` and `release` want it. 0 when it was
-   * only a peek.
+   * only a look (`get`).
    */
   readonly token: number
 }

@@ -42,7 +42,7 @@ const cases: Record<string, Case> = {
     left: 'abc',
   },
   'an append that removes the oldest': {
-    options: { keep: 2 },
+    options: { retention: 2 },
     prepare: (feed) => appendAll(feed, 'ab'),
     call: (feed) => feed.append('c'),
     left: 'bc',
@@ -60,7 +60,7 @@ const cases: Record<string, Case> = {
     left: 'abcdef',
   },
   'an append behind delayed ones, with a bound': {
-    options: { keep: 9 },
+    options: { retention: 9 },
     also: ['hset'],
     prepare: (feed) => delay(feed, 'ab'),
     call: (feed) => feed.append('c'),

@@ -95,7 +95,7 @@ describe.each(someOf(KINDS, 1))(
 const BETWEEN = ['outbox', 'receive', 'delivered', 'ask', 'watch', 'enqueue', 'ack-and-claim']
 
 /** Where a process may die that takes jobs, and tells what became of them. */
-const AT_WORK = ['ack-and-claim-plain', 'enqueue-alike', 'extend', 'retry', 'fail', 'release', 'advance']
+const AT_WORK = ['ack-and-claim-plain', 'enqueue-alike', 'extend', 'retry', 'fail', 'release', 'ack-and-enqueue']
 
 const DEATHS: readonly Death[] = [
   ...deathsAt(['receive', 'delivered'], 1),
@@ -130,7 +130,7 @@ test('jobs come to their end wherever the process dies that enqueues them, gives
   const seed = SEED + 1500
   const moments = LONG
     ? [1, 2, 5].flatMap((call) => deathsAt(AT_WORK, call))
-    : deathsAt(someOf(['release', 'advance', 'enqueue-alike'], 1), 1)
+    : deathsAt(someOf(['release', 'ack-and-enqueue', 'enqueue-alike'], 1), 1)
   const diesAt = (started: number): Death | null => moments[started] ?? null
   const trouble = (scene: QueueScene): Promise<Happened> =>
     awaitDeaths(scene, moments.length, LONG ? 120_000 : 20_000)

@@ -99,7 +99,7 @@ async function bury(world: QueueWorld): Promise<void> {
   await sides.same(
     `bury ${one.there.id} ${JSON.stringify(failure)}`,
     () => one.here.fail(failure),
-    () => sides.http.post(`${urlOf(world, one.there)}/bury`, failure, world.query),
+    () => sides.http.post(`${urlOf(world, one.there)}/fail`, failure, world.query),
   )
 }
 
@@ -134,7 +134,7 @@ async function advance(world: QueueWorld): Promise<void> {
       const { id, token } = one.here
       return { id, token, next: await one.here.ackAndEnqueue(next.here, result) }
     },
-    () => sides.http.post(`${urlOf(world, one.there)}/advance`, { next: next.there, result }, world.query),
+    () => sides.http.post(`${urlOf(world, one.there)}/ack-and-enqueue`, { next: next.there, result }, world.query),
   )
   if (pair !== null) ids.push({ here: pair.here.next.id ?? '', there: pair.there.next.id as string })
 }
@@ -198,7 +198,7 @@ async function settleOver(world: QueueWorld): Promise<void> {
     () => {
       if (what === 0) return sides.http.delete(at, query)
       if (what === 1) return sides.http.post(`${at}/retry`, { delay: '1h' }, query)
-      if (what === 2) return sides.http.post(`${at}/bury`, {}, query)
+      if (what === 2) return sides.http.post(`${at}/fail`, {}, query)
       if (what === 3) return sides.http.post(`${at}/release`, {}, query)
       return sides.http.patch(at, { lease: LEASE }, query)
     },

@@ -107,7 +107,7 @@ async function advance(world: QueueWorld): Promise<void> {
         .ackAndEnqueue(here)
         .then((all) => all.map((each, at) => ({ ...tokenOf(here[at] as Token), ...each }))),
     }),
-    () => sides.http.post(`${url}/advance`, { jobs: steps.map(({ there }) => there) }, query),
+    () => sides.http.post(`${url}/ack-and-enqueue`, { jobs: steps.map(({ there }) => there) }, query),
   )
   for (const [at, each] of (pair?.here.jobs ?? []).entries()) {
     if (each.outcome === 'acked')

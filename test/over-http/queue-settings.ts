@@ -30,14 +30,14 @@ async function set({ sides, queue, url, query }: QueueWorld): Promise<void> {
     { rate: { limit: 9, window: '30d' } },
     { rate: null },
     { rate: { limit: 9, window: '30d', burst: 12 }, concurrency: null },
-    { keep: { count: 3, age: '1h' } },
-    { keep: { count: 20 } },
-    { keep: null },
+    { retention: { count: 3, age: '1h' } },
+    { retention: { count: 20 } },
+    { retention: null },
     {},
     { concurrency: -1 },
     { rate: { limit: 0, window: '1h' } },
     { rate: { limit: 5 } },
-    { keep: { age: 'soon' } },
+    { retention: { age: 'soon' } },
     { colour: 'red' },
   ])
   await sides.same(
@@ -65,7 +65,7 @@ async function setGroup({ sides, queue, url, query }: QueueWorld): Promise<void>
     { rate: { limit: 3, window: '30d', burst: 5 } },
     { rate: null },
     { concurrency: 0 },
-    { keep: { count: 1 } },
+    { retention: { count: 1 } },
   ])
   await sides.same(
     `set ${JSON.stringify(settings)} of ${group}`,

@@ -74,7 +74,7 @@ const Inspection = object({
 })
 /** Of messages, and of jobs. */
 const REASONS =
-  'absent unclaimed held claimed lost retried buried cancelled acked ready scheduled stopping dead done newer'.split(
+  'absent unclaimed held claimed lost retried cancelled acked ready scheduled stopping dead done newer'.split(
     ' ',
   )
 const PROBLEM = {
@@ -119,7 +119,7 @@ export const subscribed: Answers = {
   200: json('It was there already, and stands where it stood.', Subscriber),
   201: json('Made.', Subscriber),
 }
-export const advanced: Answers = { 200: json('Where the subscriber stands now.', Subscriber) }
+export const committed: Answers = { 200: json('Where the subscriber stands now.', Subscriber) }
 export const forgotten: Answers = { 204: nothing('Forgotten.') }
 export const inspection: Answers = { 200: json('The feed at one instant.', Inspection) }
 export const cleared: Answers = { 204: nothing('There is no such feed any more.') }

@@ -31,7 +31,7 @@ function documented(): string[] {
   })
 }
 
-/** `…/keys/{key}` behind `/v1/once/{name}/keys/{key}/attempts` is the path up to `/keys`; `…/peeks` replaces its end. */
+/** `…/keys/{key}` behind `/v1/once/{name}/keys/{key}/attempts` is the path up to `/keys`; `…/checks` replaces its end. */
 function inFull(path: string, before: string): string {
   if (!path.startsWith('…')) return path
   const [, first = ''] = path.split('/')

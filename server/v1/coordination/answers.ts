@@ -58,7 +58,7 @@ const denied = {
 }
 const Taken = object({
   ...judged,
-  token: Type.Integer({ minimum: 0, description: 'Proves the take; 0 of a peek.' }),
+  token: Type.Integer({ minimum: 0, description: 'Proves the take; 0 of a check.' }),
 })
 const Refused = object({ ...denied, retryAfterMs: Span })
 const SubjectPicture = object({
@@ -106,7 +106,7 @@ export const taken: Answers = {
     headers: { ...limitHeaders, 'Retry-After': text('In seconds, when the same take would be allowed.') },
   },
 }
-export const peeked: Answers = {
+export const checked: Answers = {
   200: {
     ...json('What a take would be told now.', Type.Union([Taken, Refused])),
     headers: limitHeaders,

@@ -20,7 +20,7 @@ const ROUTES: (readonly [method: string, path: string, body?: unknown])[] = [
   ['DELETE', '/queues/q/jobs/1/claims/1'],
   ['PUT', '/queues/q/jobs/1/claims/1/result', { done: true }],
   ['POST', '/queues/q/jobs/1/claims/1/retry'],
-  ['POST', '/queues/q/jobs/1/claims/1/bury'],
+  ['POST', '/queues/q/jobs/1/claims/1/fail'],
   ['POST', '/queues/q/ack', { jobs: [{ id: 'own', token: 1 }] }],
   ['GET', '/queues/q/jobs?state=ready'],
   ['GET', '/queues/q/jobs/1'],
@@ -50,7 +50,7 @@ const ROUTES: (readonly [method: string, path: string, body?: unknown])[] = [
   ['GET', '/semaphores/s'],
   ['DELETE', '/semaphores/s'],
   ['POST', `${SUBJECT}/takes`, LIMIT],
-  ['POST', `${SUBJECT}/peeks`, LIMIT],
+  ['POST', `${SUBJECT}/checks`, LIMIT],
   ['POST', `${SUBJECT}/refunds`, LIMIT],
   ['DELETE', `${SUBJECT}/leases/1?limit=1&algorithm=concurrency`],
   ['GET', `${SUBJECT}?limit=1&window=1s`],
@@ -197,7 +197,7 @@ test('a job is enqueued, claimed and settled once although the answers were lost
   proxy.cutReplies(1, /evalsha/i)
   const again = await api.call('POST', `${retried}/retry`, { body: { delay: '1h' } })
   proxy.cutReplies(1, /evalsha/i)
-  const dead = await api.call('POST', `${buried}/bury`)
+  const dead = await api.call('POST', `${buried}/fail`)
 
   const statuses = [enqueued, claimed, done, again, dead].map(({ status }) => status)
   expect([...statuses, proxy.pendingFaults]).toEqual([201, 201, 204, 200, 204, 0])
@@ -207,7 +207,7 @@ test('a job is enqueued, claimed and settled once although the answers were lost
     claimed: 0,
     acked: 1,
     retried: 1,
-    buried: 1,
+    failed: 1,
     scheduled: 1,
     dead: 1,
   })

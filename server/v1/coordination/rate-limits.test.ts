@@ -68,12 +68,12 @@ describe('taking', () => {
   })
 })
 
-test('a peek tells what a take would be told, and takes nothing', async () => {
+test('a check tells what a take would be told, and takes nothing', async () => {
   const subject = newSubject()
-  const peek = () => api.call('POST', `${subject}/peeks`, { body: TWO })
-  expect((await peek()).json).toMatchObject({ allowed: true, remaining: 2, token: 0 })
+  const check = () => api.call('POST', `${subject}/checks`, { body: TWO })
+  expect((await check()).json).toMatchObject({ allowed: true, remaining: 2, token: 0 })
   await take(subject, { ...TWO, cost: 2 })
-  const { status, headers, json } = await peek()
+  const { status, headers, json } = await check()
   expect([status, json.allowed, json.deniedBy]).toEqual([200, false, 'default'])
   expect(headers.get('ratelimit-policy')).toBe('"default";q=2;w=3600')
 })
@@ -142,7 +142,7 @@ describe('what is wrong', () => {
   ]
   test.each(wrong)('in a body is refused by its name: %s %j', async (argument, body) => {
     const subject = newSubject()
-    for (const kind of ['takes', 'peeks', 'refunds']) {
+    for (const kind of ['takes', 'checks', 'refunds']) {
       const { status, json } = await api.call('POST', `${subject}/${kind}`, { body })
       expect([status, json.code, json.argument]).toEqual([400, 'invalid-argument', argument])
     }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Allowed, type Denied, rateLimitHeaders } from 'perilune'
 import type { Routes } from '../api/routes.ts'
 import { duration, strict } from '../api/arguments.ts'
-import { cleared, peeked, subject as picture, refunded, released, taken } from './answers.ts'
+import { cleared, checked, subject as picture, refunded, released, taken } from './answers.ts'
 import { freePlaces, type SubjectLimiter, limitsIn, openLimiter } from './limiters.ts'
 import { Denial } from '../../http/answers/problem-documents.ts'
 
@@ -62,7 +62,7 @@ export function v1RateLimits(usual: Routes): void {
   const routes = usual.with({ path })
   const open: Open = (request, limits) => openLimiter(routes.perilune, request, limits)
   take(routes, open)
-  peek(routes, open)
+  check(routes, open)
   refund(routes, open)
   releasePlaces(routes, open)
   wholeSubjects(routes, open)
@@ -87,11 +87,11 @@ function take(routes: Routes, open: Open): void {
   })
 }
 
-function peek(routes: Routes, open: Open): void {
+function check(routes: Routes, open: Open): void {
   routes.post(
-    `${url}/peeks`,
+    `${url}/checks`,
     'Peek',
-    { description: 'What a take would be told now. Takes and writes nothing.', body: Take, answers: peeked },
+    { description: 'What a take would be told now. Takes and writes nothing.', body: Take, answers: checked },
     async (request, reply) => {
       const { cost = 1, ...given } = request.body
       return sendDecision(reply, await open(request, given).get(request.params.subject, { cost }))

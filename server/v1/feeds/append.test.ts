@@ -140,7 +140,7 @@ describe('appending', () => {
       [{ body: 1 }, 'retentionBytes', '?retentionBytes=1.5'],
       [{ body: 1 }, 'idempotencyTtl', '?idempotencyTtl=60d'],
       [{ body: 1 }, 'origin', '?origin=a%20b'],
-      [{ body: 1 }, 'keep', '?keep=5'],
+      [{ body: 1 }, 'retention', '?retention=5'],
       [{ body: 1 }, 'retentionCount', '?retentionCount=5&retentionCount=6'],
     ]
     for (const [body, argument, query = ''] of wrong) {

@@ -51,7 +51,7 @@ export function appendMessages(routes: FeedRoutes, feeds: Feeds): void {
       const { retentionCount, retentionAge, retentionBytes, ...options } = request.query
       const feed = feeds.open(request, request.params.name, {
         ...options,
-        retention: keepOf({ count: retentionCount, age: retentionAge, bytes: retentionBytes }),
+        retention: retentionOf({ count: retentionCount, age: retentionAge, bytes: retentionBytes }),
       })
       const key = headerOf(request, 'Idempotency-Key')
       const results = await feed.appendMany(newMessages(request.body, request.jsonText, key))
@@ -63,7 +63,7 @@ export function appendMessages(routes: FeedRoutes, feeds: Feeds): void {
 
 type Given<Options> = { [Name in keyof Options]: Options[Name] | undefined }
 
-function keepOf({ count, age, bytes }: Given<Retention>): NonNullable<FeedOptions<string>['retention']> {
+function retentionOf({ count, age, bytes }: Given<Retention>): NonNullable<FeedOptions<string>['retention']> {
   return {
     ...(count === undefined ? {} : { count }),
     ...(age === undefined ? {} : { age }),

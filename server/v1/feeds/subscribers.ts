@@ -1,5 +1,5 @@
 import { Type } from '@fastify/type-provider-typebox'
-import { advanced, forgotten, page, subscribed } from '../api/answers.ts'
+import { committed, forgotten, page, subscribed } from '../api/answers.ts'
 import { echo, flag, includeClaimed, limit, origin, wait } from '../api/arguments.ts'
 import { encodePage } from './encode.ts'
 import type { FeedRoutes, Feeds } from './open.ts'
@@ -42,7 +42,7 @@ function changeSubscribers(routes: FeedRoutes, feeds: Feeds): void {
     return reply.code(created ? 201 : 200).send({ name: subscriber, cursor })
   })
 
-  routes.patch(url, 'Advance', { body: Step, answers: advanced, or: [404] }, async (request) => {
+  routes.patch(url, 'Commit', { body: Step, answers: committed, or: [404] }, async (request) => {
     const { name, subscriber } = request.params
     const { cursor: to, ...options } = request.body
     const cursor = await feeds.open(request, name).subscriber(subscriber).commit(to, options)

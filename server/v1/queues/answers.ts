@@ -99,7 +99,7 @@ const inspected = {
     'idle',
     'outbox',
   ),
-  ...counts('enqueued', 'acked', 'retried', 'dead', 'reclaimed', 'cancelled'),
+  ...counts('enqueued', 'acked', 'retried', 'failed', 'reclaimed', 'cancelled'),
   ...counts('readyBytes', 'scheduledBytes', 'blockedBytes', 'claimedBytes', 'deadBytes', 'doneBytes'),
   oldestAtMs: orNull(Instant),
 }
@@ -171,7 +171,7 @@ const Lost = object({ id: Id, token: Token, outcome: Outcome('lost'), reason: Ty
 function oneOfSeveral(...words: string[]): TSchema {
   return Type.Union([object({ id: Id, token: Token, outcome: Outcome(...words) }), Lost])
 }
-const Followed = object({ id: Id, token: Token, outcome: Outcome('advanced'), next: Next })
+const Followed = object({ id: Id, token: Token, outcome: Outcome('acked'), next: Next })
 
 export const enqueued: Answers = {
   200: json(
@@ -197,20 +197,20 @@ export const claimed: Answers = {
 
 const lost = { 410: problem('The job is lost; `reason` says why.') }
 export const acked: Answers = { 204: nothing('Done.'), ...lost }
-export const buried: Answers = { 204: nothing('Dead, until somebody requeues it.'), ...lost }
+export const dead: Answers = { 204: nothing('Dead, until somebody requeues it.'), ...lost }
 export const released: Answers = { 204: nothing('Given to others.'), ...lost }
 export const retried: Answers = {
   200: json(
-    'To be tried again, or `buried`: that was its last attempt.',
+    'To be tried again, or `dead`: that was its last attempt.',
     object({ id: Id, token: Token, outcome: Outcome('retried', 'dead') }),
   ),
   ...lost,
 }
-export const advanced: Answers = {
+export const ackedAndEnqueued: Answers = {
   200: json('Done, and the next job is enqueued.', object({ id: Id, token: Token, next: Next })),
   ...lost,
 }
-export const allAdvanced: Answers = {
+export const allAckedAndEnqueued: Answers = {
   200: json('What became of each.', object({ jobs: Type.Array(Type.Union([Followed, Lost])) })),
 }
 export const extended: Answers = {
@@ -302,7 +302,7 @@ const spread = (): TSchema => {
   return object({ count: Count, meanMs: Ms, p50Ms: Ms, p90Ms: Ms, p99Ms: Ms, maxMs: Ms })
 }
 const happened = {
-  ...counts('enqueued', 'acked', 'retried', 'dead', 'reclaimed', 'cancelled'),
+  ...counts('enqueued', 'acked', 'retried', 'failed', 'reclaimed', 'cancelled'),
   wait: spread(),
   run: spread(),
 }

@@ -171,7 +171,7 @@ export const newJob: typeof jobOptions & {
     Type.Unsafe<OnDependencyFailure>({
       type: 'string',
       enum: ['fail', 'cancel', 'run'],
-      description: 'What becomes of it if a dependency dies or is cancelled; default `bury`.',
+      description: 'What becomes of it if a dependency dies or is cancelled; default `fail`.',
     }),
   ),
   resultTtl: duration('How long its result may still be asked for, up to 30d; default: not at all.'),

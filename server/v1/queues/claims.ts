@@ -12,7 +12,7 @@ import {
 import { letBodyGo } from '../../http/bodies/bodies.ts'
 import { lease, strict } from '../api/arguments.ts'
 import { AckedJob, ackJobs } from './acks.ts'
-import { acked as ackedOne, buried, claimed, extended, released, retried } from './answers.ts'
+import { acked as ackedOne, dead, claimed, extended, released, retried } from './answers.ts'
 import { delay, kind, message, type QueueRoutes, QueueWaitQuery, releaseDelay } from './arguments.ts'
 import { encodeLent } from './encode.ts'
 import { heldOutcome, type QueueOf } from './open.ts'
@@ -38,7 +38,7 @@ const Terms = Type.Object(
 )
 const Lease = Type.Object({ lease }, strict)
 const Retry = Type.Object({ delay, kind, message }, strict)
-const Bury = Type.Object({ kind, message }, strict)
+const Failing = Type.Object({ kind, message }, strict)
 const Release = Type.Object({ delay: releaseDelay }, strict)
 
 export function queueClaims(routes: QueueRoutes, open: QueueOf): void {
@@ -134,7 +134,7 @@ function endOne(routes: QueueRoutes, open: QueueOf): void {
     return { id, token, outcome }
   })
 
-  routes.post(`${url}/bury`, 'Bury', { body: Bury, answers: buried }, async (request) => {
+  routes.post(`${url}/fail`, 'Fail', { body: Failing, answers: dead }, async (request) => {
     const { id, token } = leaseOf(request)
     heldOutcome(await open(request).byToken.fail([{ id, token, ...request.body }]), token)
   })

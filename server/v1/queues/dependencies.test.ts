@@ -65,7 +65,7 @@ describe('a job with dependencies', () => {
     const dies = await enqueue(queue, { dependencies })
     const goes = await enqueue(queue, { dependencies, onDependencyFailure: 'cancel' })
     const runs = await enqueue(queue, { dependencies, onDependencyFailure: 'run' })
-    await (await claimOne(queue)).settle('POST', '/bury', { kind: 'odd', message: 'very' })
+    await (await claimOne(queue)).settle('POST', '/fail', { kind: 'odd', message: 'very' })
 
     expect(await stateOf(queue, dies)).toBe('dead')
     expect(await stateOf(queue, goes)).toBe('absent')
@@ -178,7 +178,7 @@ describe('dependencies', () => {
     expect(codeOf(await add(b, a))).toEqual([409, 'refused', 'scheduled'])
     expect(codeOf(await add(dependent, younger))).toEqual([409, 'refused', 'newer'])
     expect(codeOf(await add('nobody', a))).toEqual([404, 'not-found', undefined])
-    const settings = { body: { keep: { count: 1 } } }
+    const settings = { body: { retention: { count: 1 } } }
     await api.call('PATCH', `${queue}/settings`, settings)
     const { id, settle } = await claimOne(queue)
     expect(codeOf(await add(id, b))).toEqual([409, 'refused', 'claimed'])
@@ -217,8 +217,8 @@ test('a request names a hundred other queues at most', async () => {
     token: 1,
     next: { name: 'n', payload: 1, queue: `next-${at}` },
   }))
-  const advanced = await post(`${queue}/advance`, { jobs: steps })
-  expect([advanced.status, advanced.json.argument]).toEqual([400, 'next.queue'])
+  const answer = await post(`${queue}/ack-and-enqueue`, { jobs: steps })
+  expect([answer.status, answer.json.argument]).toEqual([400, 'next.queue'])
 })
 
 test('the jobs of a request have ten thousand dependencies at most', async () => {
@@ -227,9 +227,9 @@ test('the jobs of a request have ten thousand dependencies at most', async () =>
   const jobs = Array.from({ length: 101 }, () => ({ name: 'n', payload: 1, dependencies }))
 
   const enqueued = await post(`${queue}/jobs`, { jobs })
-  expect([enqueued.status, enqueued.json.argument]).toEqual([400, 'dependencies'])
+  expect([enqueued.status, enqueued.json.argument]).toEqual([400, 'dependsOn'])
   const steps = jobs.map((next) => ({ id: 'lost', token: 1, next }))
-  const advanced = await post(`${queue}/advance`, { jobs: steps })
-  expect([advanced.status, advanced.json.argument]).toEqual([400, 'dependencies'])
+  const answer = await post(`${queue}/ack-and-enqueue`, { jobs: steps })
+  expect([answer.status, answer.json.argument]).toEqual([400, 'dependsOn'])
   expect((await post(`${queue}/jobs`, { jobs: jobs.slice(1) })).status).toBe(201)
 })

@@ -9,7 +9,7 @@ import type { QueueOf } from './open.ts'
 
 const Query = Type.Object(
   {
-    kinds: text('Only of these kinds, with commas between: `acked,buried`.'),
+    kinds: text('Only of these kinds, with commas between: `acked,dead`.'),
     name: text('Only of jobs with this name.'),
     id: text('Only of this job.'),
     tracked: flag('true: only of jobs that are tracked.'),

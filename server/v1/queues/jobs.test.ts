@@ -30,7 +30,7 @@ async function dead(queue: string, kind: string, count: number): Promise<string[
   const ids = await enqueued(queue, ...Array.from({ length: count }, () => ({})))
   const { json } = await post(`${queue}/claims`, { limit: count })
   const jobs = json.jobs.map(({ id, token }: { id: string; token: number }) => ({ id, token, kind }))
-  await post(`${queue}/bury`, { jobs })
+  await post(`${queue}/fail`, { jobs })
   return ids
 }
 
@@ -245,8 +245,8 @@ describe('a queue', () => {
   test('has settings, and what is not named stays', async () => {
     const queue = newQueue()
     const rate = { limit: 5, window: '1m', burst: 2 }
-    const keep = { count: 3, age: '1h' }
-    expect((await patch(`${queue}/settings`, { concurrency: 1, rate, keep })).status).toBe(204)
+    const retention = { count: 3, age: '1h' }
+    expect((await patch(`${queue}/settings`, { concurrency: 1, rate, retention })).status).toBe(204)
     expect((await get(queue)).json).toMatchObject({
       concurrency: 1,
       rateLimit: 5,
@@ -255,7 +255,7 @@ describe('a queue', () => {
       retentionCount: 3,
       retentionMs: 3_600_000,
     })
-    await patch(`${queue}/settings`, { rate: null, keep: null })
+    await patch(`${queue}/settings`, { rate: null, retention: null })
     expect((await get(queue)).json).toMatchObject({
       concurrency: 1,
       rateLimit: 0,
@@ -328,10 +328,10 @@ describe('what is wrong is refused by its name', () => {
     ['rate.window', 'PATCH', '/settings', { rate: { limit: 1, window: 'long' } }],
     ['rate.limit', 'PATCH', '/settings', { rate: { limit: 0, window: '1s' } }],
     ['rate.burst', 'PATCH', '/settings', { rate: { limit: 1, window: '1s', burst: 0 } }],
-    ['keep', 'PATCH', '/settings', { keep: {} }],
-    ['keep.age', 'PATCH', '/settings', { keep: { age: 'ever' } }],
+    ['retention', 'PATCH', '/settings', { retention: {} }],
+    ['retention.age', 'PATCH', '/settings', { retention: { age: 'ever' } }],
     ['paused', 'PATCH', '/settings', { paused: true }],
-    ['keep', 'PATCH', '/groups/g', { keep: null }],
+    ['retention', 'PATCH', '/groups/g', { retention: null }],
     ['group', 'POST', `/groups/${'g'.repeat(513)}/pause`],
   ]
   test.each(wrong)('%s in %s %s', async (argument, method, path, body) => {

@@ -16,7 +16,7 @@ const Retries = Type.Object(
   { jobs: Type.Array(Type.Object({ ...held, delay, kind, message }, strict), several) },
   strict,
 )
-const Burials = Type.Object(
+const Failures = Type.Object(
   { jobs: Type.Array(Type.Object({ ...held, kind, message }, strict), several) },
   strict,
 )
@@ -78,9 +78,9 @@ function giveUp(routes: QueueRoutes, open: QueueOf): void {
   )
 
   routes.post(
-    `${url}/bury`,
-    'Bury many',
-    { body: Burials, answers: settled('dead'), large: true },
+    `${url}/fail`,
+    'Fail many',
+    { body: Failures, answers: settled('dead'), large: true },
     async (request) => {
       const { jobs } = request.body
       return told(jobs, await open(request).byToken.fail(jobs))

@@ -163,13 +163,13 @@ describe('a queue in partitions', () => {
       api.call('POST', `${other}${path}`, { body })
 
     const parented = await post('/jobs', { ...job, dependsOn: [{ queue: named, id }] })
-    expect([parented.status, parented.json.argument]).toEqual([400, 'dependencies.queue'])
+    expect([parented.status, parented.json.argument]).toEqual([400, 'dependsOn.queue'])
     await post('/jobs', job)
     const [held] = (await post('/claims', {})).json.jobs as [Held]
-    const advanced = await post(`${at(held)}/advance`, { next: { ...job, queue: named } })
-    expect([advanced.status, advanced.json.argument]).toEqual([400, 'next.queue'])
+    const answer = await post(`${at(held)}/ack-and-enqueue`, { next: { ...job, queue: named } })
+    expect([answer.status, answer.json.argument]).toEqual([400, 'next.queue'])
     const jobs = [{ id: held.id, token: held.token, next: { ...job, dependsOn: [{ queue: named, id }] } }]
-    expect((await post('/advance', { jobs })).json.argument).toBe('dependencies.queue')
+    expect((await post('/ack-and-enqueue', { jobs })).json.argument).toBe('dependsOn.queue')
   })
 
   test('has its jobs settled one by one', async () => {
@@ -187,7 +187,7 @@ describe('a queue in partitions', () => {
     const again = await queue.first()
     expect((await queue.post(`${at(again)}/retry`, { delay: '1h' })).json.outcome).toBe('retried')
     const dead = await queue.first()
-    expect((await queue.post(`${at(dead)}/bury`, { kind: 'odd' })).status).toBe(204)
+    expect((await queue.post(`${at(dead)}/fail`, { kind: 'odd' })).status).toBe(204)
     const back = await queue.first()
     expect((await queue.post(`${at(back)}/release`)).status).toBe(204)
     const { json } = await queue.get('')
@@ -205,7 +205,7 @@ describe('a queue in partitions', () => {
     expect(outcomes(await queue.post('/extend', { jobs, lease: '1m' }))).toEqual(Array(12).fill('extended'))
     expect(outcomes(await queue.post('/ack', { jobs: jobs.slice(0, 3) }))).toEqual(Array(3).fill('acked'))
     expect(outcomes(await queue.post('/retry', { jobs: jobs.slice(3, 6) }))).toEqual(Array(3).fill('retried'))
-    expect(outcomes(await queue.post('/bury', { jobs: jobs.slice(6, 9) }))).toEqual(Array(3).fill('dead'))
+    expect(outcomes(await queue.post('/fail', { jobs: jobs.slice(6, 9) }))).toEqual(Array(3).fill('dead'))
     const given = [...jobs.slice(9), { id: `0-${Date.now()}000`, token: 1 }]
     expect(outcomes(await queue.post('/release', { jobs: given }))).toEqual([
       ...Array(3).fill('released'),
@@ -284,7 +284,7 @@ describe('a queue in partitions', () => {
       token,
       kind: place < 5 ? 'odd' : 'even',
     }))
-    await queue.post('/bury', { jobs })
+    await queue.post('/fail', { jobs })
 
     const { json } = await queue.get('/dead')
     const counts = json.kinds.map(({ kind, count }: { kind: string; count: number }) => [kind, count])
@@ -295,7 +295,7 @@ describe('a queue in partitions', () => {
 
   test('has settings, groups, statistics and an end', async () => {
     const queue = new Queue()
-    expect((await queue.call('PATCH', '/settings', { concurrency: 8, keep: { count: 100 } })).status).toBe(
+    expect((await queue.call('PATCH', '/settings', { concurrency: 8, retention: { count: 100 } })).status).toBe(
       204,
     )
     expect((await queue.call('PATCH', '/settings', { concurrency: 3 })).status).toBe(400)
@@ -337,9 +337,9 @@ describe('a queue in partitions', () => {
 
     const step = await queue.post(`/jobs/${dependency}/claims/${token}/advance`, { next, result: 5 })
     expect(step.status).toBe(200)
-    expect((await queue.post('/jobs/nobody/claims/1/advance', { next })).status).toBe(410)
+    expect((await queue.post('/jobs/nobody/claims/1/ack-and-enqueue', { next })).status).toBe(410)
     expect(
-      (await queue.post('/advance', { jobs: [{ id: 'nobody', token: 1, next }] })).json.jobs[0].outcome,
+      (await queue.post('/ack-and-enqueue', { jobs: [{ id: 'nobody', token: 1, next }] })).json.jobs[0].outcome,
     ).toBe('lost')
     while ((await queue.get('/jobs/after')).status === 404);
     const dependencies = async () => (await queue.get(`/jobs/${dependent}/dependencies`)).json.dependencies

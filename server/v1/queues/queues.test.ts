@@ -176,7 +176,7 @@ describe('a claimed job', () => {
 
   test('is acked with a result, which is kept to the letter', async () => {
     const queue = newQueue()
-    await api.call('PATCH', `${queue}/settings`, { body: { keep: { count: 10 } } })
+    await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 10 } } })
     const result = '{"sum": 9007199254740993, "far": 1e400}'
     for (const options of [{}, { id: 'own/id' }]) {
       const held = await firstOf(queue, options)
@@ -216,10 +216,10 @@ describe('a claimed job', () => {
     expect(dead).toMatchObject({ state: 'dead', attempts: 2, failure: { kind: 'http', message: '500' } })
   })
 
-  test('is buried', async () => {
+  test('is failed', async () => {
     const queue = newQueue()
     const held = await firstOf(queue)
-    expect((await post(`${placeOf(queue, held)}/bury`, { kind: 'invalid' })).status).toBe(204)
+    expect((await post(`${placeOf(queue, held)}/fail`, { kind: 'invalid' })).status).toBe(204)
     const { json } = await api.call('GET', `${queue}/jobs/${held.id}`)
     expect([json.state, json.failure.kind]).toEqual(['dead', 'invalid'])
   })
@@ -266,7 +266,7 @@ describe('a claimed job', () => {
       (place: string) => api.call('DELETE', place),
       (place: string) => api.call('PUT', `${place}/result`, { body: 1 }),
       (place: string) => post(`${place}/retry`),
-      (place: string) => post(`${place}/bury`),
+      (place: string) => post(`${place}/fail`),
       (place: string) => post(`${place}/release`),
     ]
     for (const call of calls) {
@@ -283,7 +283,7 @@ describe('many claimed jobs', () => {
 
   test('are acked, each by itself and with its result', async () => {
     const queue = newQueue()
-    await api.call('PATCH', `${queue}/settings`, { body: { keep: { count: 10 } } })
+    await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 10 } } })
     const [a, b] = await claimed(queue, 2)
     const body = `{"jobs": [${JSON.stringify(a)}, {"result": 1e400, "token": 1, "id": "nobody"},
       {"id": "${b?.id}", "token": ${b?.token}, "result": {"sum": 9007199254740993}}]}`
@@ -309,10 +309,10 @@ describe('many claimed jobs', () => {
     })
   })
 
-  test('are buried, each by itself', async () => {
+  test('are failed, each by itself', async () => {
     const queue = newQueue()
     const [a] = await claimed(queue, 1)
-    const { json } = await post(`${queue}/bury`, { jobs: [wrong, { ...a, kind: 'k' }] })
+    const { json } = await post(`${queue}/fail`, { jobs: [wrong, { ...a, kind: 'k' }] })
     expect(json.jobs).toEqual([lost, { ...a, outcome: 'dead' }])
   })
 
@@ -374,12 +374,12 @@ describe('what is wrong', () => {
     ['token', '/jobs/1/claims/x/retry'],
     ['delay', '/jobs/1/claims/1/retry', { delay: 'soon' }],
     ['kind', '/jobs/1/claims/1/retry', { kind: '' }],
-    ['delay', '/jobs/1/claims/1/bury', { delay: '1s' }],
+    ['delay', '/jobs/1/claims/1/fail', { delay: '1s' }],
     ['jobs', '/ack'],
     ['jobs[0].token', '/ack', { jobs: [{ id: 'a' }] }],
     ['jobs[0].lease', '/ack', { jobs: [{ id: 'a', token: 1, lease: '1s' }] }],
     ['jobs[0].token', '/retry', { jobs: [{ id: 'a', token: 0 }] }],
-    ['jobs[0].id', '/bury', { jobs: [{ id: '', token: 1 }] }],
+    ['jobs[0].id', '/fail', { jobs: [{ id: '', token: 1 }] }],
     ['lease', '/extend', { jobs: [{ id: 'a', token: 1 }], lease: 'long' }],
   ]
   test.each(wrongCalls)('is refused by its name: %s in %s', async (argument, path, body = {}) => {

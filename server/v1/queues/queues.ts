@@ -8,7 +8,7 @@ import { path, QueueQuery, type QueueRoutes } from './arguments.ts'
 import { KnownQueues } from './known-queues.ts'
 import { type QueueOf, openQueues } from './open.ts'
 import { isThere, shown } from './pictures.ts'
-import { advanceJobs } from './advance.ts'
+import { ackAndEnqueueJobs } from './ack-and-enqueue.ts'
 import { queueClaims } from './claims.ts'
 import { enqueueJobs } from './enqueue.ts'
 import { queueEventStream } from './events.ts'
@@ -39,7 +39,7 @@ export function v1Queues(app: App, usual: Routes): void {
   enqueueJobs(routes, open, known)
   queueClaims(routes, open)
   settleMany(routes, open)
-  advanceJobs(routes, open, known)
+  ackAndEnqueueJobs(routes, open, known)
   queueJobs(routes, open)
   jobDependencies(routes, open)
   queueNotes(routes, open)

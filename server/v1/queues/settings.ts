@@ -29,7 +29,7 @@ const throttle = {
     'Jobs claimed in a window, and at once if they were saved up (default: as many); null: any number.',
   ),
 }
-const keep = setting<NonNullable<QueueSettings['retention']> | null>(
+const retention = setting<NonNullable<QueueSettings['retention']> | null>(
   {
     type: ['object', 'null'],
     properties: { count: COUNT, age: DURATION },
@@ -37,7 +37,7 @@ const keep = setting<NonNullable<QueueSettings['retention']> | null>(
   },
   'Jobs that are done and stay to be looked at; null: none.',
 )
-const QueueSet = Type.Object({ ...throttle, keep }, strict)
+const QueueSet = Type.Object({ ...throttle, retention }, strict)
 const GroupSet = Type.Object(throttle, strict)
 const group = Type.String({ minLength: 1, description: 'A group of jobs.' })
 

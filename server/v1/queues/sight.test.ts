@@ -77,7 +77,7 @@ describe('results', () => {
   test('tell why a job is dead', async () => {
     const queue = newQueue()
     const token = await claimed(queue, 'a')
-    await post(`${queue}/jobs/a/claims/${token}/bury`, { kind: 'bad', message: 'no' })
+    await post(`${queue}/jobs/a/claims/${token}/fail`, { kind: 'bad', message: 'no' })
     const { json } = await get(`${queue}/jobs/a/result?wait=1s`)
     expect(json).toEqual({
       id: 'a',

@@ -78,7 +78,7 @@ export class Settler implements Settling {
   }
 
   async fail(job: JobAttempt, failure: Failure, inDoubt = false): Promise<void> {
-    const why = await this.sendBurial({ number: job.number, token: job.token, ...failure })
+    const why = await this.sendFailure({ number: job.number, token: job.token, ...failure })
     // An attempt that has buried its job before what it asks for has done it.
     this.#check(job, why === 'dead' || (inDoubt && isOwn(job, why)) ? null : why)
   }
@@ -104,9 +104,9 @@ export class Settler implements Settling {
   }
 
   /** As `fail`; that the job was lost is a value. */
-  sendBurial(failed: Leased & Failure): Promise<LossReason | null> {
-    const send = (all: (Leased & Failure)[]): Promise<(LossReason | null)[]> => this.#sendBurials(all)
-    return this.#batcher('burials', FAILURES, send).addOne(failed, failed.message.length)
+  sendFailure(failed: Leased & Failure): Promise<LossReason | null> {
+    const send = (all: (Leased & Failure)[]): Promise<(LossReason | null)[]> => this.#sendFailures(all)
+    return this.#batcher('failures', FAILURES, send).addOne(failed, failed.message.length)
   }
 
   /** As `release`; that the job was lost is a value. */
@@ -186,7 +186,7 @@ export class Settler implements Settling {
     return failures.map((_, at) => refused.get(at) ?? (dead.has(at) ? 'dead' : 'retried'))
   }
 
-  async #sendBurials(failures: readonly (Leased & Failure)[]): Promise<(LossReason | null)[]> {
+  async #sendFailures(failures: readonly (Leased & Failure)[]): Promise<(LossReason | null)[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
     const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })

@@ -80,7 +80,7 @@ describe('jobs lent from partitions', () => {
   })
 })
 
-test.each(['claim', 'lend'] as const)(
+test.each(['claim', 'claimDetached'] as const)(
   'a %s takes no more large jobs from other partitions behind those that fill an answer, and all are claimed in the end',
   async (what) => {
     const { queue } = setup({ partitions: 8 })

@@ -121,7 +121,7 @@ export class JobsByToken {
     return this.#settle(jobs, ['kind', 'message'], (job): Send<Settled<'dead'>> => {
       const failure = toFailure(job, 'failed')
       return async ({ leased, settler }) =>
-        toSettled('dead', await settler.sendBurial({ ...leased, ...failure }))
+        toSettled('dead', await settler.sendFailure({ ...leased, ...failure }))
     })
   }
 

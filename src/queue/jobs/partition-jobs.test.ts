@@ -85,7 +85,7 @@ describe('settings of partitions', () => {
       { concurrency: 3 },
       { rate: { limit: 1, window: '1s' } },
       { rate: { limit: 4, window: '1s', burst: 3 } },
-      { keep: { count: 1 } },
+      { retention: { count: 1 } },
     ]) {
       await expect(queue.settings.set(settings as never)).rejects.toThrow(InvalidArgumentError)
     }

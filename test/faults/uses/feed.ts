@@ -95,7 +95,7 @@ function subscriberSteps({ redis, name }: Place): readonly Step[] {
   return [
     ['append', 'refuses', async () => void (await feed.appendMany([{ body: 1 }, { body: 2 }]))],
     ['subscribe', 'refuses', async () => void (await ada.cursor())],
-    ['advance', 'refuses', async () => void (await ada.commit(await marker()))],
+    ['commit', 'refuses', async () => void (await ada.commit(await marker()))],
     // A subscriber is stored again whenever it reads.
     ['subscribe', 'refuses', async () => bodiesOf((await ada.page()).messages)],
     // Whether there was somebody to forget, a repetition cannot know.

@@ -23,7 +23,7 @@ function steps({ redis, name }: Place): readonly Step[] {
     ['complete', 'serves', async () => void (await attempt?.complete('done'))],
     ['begin', 'serves', async () => ({ ...(await once.begin('a', { fingerprint: 'f' })), token: 0 })],
     ['begin', 'serves', async () => (await once.begin('a', { fingerprint: 'g' })).status],
-    ['find', 'serves', async () => (await once.get('a'))?.result],
+    ['get', 'serves', async () => (await once.get('a'))?.result],
     ['complete', 'serves', () => notKnownOf(once.byToken.complete('a', 1, 'stale'))],
     [
       'begin',
@@ -52,7 +52,7 @@ function steps({ redis, name }: Place): readonly Step[] {
     ['inspect', 'serves', async () => (await once.inspect('left')).state],
     // Whether there was something to forget, a repetition cannot know.
     ['clear', 'serves', async () => void (await once.clear('b'))],
-    ['find', 'serves', async () => once.get('b')],
+    ['get', 'serves', async () => once.get('b')],
   ]
 }
 

@@ -42,7 +42,7 @@ export function dependencySteps({ redis, name }: Place): readonly Step[] {
     ['retry', 'serves', async () => claimed[3]?.retry().catch(() => 'gone')],
     ['inspect', 'serves', () => seen(queue)],
     ['ack-and-claim', 'serves', () => claim(9)],
-    ['advance', 'serves', async () => void (await claimed[0]?.ackAndEnqueue({ name: 'next', payload: 5 }))],
+    ['ack-and-enqueue', 'serves', async () => void (await claimed[0]?.ackAndEnqueue({ name: 'next', payload: 5 }))],
     ['inspect', 'serves', () => seen(queue)],
     ['clear', 'serves', async () => void (await queue.clear())],
   ]
@@ -78,7 +78,7 @@ export function outboxSteps({ redis, name }: Place): readonly Step[] {
   }
   return [
     ['ack-and-claim', 'unasked', hear],
-    ['advance', 'unasked', hand],
+    ['ack-and-enqueue', 'unasked', hand],
     ['inspect', 'serves', () => seen(near)],
     ['clear', 'serves', async () => void (await near.clear())],
     ['clear', 'serves', async () => void (await far.clear())],

@@ -50,7 +50,7 @@ function stepsOf(limiter: RateLimit, kind: string): readonly Step[] {
   const cost = kind === 'places' ? 1 : 2
   return [
     [take, 'refuses', () => seen(limiter.take('ada'))],
-    ['peek', 'serves', () => seen(limiter.get('ada', { cost }))],
+    ['get', 'serves', () => seen(limiter.get('ada', { cost }))],
     ...(kind === 'several' || kind === 'places' ? places : []),
     [take, 'refuses', () => seen(limiter.take('ada', { cost }))],
     [take, 'serves', () => seen(limiter.take('ada'))],
@@ -58,7 +58,7 @@ function stepsOf(limiter: RateLimit, kind: string): readonly Step[] {
     ['inspect', 'serves', async () => (await limiter.inspect('ada')).held.length],
     // Whether there was something to forget, a repetition cannot know.
     ['clear', 'serves', async () => void (await limiter.clear('ada'))],
-    ['peek', 'serves', () => seen(limiter.get('ada'))],
+    ['get', 'serves', () => seen(limiter.get('ada'))],
   ]
 }
 

@@ -2,7 +2,7 @@
 
 import { Type } from '@fastify/type-provider-typebox'
 import { strict } from '../api/arguments.ts'
-import { advanced, allAdvanced } from './answers.ts'
+import { ackedAndEnqueued, allAckedAndEnqueued } from './answers.ts'
 import { held, result, text, type QueueRoutes, newJob } from './arguments.ts'
 import { beginAll, nextFor } from './elsewhere.ts'
 import type { KnownQueues } from './known-queues.ts'
@@ -19,15 +19,15 @@ const Many = Type.Object(
   strict,
 )
 
-export function advanceJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueues): void {
+export function ackAndEnqueueJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueues): void {
   routes.post(
-    '/queues/:name/jobs/:id/claims/:token/advance',
-    'Advance',
+    '/queues/:name/jobs/:id/claims/:token/ack-and-enqueue',
+    'Ack and enqueue',
     {
       description:
         'Acks the job and enqueues the next one, here or in another queue: both happen or neither.',
       body: One,
-      answers: advanced,
+      answers: ackedAndEnqueued,
       large: true,
     },
     async (request) => {
@@ -43,9 +43,9 @@ export function advanceJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueu
   )
 
   routes.post(
-    '/queues/:name/advance',
-    'Advance many',
-    { body: Many, answers: allAdvanced, large: true },
+    '/queues/:name/ack-and-enqueue',
+    'Ack and enqueue many',
+    { body: Many, answers: allAckedAndEnqueued, large: true },
     async (request) => {
       const { name } = request.params
       const { jobs } = request.body

@@ -39,10 +39,10 @@ async function whenReady(queue: string): Promise<void> {
   while ((await get(queue)).json.ready !== 1) await sleep(5)
 }
 
-describe('a job that is advanced', () => {
+describe('a job that is acked with a next one', () => {
   test('is done with a result, and the next one follows, both to the letter', async () => {
     const queue = newQueue()
-    await api.call('PATCH', `${queue}/settings`, { body: { keep: { count: 9 } } })
+    await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 9 } } })
     const job = await firstOf(queue)
     const [payload, result] = ['{"next":  9007199254740993}', '[1e400,  "\\u00e9"]']
 
@@ -108,10 +108,10 @@ describe('a job that is advanced', () => {
   })
 })
 
-describe('many that are advanced', () => {
+describe('many that are acked with next ones', () => {
   test('are judged each by itself, with payloads and results of their own', async () => {
     const queue = newQueue()
-    await api.call('PATCH', `${queue}/settings`, { body: { keep: { count: 9 } } })
+    await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 9 } } })
     const [a, b] = (await claimed(queue, 2)) as [Held, Held]
     const lost = { id: 'nobody', token: 1 }
     const { status, json } = await post(`${queue}/advance`, {
@@ -125,9 +125,9 @@ describe('many that are advanced', () => {
     expect([status, json.jobs]).toMatchObject([
       200,
       [
-        { ...a, outcome: 'advanced', next: { duplicate: false } },
+        { ...a, outcome: 'acked', next: { duplicate: false } },
         { ...lost, outcome: 'lost', reason: 'absent' },
-        { ...b, outcome: 'advanced', next: { duplicate: false } },
+        { ...b, outcome: 'acked', next: { duplicate: false } },
       ],
     ])
     expect((await get(`${queue}/jobs/${a.id}`)).json.result).toBe('a')
