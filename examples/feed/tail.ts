@@ -1,4 +1,4 @@
-// Follows the chat room without being in it, from the first message or from a marker:
+// Follows the chat room without being in it, from the first message or from a cursor:
 //   npx tsx examples/feed/tail.ts
 //   npx tsx examples/feed/tail.ts 1763670000000000-1763670000123456
 

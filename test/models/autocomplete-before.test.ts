@@ -156,7 +156,7 @@ class Scripted {
   async add(entries: readonly Entry[]): Promise<[added: number, replaced: number, taken: number]> {
     const added = entries.map(({ id, text: each, score, expires, payload }) => {
       const marked = markWords(fold(each))
-      return { id, text: each, marked, score, expire_ms: expires ? EXPIRE_MS : 0, payload }
+      return { id, text: each, marked, score, ttl_ms: expires ? EXPIRE_MS : 0, payload }
     })
     const args = { codec: 'text', caller: '', call: '0', added }
     const [, created, replaced, taken = entries.length] = await this.#run('add', args)

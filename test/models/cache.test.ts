@@ -83,7 +83,7 @@ class History {
 
   #write(each: Extract<Step, { do: 'store' | 'set' }>): Promise<void> {
     const { version, tags, held } = each
-    const span = { fresh_ms: FRESH_MS, stale_ms: STALE_MS }
+    const span = { ttl_ms: FRESH_MS, stale_while_revalidate_ms: STALE_MS }
     const args = { version, tags, flags: held ? HELD : 0, channel: this.#prefix, ...span }
     if (each.do === 'set') return this.#expectSame('set', args, this.#model.set(each))
     const token = this.#token(each.back)

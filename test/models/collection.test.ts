@@ -144,7 +144,7 @@ class History {
   }
 
   #replace(what: Sent, repeated: boolean): Promise<void> {
-    const args = { version: what.version, expire_ms: EXPIRE_MS, parts: this.#partsOf(what) }
+    const args = { version: what.version, ttl_ms: EXPIRE_MS, parts: this.#partsOf(what) }
     return this.#onceOrTwice('replace', args, this.#model.replace(what), repeated)
   }
 
@@ -162,7 +162,7 @@ class History {
 
   async #switchIn(newer: number, whole: boolean, repeated: boolean): Promise<void> {
     const size = whole ? this.#built : this.#built + 1
-    const args = { version: newer, expire_ms: EXPIRE_MS, size }
+    const args = { version: newer, ttl_ms: EXPIRE_MS, size }
     await this.#onceOrTwice('switch-in', args, this.#model.switchIn(newer, 'one', size), repeated)
     this.#built = whole ? 0 : this.#built
   }

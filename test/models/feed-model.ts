@@ -2,7 +2,7 @@
 
 export interface NewMessage {
   body: string
-  expire_ms: number
+  ttl_ms: number
   delay_ms: number
   key: string
 }
@@ -146,8 +146,8 @@ export class FeedModel {
     return Math.floor(this.nowUs / 1000)
   }
 
-  #add(id: number, nowUs: number, { body, expire_ms, delay_ms, key }: NewMessage): void {
-    const expiresAtMs = expire_ms === 0 ? Infinity : Math.floor(id / 1000) + expire_ms
+  #add(id: number, nowUs: number, { body, ttl_ms, delay_ms, key }: NewMessage): void {
+    const expiresAtMs = ttl_ms === 0 ? Infinity : Math.floor(id / 1000) + ttl_ms
     const position = delay_ms === 0 ? id : 0
     const visibleAtUs = nowUs + delay_ms * 1000
     this.#messages.push({ id, position, visibleAtUs, expiresAtMs, body, claims: 0, holder: 0 })

@@ -11,7 +11,7 @@ export type Step =
 const life = fc.constantFrom(0, 1000, 3000, 3000, 8000)
 const message = fc.record({
   body: fc.constantFrom('a', 'bb', 'ccc'),
-  expire_ms: life,
+  ttl_ms: life,
   delay_ms: fc.constantFrom(0, 0, 0, 1000, 2500),
   key: fc.constantFrom('', '', '', 'k', 'l'),
 })

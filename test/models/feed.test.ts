@@ -108,7 +108,11 @@ class History {
 
   async #append(messages: NewMessage[]): Promise<void> {
     const expected = this.#model.append(messages)
-    const [, , first] = await this.#expectSame('append', { messages, remember_ms: REMEMBER_MS }, expected)
+    const [, , first] = await this.#expectSame(
+      'append',
+      { messages, idempotency_ttl_ms: REMEMBER_MS },
+      expected,
+    )
     this.#ids.push(...messages.map((_, place) => Number(first) + place))
   }
 

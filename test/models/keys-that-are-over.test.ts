@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 const CALLS: Record<string, (keys: readonly string[]) => Arguments> = {
-  'feed/append': (keys) => ({ messages: keys.map((key) => ({ body: 'm', key })), keep_count: 10 }),
+  'feed/append': (keys) => ({ messages: keys.map((key) => ({ body: 'm', key })), retention_count: 10 }),
   'counters/increment': (keys) => ({ counters: keys.map((key) => ({ id: 'i', delta: 1, key })) }),
 }
 
@@ -56,7 +56,7 @@ test.each(someOf(rows, 3))(
       runOperation(driver, contract, name, `${prefix}:`, argumentsOf(vectors, name, args))
     const call = (keys: readonly string[]): Promise<unknown[]> => {
       calls += 1
-      const known = { remember_ms: KNOWN_MS, caller: 'c.0', call: String(calls) }
+      const known = { idempotency_ttl_ms: KNOWN_MS, caller: 'c.0', call: String(calls) }
       return run(operation, { ...CALLS[operation]?.(keys), ...known })
     }
     await setTestClock(driver, prefix, nowUs)
@@ -91,7 +91,7 @@ test.each([1, 50, 500])(
       await setTestClock(driver, prefix, nowUs)
       const ids = Array.from({ length: size }, (_, each) => `${at}-${each}`)
       await run('queue/enqueue', {
-        specs: ids.map((id) => ({ payload: 'p', id, keep_result_ms: KNOWN_MS })),
+        specs: ids.map((id) => ({ payload: 'p', id, result_ttl_ms: KNOWN_MS })),
         caller: 'c.0',
         call: String(at + 1),
       })

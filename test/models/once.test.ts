@@ -29,7 +29,7 @@ type Step =
   | { do: 'begin'; id: string; fingerprint: string; repeated: boolean }
   | { do: 'complete' | 'extend' | 'release'; back: number; repeated: boolean }
   | { do: 'abandon'; id: string; back: number; repeated: boolean }
-  | { do: 'find' | 'inspect' | 'clear' }
+  | { do: 'get' | 'inspect' | 'clear' }
   | { do: 'advance'; ms: number }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -61,7 +61,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constantFrom('find' as const, 'inspect' as const, 'inspect' as const) }),
+    arbitrary: fc.record({ do: fc.constantFrom('get' as const, 'inspect' as const, 'inspect' as const) }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const) }) },
   {
@@ -106,11 +106,7 @@ class History {
 
   async #begin(id: string, fingerprint: string): Promise<void> {
     const expected = this.#model.begin(id, fingerprint)
-    await this.#expectSame(
-      'begin',
-      { id, fingerprint, lease_ms: LEASE_MS, keep_result_ms: KEEP_MS },
-      expected,
-    )
+    await this.#expectSame('begin', { id, fingerprint, lease_ms: LEASE_MS, result_ttl_ms: KEEP_MS }, expected)
     if (expected[0] === 'started') this.#tokens.push(Number(expected[1]))
   }
 
@@ -125,7 +121,7 @@ class History {
     if (what === 'complete') {
       await this.#expectSame(
         what,
-        { token, result, keep_result_ms: KEEP_MS },
+        { token, result, result_ttl_ms: KEEP_MS },
         this.#model.complete(token, result),
       )
     } else if (what === 'extend') {

@@ -174,15 +174,15 @@ export class History {
 
   async #retry(backs: number[], delayMs: number, again: boolean): Promise<void> {
     const given = this.#claimsAt(backs)
-    const { refused, buried } = this.#model.retry(given, delayMs)
+    const { refused, dead } = this.#model.retry(given, delayMs)
     const failures = given.map(([number, token]) => ({ number, token, delay_ms: delayMs }))
-    await this.#calls.once('retry', { failures }, ['retried', 0, refused, buried], again)
+    await this.#calls.once('retry', { failures }, ['retried', 0, refused, dead], again)
   }
 
   async #bury(backs: number[], again: boolean): Promise<void> {
     const given = this.#claimsAt(backs)
     const failures = given.map(([number, token]) => ({ number, token }))
-    await this.#calls.once('fail', { failures }, ['dead', 0, this.#model.bury(given)], again)
+    await this.#calls.once('fail', { failures }, ['failed', 0, this.#model.fail(given)], again)
   }
 
   async #extend(backs: number[], leaseMs: number): Promise<void> {
@@ -214,7 +214,7 @@ export class History {
     retentionCount,
   }: Extract<Step, { do: 'configure' }>): Promise<void> {
     Object.assign(this.#model.settings, { paused, concurrency, retentionCount })
-    const args = { paused: Number(paused), concurrency, keep_count: retentionCount }
+    const args = { paused: Number(paused), concurrency, retention_count: retentionCount }
     await this.#calls.same('configure', args, ['configured', paused, concurrency, 0, 0, retentionCount, 0, 0])
   }
 

@@ -56,22 +56,22 @@ export class QueueModel extends QueueLife {
     return taken.flatMap(({ number }) => this.lease(this.jobs.get(number), leaseMs))
   }
 
-  retry(claims: readonly Claim[], delayMs: number): { refused: Refused[]; buried: number[] } {
-    const buried: number[] = []
+  retry(claims: readonly Claim[], delayMs: number): { refused: Refused[]; dead: number[] } {
+    const dead: number[] = []
     const refused = this.judge(claims, (job, at) => {
       this.places.free(job)
       if (job.attempts >= maxAttemptsOf(job)) {
-        buried.push(at)
+        dead.push(at)
         this.die(job)
       } else {
         this.counts.retried += 1
         this.wait(job, delayMs < 0 ? backoffOf(job) : delayMs)
       }
     })
-    return { refused, buried }
+    return { refused, dead }
   }
 
-  bury(claims: readonly Claim[]): Refused[] {
+  fail(claims: readonly Claim[]): Refused[] {
     return this.judge(claims, (job) => {
       this.places.free(job)
       this.die(job)

@@ -5,7 +5,7 @@ import type { Terms } from './rate-limit-model.ts'
 export type Step =
   | { do: 'advance'; ms: number }
   | { do: 'take'; handle: number; cost: number; alone: boolean; count: number }
-  | { do: 'peek'; handle: number; cost: number }
+  | { do: 'get'; handle: number; cost: number }
   | { do: 'refund'; back: number; cost: number }
   | { do: 'release'; back: number }
 
@@ -43,7 +43,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({ do: fc.constant('take' as const), handle, cost, alone: fc.boolean(), count }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('peek' as const), handle, cost }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('get' as const), handle, cost }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('refund' as const), back, cost }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const), back }) },
   {

@@ -67,7 +67,7 @@ class History {
   async #step(each: Step): Promise<void> {
     if (each.do === 'advance') return this.#advance(each.ms)
     if (each.do === 'take') return this.#take(this.#named(each.handle), each)
-    if (each.do === 'peek') return this.#peek(this.#named(each.handle), each.cost)
+    if (each.do === 'get') return this.#get(this.#named(each.handle), each.cost)
     const { token, cost, terms } = this.#taken.at(-1 - each.back) ?? { token: 1, cost: 1, terms: this.#terms }
     if (each.do === 'refund') return this.#refund(terms, Math.min(cost, each.cost), token)
     const expected = this.#model.release(terms, token)
@@ -117,9 +117,9 @@ class History {
     expect(this.#checker.take(token, this.#trueUs, cost, terms)).toBe(null)
   }
 
-  async #peek(terms: readonly Terms[], most: number): Promise<void> {
+  async #get(terms: readonly Terms[], most: number): Promise<void> {
     const cost = possible(terms, most)
-    await this.#same('peek', { cost, limits: terms }, this.#model.peek(terms, cost))
+    await this.#same('get', { cost, limits: terms }, this.#model.get(terms, cost))
   }
 
   async #refund(terms: readonly Terms[], cost: number, token: number): Promise<void> {

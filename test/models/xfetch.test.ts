@@ -50,7 +50,7 @@ async function stored(): Promise<Envelope> {
   const run = (name: string, args: Arguments): Promise<unknown[]> =>
     runOperation(driver, contract, name, prefix, argumentsOf(vectors, name, args))
   const [, token] = await run('cache/elect', {})
-  await run('cache/store', { token, load_ms: LOAD_MS, fresh_ms: FRESH_MS, stale_ms: 0 })
+  await run('cache/store', { token, load_ms: LOAD_MS, ttl_ms: FRESH_MS, stale_while_revalidate_ms: 0 })
   return new Envelope((await client.getBuffer(`${prefix}value`)) ?? Buffer.alloc(0))
 }
 
