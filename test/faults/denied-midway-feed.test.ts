@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { setup } from '../denied-fixture.ts'
 
 interface Case {
-  readonly options?: { maxClaims?: number; keep?: number }
+  readonly options?: { maxClaims?: number; retention?: number }
   /** Commands besides, without which most calls cannot be whole (docs/decisions/0094-rights-of-a-feed.md). */
   readonly also?: readonly string[]
   /** What comes before; its result is given to the call. */

@@ -65,7 +65,7 @@ export class OnceModel {
     return ['abandoned']
   }
 
-  find(): readonly unknown[] {
+  get(): readonly unknown[] {
     return this.#counts && this.#phase === 'finished'
       ? ['found', this.#token, this.#keptUntilMs, this.#result]
       : ['absent']

@@ -224,7 +224,7 @@ export class SubjectModel {
     return [granted, first, limit.free(this.#ownUs), limit.resetUs(this.#ownUs), waitUs]
   }
 
-  peek(terms: readonly Terms[], cost: number): unknown[] {
+  get(terms: readonly Terms[], cost: number): unknown[] {
     this.#look(terms)
     return this.#denied(cost) ?? ['allowed', this.nowUs, this.#told()]
   }
