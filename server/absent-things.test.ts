@@ -38,7 +38,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   release: { jobs: [LEASE] },
   'ack-and-enqueue': { jobs: [{ ...LEASE, next: NEXT }] },
   'queues/{name}/jobs/{id}': { priority: 1 },
-  'subscribers/{subscriber}': { marker: '1-1' },
+  'subscribers/{subscriber}': { cursor: '1-1' },
 }
 /** What makes something. */
 const MAKING =

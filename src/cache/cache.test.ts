@@ -163,7 +163,7 @@ test('bad arguments are refused by their names before anything is sent', async (
     ['version', () => cache.set('a', 1, { version: 0 })],
     ['value', () => cache.set('a', (() => 1) as never)],
     ['keys', () => cache.getMany('a' as never, () => new Map())],
-    ['options.ttl', async () => another({ ttl: 5 } as never)],
+    ['options.age', async () => another({ age: 5 } as never)],
     ['early', async () => another({ early: 'never' as never })],
     ['jitter', async () => another({ jitter: 0.6 })],
     ['localConcurrency', async () => another({ localConcurrency: 0 })],

@@ -48,7 +48,7 @@ describe('odd arguments', () => {
     const { redis, name, feed } = setup<number>()
     const odd = <Value>(value: unknown): Value => value as Value
 
-    expect(() => redis.feed(name, { retention: odd(null) })).toThrow(/^keep must be an object$/)
+    expect(() => redis.feed(name, { retention: odd(null) })).toThrow(/^retention must be an object$/)
     // oxlint-disable-next-line no-sparse-arrays
     for (const holes of [odd<[{ body: number }]>([, { body: 1 }])]) {
       await expect(redis.feed<number>(name).appendMany(holes)).rejects.toThrow(/^message must be an object$/)

@@ -55,7 +55,7 @@ describe('events', () => {
 
     await until(() => heard.length === 17)
     expect(kinds().join(' ')).toBe(
-      'enqueued claimed retried claimed released claimed progress logged reclaimed claimed buried requeued ' +
+      'enqueued claimed retried claimed released claimed progress logged reclaimed claimed dead requeued ' +
         'reprioritized claimed acked enqueued cancelled',
     )
     expect(heard[7]).toMatchObject({ more: 'one\ttwo % 3', attempt: 2 })

@@ -21,7 +21,7 @@ describe('what jobs wait and run', () => {
     const { total, periods } = await queue.stats()
 
     expect(periods).toHaveLength(120)
-    expect(total).toMatchObject({ enqueued: 20, acked: 20, retried: 0, buried: 0 })
+    expect(total).toMatchObject({ enqueued: 20, acked: 20, retried: 0, failed: 0 })
     expect(total.wait).toMatchObject({ count: 20, meanMs: 10_500, maxMs: 20_000 })
     expect(total.run).toMatchObject({ count: 20, meanMs: 9500, maxMs: 19_000 })
     expect(Math.abs(total.wait.p50Ms / 10_000 - 1)).toBeLessThan(0.0625)

@@ -80,7 +80,7 @@ function callsIn(shell: string): string[][] {
 /** Puts in place of `<token>` and the like what an answer before has told, as the reader does. */
 function filledIn(answers: readonly string[]): (word: string) => string {
   return (word) =>
-    word.replace(/<(token|id|marker|load)[^>]*>/g, (place, name: string) => {
+    word.replace(/<(token|id|cursor|load)[^>]*>/g, (place, name: string) => {
       const told = new RegExp(`"${name}":"?(${name === 'load' ? '[\\w-]+' : '[\\d-]+'})`)
       const answer = answers.findLast((text) => told.test(text)) ?? ''
       return told.exec(answer)?.[1] ?? place

@@ -48,15 +48,15 @@ test('who comes back to the chat room gets what was missed, once', async () => {
   expect(await again.prints('ada: two')).not.toContain('ada: one')
 })
 
-test('the tail follows the room, and goes on from a marker that it printed', async () => {
+test('the tail follows the room, and goes on from a cursor that it printed', async () => {
   const start = await setup()
   const ada = start('chat.ts', 'ada')
   ada.write('one')
   ada.write('two')
   const tail = start('tail.ts')
 
-  const [, marker = ''] = /^(\S+) ada: one$/m.exec(await tail.prints('ada: two')) ?? []
-  const later = start('tail.ts', marker)
+  const [, cursor = ''] = /^(\S+) ada: one$/m.exec(await tail.prints('ada: two')) ?? []
+  const later = start('tail.ts', cursor)
 
   expect(await later.prints('ada: two')).not.toContain('ada: one')
   tail.interrupt()

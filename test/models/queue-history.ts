@@ -78,7 +78,7 @@ export class History {
   async #manage(each: Managing): Promise<void> {
     if (each.do === 'configure') return this.#configure(each)
     if (each.do === 'configureGroup') return this.#configureGroup(each.group, each.concurrency)
-    if (each.do === 'requeueFailed') return this.#requeueFailed(each.limit, each.drops)
+    if (each.do === 'requeueDead') return this.#requeueDead(each.limit, each.drops)
     if (each.do === 'tag') return this.#tag(each)
     const numbers = each.picks.map((back) => this.#numbers.at(-1 - (back % this.#numbers.length)) ?? 1)
     const wanted = numbers.map(String)
@@ -194,18 +194,18 @@ export class History {
   }
 
   /** Which jobs these are the queue says: the oldest dead ones of a kind. */
-  async #requeueFailed(limit: number, drops: boolean): Promise<void> {
+  async #requeueDead(limit: number, drops: boolean): Promise<void> {
     const kind = 'broken'
     const number =
       /^\d+/.exec((await this.#client.hget(`${this.#calls.prefix}:kinds`, kind)) ?? '')?.[0] ?? 'none'
     const args = [`${this.#calls.prefix}:failed`, number, number] as const
     const all = number === 'none' ? [] : await this.#client.zrangebyscore(...args)
     const chosen = all.slice(0, limit)
-    const kept = this.#model.requeueFailed(chosen.map(Number), drops)
+    const kept = this.#model.requeueDead(chosen.map(Number), drops)
     const next = chosen.length === all.length ? -1 : Number(chosen.at(-1))
     const left = all.length - chosen.length + kept
     const expected = ['requeued', chosen.length - kept, left, 0, next, '*']
-    await this.#calls.same('requeue-failed', { kind, limit, drops }, expected)
+    await this.#calls.same('requeue-dead', { kind, limit, drops }, expected)
   }
 
   async #configure({

@@ -112,7 +112,7 @@ export class QueueModel extends QueueLife {
   }
 
   /** All that are dead, of the one kind of failure that workers name, or of being lost. How many stay so. */
-  requeueFailed(numbers: readonly number[], drops: boolean): number {
+  requeueDead(numbers: readonly number[], drops: boolean): number {
     let kept = 0
     for (const number of numbers) {
       const job = this.jobs.get(number)

@@ -11,7 +11,7 @@ export type Step =
   | { do: 'extend'; backs: number[]; leaseMs: number }
   | { do: 'cancel'; picks: number[] }
   | { do: 'requeue'; picks: number[] }
-  | { do: 'requeueFailed'; limit: number; drops: boolean }
+  | { do: 'requeueDead'; limit: number; drops: boolean }
   | { do: 'reprioritize'; picks: number[]; priority: number }
   | { do: 'tag'; pick: number; adds: boolean; tags: string[] }
   | { do: 'track'; picks: number[]; follows: boolean }
@@ -91,7 +91,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      do: is('requeueFailed'),
+      do: is('requeueDead'),
       limit: fc.integer({ min: 1, max: 4 }),
       drops: fc.boolean(),
     }),

@@ -44,7 +44,7 @@ describe('TestEvents', () => {
 
     await job.fail({ kind: 'BadAddress' })
 
-    expect(await heard.first(1)).toEqual(['a buried'])
+    expect(await heard.first(1)).toEqual(['a dead'])
     expect(heard.events).toMatchObject([{ more: 'BadAddress', isTracked: true }])
   })
 
@@ -84,18 +84,18 @@ describe('TestEvents', () => {
     expect(await heard.first(2)).toEqual(['a reclaimed', 'a claimed'])
   })
 
-  test('test_failed_retries: a job that dies of its last retry is told as buried', async () => {
+  test('test_failed_retries: a job that dies of its last retry is told as dead', async () => {
     const place = await begin()
     const job = await place.putAndPop('a', { maxAttempts: 1 })
     const heard = await hear(place)
 
     await job.retry({ kind: 'Throttled' })
 
-    expect(await heard.first(1)).toEqual(['a buried'])
+    expect(await heard.first(1)).toEqual(['a dead'])
     expect(heard.events).toMatchObject([{ more: 'Throttled' }])
   })
 
-  test('test_failed_retries_tracked: a tracked job that dies of its last lease is told as buried', async () => {
+  test('test_failed_retries_tracked: a tracked job that dies of its last lease is told as dead', async () => {
     const place = await begin()
     await place.put('a', { maxAttempts: 1 })
     await place.pop({ lease: '1s' })
@@ -105,7 +105,7 @@ describe('TestEvents', () => {
 
     await place.pop()
 
-    expect(await heard.first(1)).toEqual(['a buried'])
+    expect(await heard.first(1)).toEqual(['a dead'])
     expect(heard.events).toMatchObject([{ more: 'lost' }])
   })
 

@@ -23,7 +23,7 @@ describe('TestFail', () => {
     expect([await stateOf('a'), job.isClaimed]).toEqual(['claimed', true])
   })
 
-  test('test_basic: a buried job is dead, and says since when and of what', async () => {
+  test('test_basic: a job that failed is dead, and says since when and of what', async () => {
     const { queue, putAndPop } = await begin()
 
     await (await putAndPop('a')).fail({ kind: 'BadAddress', message: 'no @ in it' })
@@ -43,14 +43,14 @@ describe('TestFail', () => {
     expect(await popIds()).toEqual(['a'])
   })
 
-  test('test_fail_waiting: a job that nobody has claimed is not buried', async () => {
+  test('test_fail_waiting: a job that nobody has claimed is not failed', async () => {
     const place = await begin()
     await place.put('a')
 
     expect(await buryGuessed(place, 'a')).toEqual(['lost', 'ready'])
   })
 
-  test('test_fail_depends: a blocked job is not buried', async () => {
+  test('test_fail_depends: a blocked job is not failed', async () => {
     const place = await begin()
     await place.put('dependency')
     await place.put('a', { dependsOn: ['dependency'] })
@@ -58,20 +58,20 @@ describe('TestFail', () => {
     expect(await buryGuessed(place, 'a')).toEqual(['lost', 'blocked'])
   })
 
-  test('test_fail_scheduled: a scheduled job is not buried', async () => {
+  test('test_fail_scheduled: a scheduled job is not failed', async () => {
     const place = await begin()
     await place.put('a', { delay: '1m' })
 
     expect(await buryGuessed(place, 'a')).toEqual(['lost', 'scheduled'])
   })
 
-  test('test_fail_nonexistent: a job that is not known is not buried', async () => {
+  test('test_fail_nonexistent: a job that is not known is not failed', async () => {
     const { queue } = await begin()
 
     expect(await queue.byToken.fail([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
   })
 
-  test('test_fail_completed: a job that is done is not buried, also by whoever did it', async () => {
+  test('test_fail_completed: a job that is done is not failed, also by whoever did it', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     await queue.settings.set({ retention: { count: 1 } })
     const { token, ...job } = await putAndPop('a')
@@ -82,7 +82,7 @@ describe('TestFail', () => {
     expect(await stateOf('a')).toBe('done')
   })
 
-  test('test_fail_owner: a job is not buried by an attempt that has lost it', async () => {
+  test('test_fail_owner: a job is not failed by an attempt that has lost it', async () => {
     const { putAndPop, pop, clock, stateOf } = await begin()
     const first = await putAndPop('a')
     await clock.advance(MINUTE)

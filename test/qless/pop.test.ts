@@ -113,7 +113,7 @@ describe('TestPop', () => {
     expect(await popIds(10)).toEqual(['a'])
   })
 
-  test('test_fail_max_concurrency: a job that was buried makes room for another', async () => {
+  test('test_fail_max_concurrency: a job that failed makes room for another', async () => {
     const { queue, put, pop, popIds } = await begin()
     await queue.settings.set({ concurrency: 1 })
     await put('a')

@@ -13,7 +13,7 @@ describe('TestPut', () => {
     ['maxAttempts', 'mail', { maxAttempts: 0 }],
     ['tags', 'mail', { tags: 'urgent' }],
     ['tags', 'mail', { tags: Array.from({ length: 21 }, (_, at) => `${at}`) }],
-    ['dependencies', 'mail', { dependencies: 'a' }],
+    ['dependsOn', 'mail', { dependsOn: 'a' }],
     ['onDependencyFailure', 'mail', { onDependencyFailure: 'wait' }],
     ['options.retries', 'mail', { retries: 5 }],
   ])('test_malformed: an enqueue names what is wrong: %s of %j %j', async (argument, name, options) => {

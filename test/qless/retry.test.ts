@@ -83,7 +83,7 @@ describe('TestRetry', () => {
     expect(await stateOf('a')).toBe('done')
   })
 
-  test('test_retry_failed: a dead job is not retried; its attempt is told that it is buried', async () => {
+  test('test_retry_failed: a dead job is not retried; its attempt is told that it is dead', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     const { id, token } = await putAndPop('a')
     await queue.byToken.fail([{ id, token, kind: 'BadAddress' }])

@@ -56,13 +56,13 @@ describe('TestStats', () => {
     expect([(await queue.stats()).total.failed, await count('dead')]).toEqual([1, 0])
   })
 
-  test('test_failed_cancel: a dead job that is cancelled was buried, and is dead no more', async () => {
+  test('test_failed_cancel: a dead job that is cancelled had failed, and is dead no more', async () => {
     const { queue, putAndPop, count } = await begin()
     const job = await putAndPop('a')
     await job.fail()
     await queue.jobs.cancel(['a'])
 
-    expect((await queue.stats()).total).toMatchObject({ buried: 1, cancelled: 1 })
+    expect((await queue.stats()).total).toMatchObject({ failed: 1, cancelled: 1 })
     expect(await count('dead')).toBe(0)
   })
 
@@ -71,7 +71,7 @@ describe('TestStats', () => {
     const job = await putAndPop('a')
     await job.retry({ delay: '0ms' })
 
-    expect((await queue.stats()).total).toMatchObject({ retried: 1, buried: 0, run: { count: 1 } })
+    expect((await queue.stats()).total).toMatchObject({ retried: 1, failed: 0, run: { count: 1 } })
   })
 
   test('test_original_day: what was counted stays with its day, also when the job is requeued later', async () => {
@@ -87,12 +87,12 @@ describe('TestStats', () => {
     expect(periods.at(-1)?.failed).toBe(0)
   })
 
-  test('test_failed_retries: a retry of the last attempt is counted as a burial', async () => {
+  test('test_failed_retries: a retry of the last attempt is counted as a failure', async () => {
     const { queue, putAndPop } = await begin()
     const job = await putAndPop('a', { maxAttempts: 1 })
     await job.retry()
 
-    expect((await queue.stats()).total).toMatchObject({ retried: 0, buried: 1, run: { count: 1 } })
+    expect((await queue.stats()).total).toMatchObject({ retried: 0, failed: 1, run: { count: 1 } })
   })
 
   test('test_failed_pop_retries: so is a lease that ended in the last attempt, which did not run to an end', async () => {
@@ -101,6 +101,6 @@ describe('TestStats', () => {
     await clock.advance(MINUTE)
     await pop()
 
-    expect((await queue.stats()).total).toMatchObject({ reclaimed: 1, buried: 1, run: { count: 0 } })
+    expect((await queue.stats()).total).toMatchObject({ reclaimed: 1, failed: 1, run: { count: 0 } })
   })
 })

@@ -53,7 +53,7 @@ async function unitOf(
 
 test('a delayed message that the release stored comes with its body', async () => {
   const { prefix, call, advance } = await unitOf('feed')
-  await call(released, 'append', { messages: [{ body: LARGE, delay_ms: 1000, expire_ms: 60_000 }] })
+  await call(released, 'append', { messages: [{ body: LARGE, delay_ms: 1000, ttl_ms: 60_000 }] })
   await advance(1000)
 
   await call(current, 'settle')

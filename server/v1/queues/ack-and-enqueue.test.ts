@@ -19,8 +19,8 @@ const newQueue = (): string => `/v1/queues/${randomUUID()}`
 const nameIn = (queue: string): string => queue.split('/').at(-1) ?? ''
 const get = (path: string): Promise<HttpAnswer> => api.call('GET', path)
 const post = (path: string, body: unknown = {}): Promise<HttpAnswer> => api.call('POST', path, { body })
-const advance = (queue: string, { id, token }: Held, body: unknown): Promise<HttpAnswer> =>
-  post(`${queue}/jobs/${id}/claims/${token}/advance`, body)
+const ackAndEnqueue = (queue: string, { id, token }: Held, body: unknown): Promise<HttpAnswer> =>
+  post(`${queue}/jobs/${id}/claims/${token}/ack-and-enqueue`, body)
 const next = { name: 'next', payload: 1 }
 
 /** Enqueues so many jobs and claims them. */
@@ -47,7 +47,7 @@ describe('a job that is acked with a next one', () => {
     const [payload, result] = ['{"next":  9007199254740993}', '[1e400,  "\\u00e9"]']
 
     const body = `{"result": ${result}, "next": {"name": "next", "payload": ${payload}, "priority": 3}}`
-    const { status, json } = await advance(queue, job, body)
+    const { status, json } = await ackAndEnqueue(queue, job, body)
 
     expect([status, json]).toEqual([
       200,
@@ -62,12 +62,12 @@ describe('a job that is acked with a next one', () => {
   test('is followed by one in another queue of its tenant', async () => {
     const [near, far] = [newQueue(), newQueue()]
     const [one, other] = (await claimed(near, 2)) as [Held, Held]
-    const { json } = await advance(near, one, { next: { ...next, queue: nameIn(far) } })
+    const { json } = await ackAndEnqueue(near, one, { next: { ...next, queue: nameIn(far) } })
     expect(json.next).toEqual({ id: null, duplicate: false })
     await whenReady(far)
     expect((await post(`${far}/claims`)).json.jobs).toMatchObject([next])
 
-    const told = await advance(near, other, { next: { ...next, queue: nameIn(far), id: 'own' } })
+    const told = await ackAndEnqueue(near, other, { next: { ...next, queue: nameIn(far), id: 'own' } })
     expect(told.json.next).toEqual({ id: 'own', duplicate: false })
     await whenReady(far)
     expect((await get(`${far}/jobs/own`)).json).toMatchObject(next)
@@ -77,7 +77,7 @@ describe('a job that is acked with a next one', () => {
     const queue = newQueue()
     const job = await firstOf(queue)
     await post(`${queue}/jobs`, { ...next, id: 'known' })
-    const { json } = await advance(queue, job, { next: { ...next, id: 'known' } })
+    const { json } = await ackAndEnqueue(queue, job, { next: { ...next, id: 'known' } })
     expect(json.next).toEqual({ id: 'known', duplicate: true })
   })
 
@@ -86,7 +86,7 @@ describe('a job that is acked with a next one', () => {
     const job = await firstOf(near)
     await post(`${far}/jobs`, { ...next, id: 'before' })
     const dependencies = ['before', { queue: nameIn(far), id: 'before' }, { queue: nameIn(near), id: 'gone' }]
-    await advance(near, job, { next: { ...next, id: 'after', queue: nameIn(far), dependencies } })
+    await ackAndEnqueue(near, job, { next: { ...next, id: 'after', queue: nameIn(far), dependencies } })
     while ((await get(`${far}/jobs/after`)).status !== 200) await sleep(5)
 
     const { json } = await get(`${far}/jobs/after/dependencies`)
@@ -101,10 +101,10 @@ describe('a job that is acked with a next one', () => {
     const job = await firstOf(queue)
     await post(`${queue}/jobs/${job.id}/claims/${job.token}/release`)
 
-    const { status, json } = await advance(queue, job, { next })
+    const { status, json } = await ackAndEnqueue(queue, job, { next })
     expect([status, json.code, json.reason]).toEqual([410, 'lease-lost', 'lost'])
     expect((await get(queue)).json).toMatchObject({ ready: 1, enqueued: 1, acked: 0 })
-    expect((await advance(queue, { id: 'nobody', token: 1 }, { next })).json.reason).toBe('absent')
+    expect((await ackAndEnqueue(queue, { id: 'nobody', token: 1 }, { next })).json.reason).toBe('absent')
   })
 })
 
@@ -114,7 +114,7 @@ describe('many that are acked with next ones', () => {
     await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 9 } } })
     const [a, b] = (await claimed(queue, 2)) as [Held, Held]
     const lost = { id: 'nobody', token: 1 }
-    const { status, json } = await post(`${queue}/advance`, {
+    const { status, json } = await post(`${queue}/ack-and-enqueue`, {
       jobs: [
         { ...a, next: { name: 'x', payload: 'of a' }, result: 'a' },
         { ...lost, next },
@@ -146,13 +146,13 @@ test.each([
   ['next.queue', { next: { ...next, queue: '' } }],
   ['next.after', { next: { ...next, after: 'x' } }],
   ['next.maxAttempts', { next: { ...next, maxAttempts: 0 } }],
-  ['dependencies.queue', { next: { ...next, dependsOn: [{ queue: '', id: 'a' }] } }],
+  ['dependsOn.queue', { next: { ...next, dependsOn: [{ queue: '', id: 'a' }] } }],
 ])('what follows is refused where %s is wrong, of one and of many', async (argument, body) => {
   const queue = newQueue()
   const job = await firstOf(queue)
-  const one = await advance(queue, job, body)
+  const one = await ackAndEnqueue(queue, job, body)
   expect([one.status, one.json.argument]).toEqual([400, argument])
-  const many = await post(`${queue}/advance`, {
+  const many = await post(`${queue}/ack-and-enqueue`, {
     jobs: [
       { ...job, next },
       { ...job, ...body },

@@ -62,9 +62,9 @@ describe('a job with dependencies', () => {
   test('whose dependencies fail becomes what onDependencyFailure says', async () => {
     const queue = newQueue()
     const dependencies = [await enqueue(queue)]
-    const dies = await enqueue(queue, { dependencies })
-    const goes = await enqueue(queue, { dependencies, onDependencyFailure: 'cancel' })
-    const runs = await enqueue(queue, { dependencies, onDependencyFailure: 'run' })
+    const dies = await enqueue(queue, { dependsOn: dependencies })
+    const goes = await enqueue(queue, { dependsOn: dependencies, onDependencyFailure: 'cancel' })
+    const runs = await enqueue(queue, { dependsOn: dependencies, onDependencyFailure: 'run' })
     await (await claimOne(queue)).settle('POST', '/fail', { kind: 'odd', message: 'very' })
 
     expect(await stateOf(queue, dies)).toBe('dead')
@@ -144,7 +144,7 @@ describe('a job with dependencies', () => {
   test('has none where it waits for nobody, and is unknown where there is no such job', async () => {
     const queue = newQueue()
     const id = await enqueue(queue)
-    expect((await get(`${queue}/jobs/${id}/dependencies`)).json).toEqual({ dependsOn: [], next: null })
+    expect((await get(`${queue}/jobs/${id}/dependencies`)).json).toEqual({ dependencies: [], next: null })
     expect(codeOf(await get(`${queue}/jobs/nobody/dependencies`))).toEqual([404, 'not-found', undefined])
   })
 })
@@ -187,11 +187,11 @@ describe('dependencies', () => {
   })
 
   test.each([
-    ['dependencies', '/jobs', { name: 'n', payload: 1, dependencies: 'a' }],
-    ['dependencies', '/jobs', { name: 'n', payload: 1, dependencies: Array.from({ length: 101 }, String) }],
-    ['dependencies[0].queue', '/jobs', { name: 'n', payload: 1, dependsOn: [{ id: 'a' }] }],
-    ['dependencies.queue', '/jobs', { name: 'n', payload: 1, dependsOn: [{ queue: '', id: 'a' }] }],
-    ['dependencies', '/jobs', { name: 'n', payload: 1, dependsOn: [''] }],
+    ['dependsOn', '/jobs', { name: 'n', payload: 1, dependsOn: 'a' }],
+    ['dependsOn', '/jobs', { name: 'n', payload: 1, dependsOn: Array.from({ length: 101 }, String) }],
+    ['dependsOn[0].queue', '/jobs', { name: 'n', payload: 1, dependsOn: [{ id: 'a' }] }],
+    ['dependsOn.queue', '/jobs', { name: 'n', payload: 1, dependsOn: [{ queue: '', id: 'a' }] }],
+    ['dependsOn', '/jobs', { name: 'n', payload: 1, dependsOn: [''] }],
     ['onDependencyFailure', '/jobs', { name: 'n', payload: 1, onDependencyFailure: 'hope' }],
     ['remove', '/jobs/1/dependencies', {}],
     ['remove', '/jobs/1/dependencies', { add: ['a'], remove: ['a'] }],
@@ -211,7 +211,7 @@ test('a request names a hundred other queues at most', async () => {
 
   expect((await post(`${queue}/jobs`, { jobs: [jobs[0], jobs[0]] })).status).toBe(201)
   const { status, json } = await post(`${queue}/jobs`, { jobs })
-  expect([status, json.argument]).toEqual([400, 'dependencies.queue'])
+  expect([status, json.argument]).toEqual([400, 'dependsOn.queue'])
   const steps = Array.from({ length: 101 }, (_, at) => ({
     id: 'lost',
     token: 1,
@@ -224,7 +224,7 @@ test('a request names a hundred other queues at most', async () => {
 test('the jobs of a request have ten thousand dependencies at most', async () => {
   const queue = newQueue()
   const dependencies = Array.from({ length: 100 }, (_, at) => `p${at}`)
-  const jobs = Array.from({ length: 101 }, () => ({ name: 'n', payload: 1, dependencies }))
+  const jobs = Array.from({ length: 101 }, () => ({ name: 'n', payload: 1, dependsOn: dependencies }))
 
   const enqueued = await post(`${queue}/jobs`, { jobs })
   expect([enqueued.status, enqueued.json.argument]).toEqual([400, 'dependsOn'])

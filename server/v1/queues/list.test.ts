@@ -101,7 +101,7 @@ test('whatever may begin a queue makes it known, what only looks does not', asyn
   await call('PATCH', '/c/groups/g', { concurrency: 1 })
   await call('POST', '/d/jobs', job)
   const [{ id, token }] = (await call('POST', '/d/claims', {})).json.jobs
-  await call('POST', `/d/jobs/${id}/claims/${token}/advance`, { next: { ...job, queue: 'e' } })
+  await call('POST', `/d/jobs/${id}/claims/${token}/ack-and-enqueue`, { next: { ...job, queue: 'e' } })
 
   const all = ['a', 'b', 'c', 'd', 'e']
   while ((await names()).length < all.length) await sleep(5)

@@ -335,7 +335,7 @@ describe('a queue in partitions', () => {
       (await queue.get(`/jobs/${one}`)).json.state === 'claimed' ? [one, two] : [two, one]
     const next = { name: 'after', payload: 1, id: 'after' }
 
-    const step = await queue.post(`/jobs/${dependency}/claims/${token}/advance`, { next, result: 5 })
+    const step = await queue.post(`/jobs/${dependency}/claims/${token}/ack-and-enqueue`, { next, result: 5 })
     expect(step.status).toBe(200)
     expect((await queue.post('/jobs/nobody/claims/1/ack-and-enqueue', { next })).status).toBe(410)
     expect(

@@ -220,8 +220,8 @@ describe('a job with dependencies', () => {
 
   test('bad dependencies are named', async () => {
     const { queue } = await setup()
-    await expect(blockedBy(queue, 'x' as never)).rejects.toThrow(/dependencies/)
-    await expect(blockedBy(queue, [{ queue: '', id: 'x' }])).rejects.toThrow(/dependencies\.queue/)
+    await expect(blockedBy(queue, 'x' as never)).rejects.toThrow(/dependsOn/)
+    await expect(blockedBy(queue, [{ queue: '', id: 'x' }])).rejects.toThrow(/dependsOn\.queue/)
     await expect(blockedBy(queue, [], { onDependencyFailure: 'x' })).rejects.toThrow(InvalidArgumentError)
   })
 })

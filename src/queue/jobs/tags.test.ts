@@ -55,7 +55,7 @@ describe('tags', () => {
     expect(inspection).toMatchObject({ readyBytes: one, claimedBytes: one, deadBytes: one, doneBytes: one })
     await jobs[2]?.ack()
     for (const job of await queue.claim()) await job.ack()
-    await queue.dead.drop('dead')
+    await queue.dead.drop('failed')
     await queue.jobs.cancel([kept, claimed, ready].map(String))
     expect(await client.exists(part(place, 'tagged'))).toBe(0)
     const empty = { readyBytes: 0, claimedBytes: 0, deadBytes: 0, doneBytes: 0 }

@@ -162,7 +162,7 @@ export function everyName(dependencies: string, queue: Queue): string {
 
 /** For whoever cannot look where it is. */
 export function refuseOwn(id: string): never {
-  throw new InvalidArgumentError('next.dependencies', `must be ids that the queue gave, and '${id}' is none`)
+  throw new InvalidArgumentError('next.dependsOn', `must be ids that the queue gave, and '${id}' is none`)
 }
 
 function refsOf(dependencies: string): string[] {
