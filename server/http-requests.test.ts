@@ -84,19 +84,19 @@ describe('a method that no path has', () => {
 })
 
 describe('what a client expects', () => {
-  const send = (expectation: string): ReturnType<typeof talk> =>
+  const expecting = (expectation: string): ReturnType<typeof talk> =>
     talk(
       `POST ${api.newFeed()}/messages HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nExpect: ${expectation}\r\n` +
         'Connection: close\r\nContent-Length: 10\r\n\r\n{"body":1}',
     )
 
   test('is to be told to go on', async () => {
-    expect((await send('100-continue')).statuses).toEqual([100, 201])
-    expect((await send('100-Continue')).statuses).toEqual([100, 201])
+    expect((await expecting('100-continue')).statuses).toEqual([100, 201])
+    expect((await expecting('100-Continue')).statuses).toEqual([100, 201])
   })
 
   test('and nothing else, which is refused by name', async () => {
-    const { statuses, last } = await send('tea')
+    const { statuses, last } = await expecting('tea')
     expect(statuses).toEqual([400])
     expect(JSON.parse(last)).toMatchObject({ code: 'invalid-argument', argument: 'Expect' })
   })
