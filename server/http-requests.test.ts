@@ -18,15 +18,16 @@ const ZAQAR = [`Client-ID: ${ALICE}`, 'X-Project-ID: p']
 const post = (path: string, headers: readonly string[], body = '{"body":1}'): Promise<number> =>
   statusOf(api.url, { method: 'POST', path, headers, body })
 
-/** The statuses of all answers on one connection, up to its end, and the last body. */
-async function talk(text: string): Promise<{ statuses: number[]; last: string }> {
+/** The statuses of all answers on one connection, up to its end, the head of the first one, and the last body. */
+async function talk(text: string): Promise<{ statuses: number[]; head: string; last: string }> {
   const socket = await openSocket(api.url)
   let told = ''
   socket.on('data', (piece) => (told += String(piece)))
   socket.write(text)
   await once(socket, 'close')
   const statuses = [...told.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
-  return { statuses, last: told.split('\r\n\r\n').at(-1) ?? '' }
+  const parts = told.split('\r\n\r\n')
+  return { statuses, head: parts[0] ?? '', last: parts.at(-1) ?? '' }
 }
 
 describe('the head of a request', () => {
@@ -56,6 +57,48 @@ describe('the head of a request', () => {
         expect(await statusOf(api.url, { path, headers: [...ZAQAR, field, field] }), field).toBe(400)
       }
     }
+  })
+})
+
+describe('a method that no path has', () => {
+  const OTHERS = ['TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'PURGE', 'LOCK', 'OPTIONS']
+
+  test.each(OTHERS)('%s is refused as others are, with those that the path has', async (method) => {
+    for (const path of ['/v1/feeds/f/messages', '/v2/queues/q/messages']) {
+      const body = method === 'PROPFIND' ? 'Content-Length: 2\r\n\r\n{}' : '\r\n'
+      const head = `Host: x\r\n${ZAQAR.join('\r\n')}\r\nConnection: close\r\n`
+      const { statuses, last, head: told } = await talk(`${method} ${path} HTTP/1.1\r\n${head}${body}`)
+      expect(statuses, path).toEqual([405])
+      expect(told, path).toMatch(/^allow: (?=.*GET)(?=.*POST)/im)
+      expect(JSON.parse(last), path).toMatchObject({ title: expect.any(String) })
+    }
+    expect(await statusOf(api.url, { method, path: '/v1/nothing' })).toBe(404)
+  })
+
+  test('CONNECT is answered behind the answers before it', async () => {
+    const good = 'GET /v1/locks/l HTTP/1.1\r\nHost: x\r\n\r\n'
+    const { statuses, last } = await talk(`${good}${good}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
+    expect(statuses).toEqual([200, 200, 400])
+    expect(JSON.parse(last)).toMatchObject({ code: 'invalid-http', detail: 'This service is no proxy.' })
+  })
+})
+
+describe('what a client expects', () => {
+  const expecting = (expectation: string): ReturnType<typeof talk> =>
+    talk(
+      `POST ${api.newFeed()}/messages HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nExpect: ${expectation}\r\n` +
+        'Connection: close\r\nContent-Length: 10\r\n\r\n{"body":1}',
+    )
+
+  test('is to be told to go on', async () => {
+    expect((await expecting('100-continue')).statuses).toEqual([100, 201])
+    expect((await expecting('100-Continue')).statuses).toEqual([100, 201])
+  })
+
+  test('and nothing else, which is refused by name', async () => {
+    const { statuses, last } = await expecting('tea')
+    expect(statuses).toEqual([400])
+    expect(JSON.parse(last)).toMatchObject({ code: 'invalid-argument', argument: 'Expect' })
   })
 })
 

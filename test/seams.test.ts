@@ -11,6 +11,8 @@ const TIMERS =
 const THROWN =
   'rule 10: anything may be thrown, and asking it may throw: src/runtime/errors/thrown.ts puts it into words, is-error.ts says what it is'
 
+const FLAGS = 'a flag that a user may give is checked by checkFlag: the text false is true'
+
 const sources = ['src', 'server']
   .flatMap((folder) => filesIn(ROOT, folder, '.ts'))
   .filter((path) => !path.endsWith('.test.ts'))
@@ -75,6 +77,27 @@ test('a timer whose length a user may decide is one of src/runtime/time/timer.ts
   holds(
     `${TIMERS}: these have none any more`,
     [...WITH_TIMERS_OF_THEIR_OWN].filter((path) => !bare.includes(path)),
+  )
+})
+
+test('a flag that a user may give is checked', () => {
+  // What users give is not readonly.
+  const option = /^ {2}(\w+)\?: boolean$/gm
+  const flags = sources.flatMap((path) => {
+    const folder = /^src\/(?!runtime\/|drivers\/|generated\/|testing\/)\w+\//.exec(path)?.[0]
+    if (folder === undefined) return []
+    const names = [...textOf(ROOT, path).matchAll(option)].map(([, name = '']) => name)
+    const others = sources.filter((other) => other.startsWith(folder)).map((other) => textOf(ROOT, other))
+    const isChecked = (name: string): boolean => {
+      const check = new RegExp(`checkFlag\\('(?:\\w+\\.)?${name}'`)
+      return others.some((text) => check.test(text))
+    }
+    return names.map((name) => ({ name: `${path}: ${name}`, isChecked: isChecked(name) }))
+  })
+  expect(flags.length).toBeGreaterThan(10)
+  holds(
+    FLAGS,
+    flags.filter(({ isChecked }) => !isChecked).map(({ name }) => name),
   )
 })
 

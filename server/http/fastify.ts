@@ -22,6 +22,7 @@ import { refuseForeignPages } from './requests/foreign-pages.ts'
 import { LEFT } from './requests/left.ts'
 import { AnswerPieces } from './answers/pieces.ts'
 import { notFound, toProblem, unforeseen } from './answers/problems.ts'
+import { refuseOtherExpectations } from './requests/expectations.ts'
 import { refuseRepeatedHeaders } from './requests/single-headers.ts'
 import { passOverUnreadBodies } from './bodies/unread.ts'
 import { COUNTED_BYTES, type Unsent } from './answers/unsent.ts'
@@ -29,6 +30,7 @@ import { closeUnusedConnections } from './requests/unused-connections.ts'
 import { DEFAULT_TENANT, prefixOf } from './requests/tenant.ts'
 import { toProblemAnswer, unforeseenAnswer } from './answers/problem-documents.ts'
 import { parseQuery } from './requests/query.ts'
+import { methodOf, routeOtherMethodsAsOne } from './requests/methods.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -79,10 +81,12 @@ export function createFastify(
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
   broken.watch(app.server)
+  routeOtherMethodsAsOne(app.server)
   closeUnusedConnections(app, app.server)
   carryOutInOrder(app)
   countUnsent(app, unsent)
   refuseRepeatedHeaders(app, app.server)
+  refuseOtherExpectations(app, app.server)
   refuseForeignPages(app)
   refuseOtherForms(app)
   passOverUnreadBodies(app, endConnectionsWhenClosing(app))
@@ -94,9 +98,13 @@ export function createFastify(
     sendError(notFound(`There is nothing at ${pathOf(request)}.`), request, reply),
   )
   app.addHook('onResponse', async (request, reply) => {
-    const { method } = request
     request.log.info(
-      { method, path: pathOf(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      {
+        method: methodOf(request.raw),
+        path: pathOf(request),
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
       'request',
     )
   })

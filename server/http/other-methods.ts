@@ -1,7 +1,6 @@
 import type { App } from './fastify.ts'
 import { methodNotAllowed } from './answers/problems.ts'
-
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+import { METHODS } from './requests/methods.ts'
 
 /**
  * Answers 405 wherever a path of this app is known but the method is not. To be called before its routes. `answersHead`:

@@ -12,6 +12,7 @@ import { type Limits, zaqarLimits } from '../zaqar/settings/limits.ts'
 import { Readiness } from '../health/readiness.ts'
 import { openClient } from '../engine/client.ts'
 import { sharesOf } from '../http/answers/shares.ts'
+import type { LogTarget } from '../http/fastify.ts'
 import { Unsent } from '../http/answers/unsent.ts'
 import type { FeedLimits } from '../v1/api/limits.ts'
 import { readZaqarSettings } from '../zaqar/settings/settings.ts'
@@ -54,6 +55,8 @@ export interface TestAppOptions {
   /** Apps of one namespace stand for processes of one service. */
   readonly namespace?: string
   readonly deadline?: '5s' | '1s'
+  /** Gets all lines of the log; by default there is none. */
+  readonly logTarget?: LogTarget
 }
 
 export async function startApp(redisPort: number, options: TestAppOptions = {}): Promise<TestApp> {
@@ -72,7 +75,7 @@ export async function startApp(redisPort: number, options: TestAppOptions = {}):
     counters: atWork.counters,
     zaqar: readZaqarSettings(process.env, { ...zaqarLimits, ...limits }),
     ...parts,
-    logLevel: 'silent',
+    logLevel: options.logTarget === undefined ? 'silent' : 'info',
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return {

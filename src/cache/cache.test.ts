@@ -75,6 +75,16 @@ test('a stale value is held back for patience, and given when the load takes lon
   held.open()
 })
 
+test('a stale value is held back no longer than who asks would wait', async () => {
+  const { cache, clock } = await setup<number>({ ttl: '1m', staleWhileRevalidate: '1h', patience: '1h' })
+  await cache.get('a', () => 1)
+  await clock.advance(60_000)
+  const held = gate()
+
+  expect(await cache.get('a', () => held.opened.then(() => 2), { wait: '50ms' })).toBe(1)
+  held.open()
+})
+
 test('that there is nothing is kept, as it was said, for its own time', async () => {
   const { cache, clock } = await setup<string | null | undefined>({ negativeTtl: '5s' })
   const nothing = counted(() => undefined)

@@ -158,7 +158,7 @@ export class LoadsByToken<Value> {
     const unit = source.unitOf(key)
     const encoded = source.encode(value)
     source.expectToRead(key, encoded.payload)
-    const answer = await unit.run(store, {
+    const storing = unit.run(store, {
       codec: source.codec.name,
       token,
       version,
@@ -169,7 +169,8 @@ export class LoadsByToken<Value> {
       ...(await learnTold(unit)),
       tags,
     })
-    source.shared.local.forget(key)
+    // Also when it is not known whether it was stored.
+    const answer = await storing.finally(() => source.shared.forget(key))
     if (answer.status === 'superseded') return { stored: false, version: answer.version }
     if (answer.status !== 'stored') throw new LeaseLostError(source.resourceOf(key), token)
     return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }

@@ -122,7 +122,7 @@ export class Get<Value> {
     if (load === null) this.#served.passed()
     const { patienceMs } = this.#source.terms
     if (load === null || seen.worth === 'due' || patienceMs === 0) return there
-    return this.#newerOr(there, load, performance.now() + patienceMs)
+    return this.#newerOr(there, load, Math.min(performance.now() + patienceMs, this.#endsAt))
   }
 
   #decode(envelope: Envelope, from: ServedFrom): Decoded<Value> {

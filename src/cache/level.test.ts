@@ -129,22 +129,32 @@ test('a copy counts only for who names the tags of the value', async () => {
   expect(await made.cache.get('a', () => 'without')).toBe('without')
 })
 
-test.each(['set', 'invalidate', 'tag', 'clear'] as const)(
+test.each(['set', 'complete', 'invalidate', 'tag', 'clear'] as const)(
   'after its own %s a process never serves the copy from before, whatever it is told',
   async (what) => {
-    const made = await leveled({ clock: 'real' })
+    const made = await leveled(
+      what === 'complete' ? { ttl: '1m', staleWhileRevalidate: '1h' } : { clock: 'real' },
+    )
     tampered(made, (listener) => ({ ...listener, onMessage: () => undefined }))
     const { cache, keep } = made
     const tags = what === 'tag' ? ['t'] : []
     await keep(tags)
 
     if (what === 'set') await cache.set('a', 'new')
+    else if (what === 'complete') await completeStale(made)
     else if (what === 'clear') await cache.clear()
     else await cache.invalidate(what === 'tag' ? { tag: 't' } : 'a')
 
     expect(await cache.get('a', () => 'new', { tags })).toBe('new')
   },
 )
+
+/** Somebody else loads what is served meanwhile. */
+async function completeStale({ cache, clock }: Setup<string>): Promise<void> {
+  await clock.advance(60_000)
+  const lent = await cache.loadDetached('a')
+  await cache.byToken.complete('a', lent.status === 'elected' ? lent.load : '', 'new')
+}
 
 test('another handle of the same name ends the copies too', async () => {
   const made = await leveled({ clock: 'real' })

@@ -303,12 +303,7 @@ class ElectedLoad<Value> {
     if (this.#saved === 'stored') this.#source.shared.level?.note(this.#source.valueKeyOf(key), grant.token)
   }
 
-  async #send({
-    flags,
-    ttlMs,
-    staleWhileRevalidateMs,
-    ...found
-  }: LoadedValue): Promise<StoreAnswer['status']> {
+  async #send({ flags, ttlMs, ...found }: LoadedValue): Promise<StoreAnswer['status']> {
     const { codec, terms } = this.#source
     const { key, grant, tags } = this.#election
     const unit = this.#source.unitOf(key)
@@ -318,7 +313,6 @@ class ElectedLoad<Value> {
       token: grant.token,
       flags: flags + this.#source.heldFlag,
       ttlMs: spread(ttlMs, terms.jitter),
-      staleWhileRevalidateMs: ttlMs > 0 ? staleWhileRevalidateMs : 0,
       ...(await learnTold(unit)),
       tags,
     }

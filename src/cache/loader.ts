@@ -1,6 +1,6 @@
 // What loads values: a function of the caller, for one key or for several at once, what it is given, and what becomes of a load.
 
-import { MaxRunError } from '../runtime/errors/errors.ts'
+import { InvalidArgumentError, MaxRunError } from '../runtime/errors/errors.ts'
 import { type Freshness, toSpan, type Span } from './options.ts'
 import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
 import { startTimer } from '../runtime/time/timer.ts'
@@ -153,12 +153,19 @@ export class KeysToLoad<Value> {
     if (elected.length === 0) return
     try {
       const keys = elected.map(({ key }) => key)
-      const values = await this.#loadMany(keys, { signal: whenAllAbort(elected) })
+      const values = checkMap(await this.#loadMany(keys, { signal: whenAllAbort(elected) }))
       for (const { key, resolve } of elected) resolve(values.get(key) as Value)
     } catch (error) {
       for (const { reject } of elected) reject(error)
     }
   }
+}
+
+/** A Map, or what is as one. Throws InvalidArgumentError. */
+function checkMap<Value>(values: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
+  const { get } = Object(values) as Partial<ReadonlyMap<string, Value>>
+  if (typeof get !== 'function') throw new InvalidArgumentError('loadMany', 'must give a Map')
+  return values
 }
 
 function whenAllAbort(elected: readonly ElectedKey<unknown>[]): AbortSignal {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { InvalidArgumentError } from 'perilune'
 import { expect, test } from 'vitest'
 import { setup } from '../../test/cache-fixture.ts'
 import { gate } from '../../test/once-fixture.ts'
@@ -20,6 +21,17 @@ test('getMany loads all that this process has to load in one call', async () => 
   ])
   expect(asked).toEqual([['a', 'c']])
 })
+
+test.each([undefined, null, { a: 1 }, [['a', 1]]])(
+  'a loader of getMany that gives %o gives no Map',
+  async (given) => {
+    const { cache } = await setup<number>()
+    const loading = cache.getMany(['a'], () => given as never)
+
+    await expect(loading).rejects.toThrow(InvalidArgumentError)
+    await expect(loading).rejects.toThrow('loadMany must give a Map')
+  },
+)
 
 test('getMany serves what is stale and loads all of it again in one call', async () => {
   const { cache, clock } = await setup<number>({ ttl: '1m', staleWhileRevalidate: '1h' })

@@ -30,6 +30,14 @@ describe.each<[string, (cache: Cache<string | null>, options?: Freshness) => Pro
       return lent.status === 'elected' && cache.byToken.complete('a', lent.load, null, options)
     },
   ],
+  [
+    'a loader',
+    (cache, options) =>
+      cache.get('a', (context) => {
+        context.keep(options ?? {})
+        return null
+      }),
+  ],
 ])('that there is nothing, told by %s,', (_, tell) => {
   const spanIn = async (cache: Cache<string | null>): Promise<number | null> => {
     const found = await cache.getEntry('a')
@@ -51,6 +59,7 @@ describe.each<[string, (cache: Cache<string | null>, options?: Freshness) => Pro
       negativeTtl: '0s',
       ttl: '1s',
       staleWhileRevalidate: '1h',
+      patience: '5s',
     })
     await cache.set('a', 'there')
     await clock.advance(1500)
@@ -58,5 +67,14 @@ describe.each<[string, (cache: Cache<string | null>, options?: Freshness) => Pro
     await clock.advance(1)
 
     expect(await spanIn(cache)).toBeNull()
+  })
+
+  test('is not kept with negativeTtl 0 though it is said how long it may be served stale', async () => {
+    const { cache, clock } = await setup<string | null>({ negativeTtl: '0s' })
+    await tell(cache, { staleWhileRevalidate: '1h' })
+    await clock.advance(1)
+
+    expect(await spanIn(cache)).toBeNull()
+    expect(await cache.get('a', () => 'there')).toBe('there')
   })
 })

@@ -32,7 +32,7 @@ export interface CacheOptions<Value> extends Freshness {
   early?: 'ahead' | 'xfetch' | false
   /** How eager `'xfetch'` is; default 1. */
   beta?: number
-  /** How long a stale value is held back in the hope of a newer one; default: not at all. */
+  /** How long a stale value is held back in the hope of a newer one, and no longer than `wait`; default: not at all. */
   patience?: Duration
   /** How long a loader may take: then its signal aborts and its load has failed. Default 30 seconds. */
   maxLoad?: Duration
@@ -227,18 +227,17 @@ export function toGetTerms(options: GetOptions, terms: CacheTerms): GetTerms {
   }
 }
 
-/** Throws InvalidArgumentError. */
+/** What is not kept is not served stale either, whatever is said of that. Throws InvalidArgumentError. */
 export function toSpan({ ttl, staleWhileRevalidate }: Freshness, otherwise: Span): Span {
-  return {
-    ttlMs: ttl === undefined ? otherwise.ttlMs : toMs('ttl', ttl, { max: LONGEST }),
-    staleWhileRevalidateMs:
-      staleWhileRevalidate === undefined
-        ? otherwise.staleWhileRevalidateMs
-        : toMs('staleWhileRevalidate', staleWhileRevalidate, { min: '0s', max: LONGEST }),
-  }
+  const ttlMs = ttl === undefined ? otherwise.ttlMs : toMs('ttl', ttl, { max: LONGEST })
+  const staleWhileRevalidateMs =
+    staleWhileRevalidate === undefined
+      ? otherwise.staleWhileRevalidateMs
+      : toMs('staleWhileRevalidate', staleWhileRevalidate, { min: '0s', max: LONGEST })
+  return { ttlMs, staleWhileRevalidateMs: ttlMs > 0 ? staleWhileRevalidateMs : 0 }
 }
 
-/** How long a value counts where nothing was said of it by itself: that there is nothing has a time of its own. */
+/** How long a value counts where nothing was said of it by itself, for `toSpan`: that there is nothing has a time of its own. */
 export function spanOf(
   value: unknown,
   { negativeMs }: Pick<CacheTerms, 'negativeMs'>,
@@ -246,7 +245,7 @@ export function spanOf(
 ): Span {
   const isNothing = value === null || value === undefined
   if (!isNothing || negativeMs < 0) return otherwise
-  return negativeMs === 0 ? { ttlMs: 0, staleWhileRevalidateMs: 0 } : { ...otherwise, ttlMs: negativeMs }
+  return { ...otherwise, ttlMs: negativeMs }
 }
 
 /** Up to this part of it less, by chance; at least a millisecond. */
@@ -258,9 +257,7 @@ export function spread(ms: number, jitter: number): number {
 export function toTell(hooks: CacheHooks = {}): Tell | null {
   checkOptions('hooks', hooks, ['event'])
   const { event } = hooks
-  if (event === undefined) return null
-  if (typeof event !== 'function') throw new InvalidArgumentError('hooks.event', 'must be a function')
-  return notifying(event)
+  return event === undefined ? null : notifying('hooks.event', event)
 }
 
 function fraction(argument: string, value: unknown, max: number): number {

@@ -42,7 +42,7 @@ export class Flushing implements AsyncDisposable {
     this.#runtime = runtime
     this.#flush = flush
     this.#everyMs = everyMs
-    this.#onError = notifying(onError)
+    this.#onError = notifying('onError', onError)
     this.#done = this.#run()
     const forget = runtime.atClose(() => this.#closeWithInstance())
     void this.#done.then(forget)

@@ -96,7 +96,7 @@ export function openSource(
     partitions,
     number: new PartitionNumber(alone, terms.partitions, { agree, disband }),
     settle,
-    onLoss: notifying(onLoss),
+    onLoss: notifying('onLoss', onLoss),
     refusals: new KeptRefusals(runtime),
   }
 }

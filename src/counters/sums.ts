@@ -36,17 +36,20 @@ export function inSums(changes: readonly CounterChange[]): CounterSum[] {
   return sums
 }
 
-/** Tells each member of a sum the value after it. `value`: after all of them. */
+/**
+ * Tells each member of a sum the value after it. `value`: after all of them. From the first on, for what those up to a member come
+ * to is exact, and what those behind it come to may not be.
+ */
 export function tellEach(
   changes: readonly CounterChange[],
-  { members }: CounterSum,
+  { members, delta }: CounterSum,
   value: string,
   tell: (member: number, value: CounterValue) => void,
 ): void {
-  const last = toValue(value)
-  let later = 0
-  for (const member of members.toReversed()) {
-    tell(member, valueLess(last, later))
-    later += (changes[member] as CounterChange).delta
+  const before = valueLess(toValue(value), delta)
+  let sum = 0
+  for (const member of members) {
+    sum += (changes[member] as CounterChange).delta
+    tell(member, valueLess(before, -sum))
   }
 }

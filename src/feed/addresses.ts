@@ -53,10 +53,14 @@ function toPlacedId(text: string, spread: number): PlacedId | null {
 const PLAIN = /^[1-9]\d{0,15}$/
 const PARTITIONED = /^(0|[1-9]\d?)\.([1-9]\d{0,15})$/
 
+/** No message has it. */
+export const NO_MESSAGE = 0
+
 /** Messages of a claim: all that are left, or some. */
 export type ClaimIds =
   | 'all'
   | {
+      /** NO_MESSAGE where there are none: the server says whether the claim is live, and would take none at all for all. */
       readonly known: readonly number[]
       /** Those that can name no message. */
       readonly unknown: readonly string[]
@@ -72,7 +76,7 @@ export function toClaimIds({ spread, partition }: Numbered, ids: readonly string
   }
   const unknown =
     placed.length === ids.length ? [] : ids.filter((id) => toPlacedId(String(id), spread) === null)
-  return { known: placed.map(({ id }) => id), unknown }
+  return { known: placed.length === 0 ? [NO_MESSAGE] : placed.map(({ id }) => id), unknown }
 }
 
 const CURSOR = /^(?:end|\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?)$/

@@ -1,7 +1,7 @@
 // Messages that are named by their ids: looked up, or removed.
 
 import { get, remove } from '../generated/feed.ts'
-import { checkOptions } from '../runtime/values/arguments.ts'
+import { checkFlag, checkOptions } from '../runtime/values/arguments.ts'
 import { type Entry, toEntries } from './message.ts'
 import { type PlacedId, toPlacedIds, toShownId } from './addresses.ts'
 import type { FeedSource, Partitions } from './partitions.ts'
@@ -42,7 +42,7 @@ export async function removeMessages<Body>(
   options: RemoveOptions,
 ): Promise<Removed> {
   checkOptions('options', options, ['evenClaimed'])
-  const { evenClaimed = false } = options
+  const evenClaimed = checkFlag('evenClaimed', options.evenClaimed ?? false)
   const placed = toPlacedIds(ids, partitions.spread)
   const removed = await eachPartition(partitions, placed, async (source, own) => {
     const args = { evenClaimed, ids: own }

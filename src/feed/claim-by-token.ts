@@ -8,7 +8,7 @@ import type { Extended } from '../runtime/leases/lease-by-token.ts'
 import { toLeaseMs } from '../runtime/leases/lease-options.ts'
 import { checkOptions, checkToken } from '../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
-import { type ClaimIds, toClaimIds, toShownId } from './addresses.ts'
+import { type ClaimIds, NO_MESSAGE, toClaimIds, toShownId } from './addresses.ts'
 import type { UndecodableMessage } from './message.ts'
 import type { FeedSource, Partitions } from './partitions.ts'
 
@@ -57,17 +57,16 @@ export class ClaimByToken {
   async ack(ids: ClaimIds): Promise<Refused[]> {
     const { known, unknown } = ids === 'all' ? ALL : ids
     const unheard = unknown.map((id) => ({ id, reason: 'absent' }))
-    if (ids !== 'all' && known.length === 0) return unheard
     const args = (id: CallId) => ({ ...id, token: String(this.token), ids: known })
     const answer = await this.#source.unit.runOnce(ack, args, { atClose: 'gives back' })
     if (answer.status === 'lost') throw this.lost()
-    const refused = answer.refused.map(({ id, reason }) => ({ id: toShownId(this.#source, id), reason }))
+    const named = answer.refused.filter(({ id }) => id !== NO_MESSAGE)
+    const refused = named.map(({ id, reason }) => ({ id: toShownId(this.#source, id), reason }))
     return [...refused, ...unheard]
   }
 
   async release(ids: ClaimIds): Promise<void> {
     const { known } = ids === 'all' ? ALL : ids
-    if (ids !== 'all' && known.length === 0) return
     await this.#sendRelease({ ids: known, unseen: false })
   }
 

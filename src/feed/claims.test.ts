@@ -143,6 +143,30 @@ describe('claiming', () => {
     })
   })
 
+  test.each<[string, string[]]>([
+    ['no ids', []],
+    ['ids that name nothing', ['zz', '']],
+  ])(
+    'of a claim that never was nothing is done, with %s, and nothing of one that is live',
+    async (_, ids) => {
+      const { feed } = await setup<number>()
+      await feed.append(1)
+      const claim = await feed.claim()
+      const token = claim?.token ?? 0
+      const absent = ids.map((id) => ({ id, reason: 'absent' }))
+
+      expect(await feed.byToken.ack([{ token: 5, ids }])).toEqual([{ outcome: 'lost' }])
+      expect(await feed.byToken.release([{ token: 5, ids }])).toEqual([{ outcome: 'lost' }])
+      expect(await feed.byToken.ack([{ token, ids }])).toEqual([{ outcome: 'acked', refused: absent }])
+      expect(await feed.byToken.release([{ token, ids }])).toEqual([{ outcome: 'released' }])
+      expect(await claim?.ack(ids)).toEqual(absent)
+      await claim?.release(ids)
+      expect(await feed.inspect()).toMatchObject({ total: 1, claimed: 1 })
+      await claim?.ack()
+      expect(await feed.byToken.ack([{ token, ids }])).toEqual([{ outcome: 'lost' }])
+    },
+  )
+
   const wrong: [argument: string, claims: readonly object[]][] = [
     ['claims', []],
     ['claims', Array.from({ length: 501 }, () => ({ token: 1 }))],

@@ -41,10 +41,9 @@ async function merge<Body>(
       some.map((cursor) => cursor.fetchSome({ limit: most, mostBytes: Math.ceil(left / some.length) })),
     )
   await fill(cursors, firstShare(limit, cursors.length))
-  while (entries.length < limit) {
+  while (entries.length < limit && left > 0) {
     // What a partition holds back may be older than what the others show.
     const dry = cursors.filter((cursor) => cursor.isDry)
-    if (dry.length > 0 && left <= 0) break
     if (dry.length > 0) await fill(dry, limit - entries.length)
     const oldest = findOldest(cursors)
     if (oldest === null) break

@@ -1,6 +1,6 @@
 // Pages of a feed: one script call, or waiting for something to come.
 
-import { checkInteger } from '../runtime/values/arguments.ts'
+import { checkFlag, checkInteger } from '../runtime/values/arguments.ts'
 import { type WaitAttempt, toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
 import { Cursor, type CursorTerms, type FetchLimits } from './cursor.ts'
 import { checkCursor, MAX_IDS } from './addresses.ts'
@@ -132,7 +132,11 @@ export function toReadTerms(
   const { limit = 20, maxBytes = PAGE_BYTES, echo = true } = options
   const { includeClaimed = true, includeDelayed = false } = options
   return {
-    terms: { exceptOrigin: echo ? '' : origin, includeClaimed, includeDelayed },
+    terms: {
+      exceptOrigin: checkFlag('echo', echo) ? '' : origin,
+      includeClaimed: checkFlag('includeClaimed', includeClaimed),
+      includeDelayed: checkFlag('includeDelayed', includeDelayed),
+    },
     limits: {
       limit: checkInteger('limit', limit, 1, MAX_IDS),
       mostBytes: checkInteger('maxBytes', maxBytes, 1, PAGE_BYTES),

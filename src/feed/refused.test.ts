@@ -37,6 +37,26 @@ describe('what is refused', () => {
       'retention.max',
       (_, redis) => redis.feed('a', { retention: { max: 1 } as never }),
     ],
+    [
+      'a flag of remove in words',
+      'evenClaimed',
+      (feed) => feed.remove(['1'], { evenClaimed: 'false' as never }),
+    ],
+    ['a flag of read in words', 'echo', (feed) => feed.read({ echo: 'false' as never })],
+    ['another one of read', 'includeClaimed', (feed) => feed.read({ includeClaimed: 'no' as never })],
+    ['one of read that is a number', 'includeDelayed', (feed) => feed.read({ includeDelayed: 0 as never })],
+    ['a flag of a tail', 'echo', (feed) => feed.tail({ echo: 'false' as never }).next()],
+    ['a flag of a subscriber', 'protect', (feed) => feed.subscriber('ada', { protect: 'false' as never })],
+    [
+      'a flag of a step',
+      'rewind',
+      (feed) => feed.subscriber('ada').commit('1-1', { rewind: 'false' as never }),
+    ],
+    [
+      'what is to be told, and is no function',
+      'onUndecodable',
+      (feed) => feed.tail({ onUndecodable: 5 as never }).next(),
+    ],
     ['advancing to nowhere', 'cursor', (feed) => feed.subscriber('ada').commit(null)],
   ]
 

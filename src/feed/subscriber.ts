@@ -1,6 +1,6 @@
 import { commit, forget, subscribe } from '../generated/feed.ts'
 import { inUse } from '../runtime/partitions/agreement.ts'
-import { checkOptions } from '../runtime/values/arguments.ts'
+import { checkFlag, checkOptions } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { abortable } from '../runtime/time/in-time.ts'
 import type { Waiting } from '../runtime/waiting/wait.ts'
@@ -48,7 +48,7 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
     this.name = name
     this.#feed = feed
     this.#from = from === undefined ? [] : splitCursor('from', from, feed.partitions.spread)
-    this.#protected = protect
+    this.#protected = checkFlag('protect', protect)
   }
 
   /** The stored cursor. The first call makes the subscriber. */
@@ -80,7 +80,7 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
    */
   async commit(cursor: string | null, options: CommitOptions = {}): Promise<string | null> {
     checkOptions('options', options, ['rewind'])
-    const { rewind = false } = options
+    const rewind = checkFlag('rewind', options.rewind ?? false)
     const { partitions } = this.#feed
     if (cursor === null || cursor === 'end') throw notVisible(partitions.spread)
     const wanted = splitCursor('cursor', cursor, partitions.spread)

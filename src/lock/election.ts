@@ -100,7 +100,7 @@ export class Campaign implements AsyncDisposable {
   ) {
     this.#lock = lock
     this.#onElected = onElected
-    this.#onError = notifying(onError)
+    this.#onError = notifying('onError', onError)
     const forgetSignal = onAbort(signal, () => this.#end(signal?.reason))
     const forgetInstance = runtime.atClose(() => this.#closeWithInstance())
     this.#ended = this.#standAgainAndAgain().finally(() => {

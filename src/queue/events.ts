@@ -1,6 +1,6 @@
 // What happens in a queue, as listeners meet it, and how a message tells it (lua/shared/queue/events).
 
-import { checkOneOf, checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { checkFlag, checkOneOf, checkOptions, checkText } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { type QueueSource, toId } from './source/source.ts'
 
@@ -65,8 +65,7 @@ export type EventFilter = (event: QueueEvent) => boolean
 /** Throws InvalidArgumentError. */
 export function toFilter(options: EventOptions): EventFilter {
   checkOptions('options', options, ['kinds', 'names', 'ids', 'tracked', 'signal'])
-  const { tracked = false } = options
-  if (typeof tracked !== 'boolean') throw new InvalidArgumentError('tracked', 'must be true or false')
+  const tracked = checkFlag('tracked', options.tracked ?? false)
   const kinds = setOf('kinds', options.kinds, (kind) => checkOneOf('kinds', kind, KINDS))
   const names = setOf('names', options.names, (name) => checkText('names', name, 512))
   const ids = setOf('ids', options.ids, (id) => checkText('ids', id, 512))

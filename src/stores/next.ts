@@ -82,7 +82,7 @@ class Availability {
   #toldUntil = 0
 
   constructor({ onError = () => undefined }: NextCacheHandlerOptions) {
-    this.#onError = notifying(onError)
+    this.#onError = notifying('onError', onError)
   }
 
   /** Null while Redis is away, and where it cannot do this: where it is full, it tells what it has all the same. */

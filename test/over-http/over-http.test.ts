@@ -7,6 +7,7 @@ import { type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../server/testing/feed-api.ts'
+import { Logged } from '../../server/testing/logged.ts'
 import { audit } from '../audit/audit.ts'
 import { diceOf } from '../audit/deed.ts'
 import { countOf, SEED, tell } from '../proof.ts'
@@ -26,6 +27,7 @@ import { type Part, Sides } from './sides.ts'
 const HISTORIES = countOf(60, 3)
 const NAMESPACES = { here: `here-${randomUUID()}`, there: `there-${randomUUID()}` }
 
+const logged = new Logged()
 let client: Redis
 let redis: Perilune
 let api: FeedApi
@@ -34,7 +36,11 @@ beforeAll(async () => {
   client = new Redis(inject('redisPort'))
   redis = perilune(ioredis(client), { namespace: NAMESPACES.here })
   tables = await openTables()
-  api = await startFeedApi(inject('redisPort'), { namespace: NAMESPACES.there, counters: tables.entries })
+  api = await startFeedApi(inject('redisPort'), {
+    namespace: NAMESPACES.there,
+    counters: tables.entries,
+    logTarget: logged,
+  })
 })
 afterAll(async () => {
   await redis.close()
@@ -74,6 +80,8 @@ test.each(PARTS)(TITLE, { timeout: 600_000 }, async (what, steps, partOf) => {
     }
   }
   for (const namespace of Object.values(NAMESPACES)) expect(await audit(client, namespace)).toEqual([])
+  expect(logged.alarms.slice(0, 3)).toEqual([])
+  expect(logged.has('?')).toBe(false)
   tell(`${what} over HTTP: ${HISTORIES} histories of ${steps} steps as through the library, seed ${SEED}`)
 })
 

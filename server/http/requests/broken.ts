@@ -19,11 +19,14 @@ const LINGER_MS = 2000
 const PROBLEMS: Readonly<Record<string, readonly [status: number, detail: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in whole in time.'],
   HPE_HEADER_OVERFLOW: [431, 'The header fields of the request are too large.'],
+  CONNECT: [400, 'This service is no proxy.'],
 }
 /** What Node says of a request that does not come in whole. */
 export const TOO_LATE: BrokenError = Object.assign(new Error('too late'), {
   code: 'ERR_HTTP_REQUEST_TIMEOUT',
 } as const)
+/** Somebody takes the service for a proxy. */
+const NO_PROXY: BrokenError = Object.assign(new Error('no proxy'), { code: 'CONNECT' } as const)
 const NO_HTTP = [400, 'This is no HTTP request.'] as const
 
 export class BrokenRequests {
@@ -40,6 +43,8 @@ export class BrokenRequests {
       exchanges.add(exchange)
       void over.then(() => exchanges.delete(exchange))
     })
+    // Node would end the connection, and the answers before it.
+    server.on('connect', (_request, socket: Socket) => this.answer(NO_PROXY, socket))
   }
 
   /** The listener of `clientError`. */

@@ -1,5 +1,6 @@
 // Query strings as Zaqar reads them: a literal comma separates the parts of a list, an encoded one does
-// not; the last of several values counts; unknown parameters are ignored.
+// not; the last of several values counts, and an empty one is none; unknown parameters are ignored. The native API, which refuses what is
+// unknown or given twice, sees the empty ones as well.
 
 import type { FastifyRequest } from 'fastify'
 import { badRequest } from '../answers/problems.ts'
@@ -10,9 +11,10 @@ export type Query = Readonly<Record<string, readonly string[]>>
 export function parseQuery(text: string): Record<string, string[]> {
   const query: Record<string, string[]> = Object.create(null)
   for (const pair of text.split('&')) {
+    if (pair === '') continue
     const equals = pair.indexOf('=')
-    const value = equals === -1 ? '' : pair.slice(equals + 1)
-    if (value !== '') (query[decode(pair.slice(0, equals))] ??= []).push(value)
+    const [name, value] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)]
+    ;(query[decode(name)] ??= []).push(value)
   }
   return query
 }
@@ -31,14 +33,22 @@ export function writtenQueryOf({ raw }: Pick<FastifyRequest, 'raw'>): Query {
 
 /** Undefined when it was not given, or is empty. */
 export function textOf(query: Query, name: string): string | undefined {
-  const value = query[name]?.at(-1)
+  const value = valuesOf(query, name)?.at(-1)
   return value === undefined ? undefined : decode(value)
 }
 
 /** Undefined when it was not given, or is empty. */
 export function listOf(query: Query, name: string): string[] | undefined {
-  const parts = query[name]?.flatMap((value) => value.split(',')).filter((part) => part !== '')
+  const parts = valuesOf(query, name)
+    ?.flatMap((value) => value.split(','))
+    .filter((part) => part !== '')
   return parts?.map(decode)
+}
+
+/** Without the empty ones; undefined where there are none. */
+function valuesOf(query: Query, name: string): readonly string[] | undefined {
+  const values = query[name]?.filter((value) => value !== '') ?? []
+  return values.length === 0 ? undefined : values
 }
 
 /** A whole number from 1 to `max`. */

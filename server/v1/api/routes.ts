@@ -129,7 +129,10 @@ export class Routes<Query extends TSchema = typeof NoQuery> {
       ...(exposeHeadRoute === undefined ? {} : { exposeHeadRoute }),
       handler: async (request, reply) => {
         const told = await handler(request as unknown as RouteRequest<Url, Own, Body>, reply)
-        return told === undefined ? reply.code(204).send() : told
+        // A reply that is returned tells nothing here either: it is awaited until it has been sent, or its client has left. What is
+        // to be sent still, and to whom, Fastify knows.
+        if (told === undefined && !reply.raw.headersSent) reply.code(204)
+        return told
       },
     })
   }

@@ -20,9 +20,12 @@ export const compileSchema: FastifySchemaCompiler<TSchema> = ({ schema, httpPart
 /** A query's texts as the values that the schema wants. */
 function readQuery(schema: object, query: Query): Record<string, unknown> {
   const properties = 'properties' in schema ? (schema.properties as Properties) : {}
-  const entries = Object.entries(query).map(([name, texts]) => {
+  const entries = Object.entries(query).flatMap(([name, texts]) => {
     if (texts.length > 1) throw new InvalidArgumentError(name, 'must be given once')
-    return [name, toValue(textOf(query, name) ?? '', properties[name]?.type)] as const
+    const text = textOf(query, name)
+    // What is known and has no value is as if it had not been given.
+    if (text === undefined && Object.hasOwn(properties, name)) return []
+    return [[name, toValue(text ?? '', properties[name]?.type)] as const]
   })
   return Object.fromEntries(entries)
 }

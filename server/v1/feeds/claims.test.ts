@@ -207,6 +207,8 @@ describe('acking', () => {
     expect(await ack('nonsense')).toEqual([409, 'refused', 'absent'])
     await api.call('DELETE', `${feed}/messages/${a?.id}?evenClaimed=true`)
     expect(await ack(a?.id)).toEqual([409, 'refused', 'absent'])
+    const never = await api.call('DELETE', `${feed}/claims/5/messages/nonsense`)
+    expect(codeOf(never)).toEqual([410, 'lease-lost', undefined])
   })
 })
 

@@ -39,8 +39,11 @@ export function checkIds(ids: readonly string[], { maxMessagesPerPage }: Limits)
   return ids
 }
 
+/** Between two messages of a feed: its life, and where in it; twice where a page ended between two lives. */
+const PLACE = /^\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?$/
+
 /** `end` would be a position of its own at each call: a page must come from somewhere. */
 export function checkMarker(marker: string): string {
-  if (marker === 'end') throw badRequest('marker must be one that a page gave.')
+  if (!PLACE.test(marker)) throw badRequest('marker must be one that a page gave.')
   return marker
 }

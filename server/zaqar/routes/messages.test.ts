@@ -236,7 +236,11 @@ describe('reading pages', () => {
       'include_delayed=nein',
       ...markers.map((marker) => `marker=${marker}`),
     ]
-    for (const query of bad) expect((await read(queue, query)).status, query).toBe(400)
+    for (const query of bad) {
+      const { status, json } = await read(queue, query)
+      expect(status, query).toBe(400)
+      expect(json.description, query).toContain(query.split('=', 1)[0])
+    }
     const well = ['marker=0-0', 'marker=1-9007199254740993', 'marker=9999999999999999-9999999999999999']
     for (const query of [...well, 'limit=20', 'limit=', 'marker=']) {
       expect((await read(queue, `echo=true&${query}`)).status, query).toBe(200)

@@ -6,7 +6,7 @@
 //   the one that began failed, or Redis decides nothing ──► pass
 
 import { type Cache, type Freshness, type LoadContext, type SetOptions } from '../../cache/cache.ts'
-import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
+import { checkFlag, checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
 import { LoadFailedError, MaxRunError, WaitTimeoutError } from '../../runtime/errors/errors.ts'
 import { fitName } from '../../runtime/values/fit-name.ts'
@@ -96,6 +96,8 @@ export class ResponseCachePolicy<Request> {
     if (staleWhileRevalidate !== undefined)
       toMs('staleWhileRevalidate', staleWhileRevalidate, { min: '0s', max: '25d' })
     this.maxBytes = checkInteger('maxBytes', maxBytes ?? DEFAULT_MAX_BYTES, 1, MOST_BYTES)
+    checkFlag('withAuthorization', options.withAuthorization ?? false)
+    checkFlag('stripCookies', options.stripCookies ?? false)
     this.#cache = cache
     this.#options = options
   }

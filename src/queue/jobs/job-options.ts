@@ -1,7 +1,13 @@
 // What can be said of a job when it is enqueued: checked, and as the script takes it.
 
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { checkInteger, checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
+import {
+  checkFlag,
+  checkInteger,
+  checkOneOf,
+  checkOptions,
+  checkText,
+} from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
 import {
   type OnDependencyFailure,
@@ -226,7 +232,7 @@ function toUnique(unique: string | Unique): Partial<SpecOptions> {
   checkOptions('unique', unique, ['key', 'until', 'for', 'replace'])
   const { key, until = 'done', for: span, replace = false } = unique
   checkOneOf('unique.until', until, ['started', 'done'])
-  if (typeof replace !== 'boolean') throw new InvalidArgumentError('unique.replace', 'must be true or false')
+  checkFlag('unique.replace', replace)
   return {
     unique: checkText('unique.key', key, MAX_TEXT_BYTES),
     until: span !== undefined ? 'w' : until === 'started' ? 's' : 'd',

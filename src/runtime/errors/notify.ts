@@ -1,13 +1,18 @@
 // The one way in which a callback of the user is called that is only told of something, such as an error: what it does
 // must not change what its caller does next.
 
+import { InvalidArgumentError } from './errors.ts'
+
 /**
  * The callback as it may be called anywhere: it never throws. What the callback throws becomes an uncaught exception, as
- * what an async one rejects with becomes an unhandled rejection: a mistake of the user must come to light.
+ * what an async one rejects with becomes an unhandled rejection: a mistake of the user must come to light. `argument`: what
+ * the user calls it. Throws InvalidArgumentError.
  */
 export function notifying<Args extends unknown[]>(
+  argument: string,
   callback: (...args: Args) => unknown,
 ): (...args: Args) => void {
+  if (typeof callback !== 'function') throw new InvalidArgumentError(argument, 'must be a function')
   return (...args) => {
     try {
       callback(...args)
