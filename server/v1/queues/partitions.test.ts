@@ -295,9 +295,9 @@ describe('a queue in partitions', () => {
 
   test('has settings, groups, statistics and an end', async () => {
     const queue = new Queue()
-    expect((await queue.call('PATCH', '/settings', { concurrency: 8, retention: { count: 100 } })).status).toBe(
-      204,
-    )
+    expect(
+      (await queue.call('PATCH', '/settings', { concurrency: 8, retention: { count: 100 } })).status,
+    ).toBe(204)
     expect((await queue.call('PATCH', '/settings', { concurrency: 3 })).status).toBe(400)
     expect((await queue.call('PATCH', '/groups/g', { concurrency: 1 })).json).toMatchObject({
       concurrency: 1,
@@ -339,7 +339,8 @@ describe('a queue in partitions', () => {
     expect(step.status).toBe(200)
     expect((await queue.post('/jobs/nobody/claims/1/ack-and-enqueue', { next })).status).toBe(410)
     expect(
-      (await queue.post('/ack-and-enqueue', { jobs: [{ id: 'nobody', token: 1, next }] })).json.jobs[0].outcome,
+      (await queue.post('/ack-and-enqueue', { jobs: [{ id: 'nobody', token: 1, next }] })).json.jobs[0]
+        .outcome,
     ).toBe('lost')
     while ((await queue.get('/jobs/after')).status === 404);
     const dependencies = async () => (await queue.get(`/jobs/${dependent}/dependencies`)).json.dependencies
