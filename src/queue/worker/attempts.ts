@@ -199,7 +199,8 @@ interface BackoffTerms {
 /** Throws InvalidArgumentError. */
 export function checkBackoffs<Jobs extends object>(backoffs: Backoffs<Jobs>): Backoffs<Jobs> {
   if (typeof backoffs === 'function') return backoffs
-  if (isByName(backoffs) && Object.values(backoffs).every((each) => typeof each === 'function')) return backoffs
+  if (isByName(backoffs) && Object.values(backoffs).every((each) => typeof each === 'function'))
+    return backoffs
   throw new InvalidArgumentError('backoff', 'must be a function, or an object of one for each name')
 }
 
