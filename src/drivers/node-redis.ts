@@ -62,7 +62,7 @@ class NodeRedisDriver implements Driver {
       write: (call) => this.write(call),
       info: () => this.info(),
       ask: (node, words) =>
-        this.#pending.follow(node.sendCommand(words, QUEUED.text), { key: '', written: true, node }),
+        this.#pending.follow(node.sendCommand(words, this.#forms.text), { key: '', written: true, node }),
     })
     this.#channels = new Channels(lines)
     const listening = listenTo(connections)
@@ -98,7 +98,9 @@ class NodeRedisDriver implements Driver {
   }
 
   async load(script: Script): Promise<void> {
-    await Promise.all(this.#onMasters((master) => master.sendCommand(['SCRIPT', 'LOAD', script.source])))
+    await Promise.all(
+      this.#onMasters((master) => master.sendCommand(['SCRIPT', 'LOAD', script.source], this.#forms.text)),
+    )
   }
 
   subscribe(channel: string, listener: Listener): Promise<Subscription> {
@@ -106,7 +108,7 @@ class NodeRedisDriver implements Driver {
   }
 
   async info(): Promise<ServerInfo> {
-    const asked = this.#onMasters((master) => master.sendCommand(['INFO', 'server'], QUEUED.text))
+    const asked = this.#onMasters((master) => master.sendCommand(['INFO', 'server'], this.#forms.text))
     const texts = await thoseThatAnswer(asked)
     const { cluster } = this.#connections
     if (isInfo(texts.map(String))) return serverInfo(texts.map(String), cluster, await this.#database())
@@ -127,7 +129,7 @@ class NodeRedisDriver implements Driver {
     const node = await this.#connections.nodeOf(key).catch((error: unknown) => {
       throw explain(error)
     })
-    const answer = node.sendCommand(['WAIT', String(replicas), String(timeoutMs)], QUEUED.text)
+    const answer = node.sendCommand(['WAIT', String(replicas), String(timeoutMs)], this.#forms.text)
     const waitsMs = timeoutMs === 0 ? Infinity : timeoutMs
     return Number(await this.#pending.follow(answer, { key, written: false, waitsMs }))
   }
@@ -154,6 +156,10 @@ class NodeRedisDriver implements Driver {
     this.#pending.giveUp('the driver was closed', () => true)
   }
 
+  get #forms(): typeof QUEUED {
+    return this.#connections.writesAtOnce ? AT_ONCE : QUEUED
+  }
+
   #plain(call: ReadCall): Promise<Reply> {
     const args = call.args.map(wireArgument)
     return this.#send([call.command, ...args], args[0], 'bytes')
@@ -164,8 +170,7 @@ class NodeRedisDriver implements Driver {
     const refusal = this.#refusal(name)
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
     const { writesAtOnce } = this.#connections
-    const options = writesAtOnce ? AT_ONCE[form] : QUEUED[form]
-    const answer = this.#connections.send(key, args, options)
+    const answer = this.#connections.send(key, args, this.#forms[form])
     return this.#pending.follow(answer, {
       key: name,
       written: writesAtOnce,

@@ -92,6 +92,21 @@ test('a call to a closed node-redis client, or one that waited too long to be se
   for (const failure of failures) expect(failure).toMatchObject({ name: 'ConnectionLostError', sent: false })
 })
 
+test('a time limit of commands ends no load of scripts on a node-redis client that is connected', async () => {
+  const client = createClient({ socket: { port: server.port }, commandOptions: { timeout: 1 } })
+  client.on('error', () => {})
+  await client.connect()
+  const driver = nodeRedis(client)
+
+  const loads = Array.from({ length: 300 }, (_, n) =>
+    driver.load({ ...echo.script, source: `return ${n} --${'x'.repeat(20_000)}` }),
+  )
+
+  expect((await Promise.allSettled(loads)).filter(({ status }) => status === 'rejected')).toEqual([])
+  await driver.close()
+  client.destroy()
+})
+
 test('a wrong password is an error of the server', async () => {
   const guarded = await startRedis({ args: ['--requirepass', 'secret'] })
   const client = new Redis({ host: '127.0.0.1', port: guarded.port, password: 'wrong' })

@@ -24,6 +24,8 @@ import { LeaseWatch } from './lease-watch.ts'
 import { type Dependency, dependenciesOf } from '../jobs/dependencies.ts'
 import { encodeResult } from '../source/job-parts.ts'
 
+type OutcomeListener = (job: ClaimedJob) => void
+
 /** Called with null, or with what went wrong. */
 type AckListener = (error: unknown) => void
 
@@ -69,6 +71,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   #isGivenUp = false
   #stopped: Error | null = null
   #outcome: AttemptOutcome | null = null
+  readonly #outcomeListeners: OutcomeListener[] = []
   /** An ack of it may have taken effect. */
   #isAckInDoubt = false
 
@@ -148,6 +151,11 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return this.#outcome
   }
 
+  /** @internal Calls this once, when the server knows what became of the attempt, whoever said it. */
+  onOutcome(told: OutcomeListener): void {
+    this.#outcomeListeners.push(told)
+  }
+
   /** @internal One that was cancelled at work goes now, and not with its lease, for nobody works on it. Rejects never; why it is lost. */
   async giveUp(): Promise<LeaseLostError> {
     if (this.#state === 'lost' && this.#lostBecause === 'cancelled' && !this.#isGivenUp) {
@@ -198,7 +206,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   noteAckEnded(error: unknown): void {
     const acking = this.#acking ?? []
     this.#acking = null
-    if (error === null) this.#outcome = 'acked'
+    if (error === null) this.#know('acked')
     else this.#notSettled(error)
     for (const told of acking) told(error)
   }
@@ -211,13 +219,9 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     // As long as its schema thinks about it, the job is extended.
     const checking = this.isClaimed ? checkNext(next, this.#source) : undefined
     if (checking !== undefined) await checking
-    return this.#settle(async () => {
-      // What follows belongs to the same trace, unless it says so itself.
-      const traced = this.trace === '' ? next : { trace: this.trace, ...next }
-      const advanced = await this.#settling.ackAndEnqueue(this, traced, result)
-      this.#outcome = 'acked'
-      return advanced
-    })
+    // What follows belongs to the same trace, unless it says so itself.
+    const traced = this.trace === '' ? next : { trace: this.trace, ...next }
+    return this.#settle('acked', () => this.#settling.ackAndEnqueue(this, traced, result))
   }
 
   /** The jobs that it waited for, with their results, in the order in which they were named. Large results come in several calls. */
@@ -231,7 +235,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
    */
   retry(options: RetryOptions = {}): Promise<'retried' | 'dead'> {
     const { delayMs, ...failure } = retryOf(options)
-    return this.#settle(async () => (this.#outcome = await this.#settling.retry(this, delayMs, failure)))
+    return this.#settle(null, () => this.#settling.retry(this, delayMs, failure))
   }
 
   /**
@@ -240,10 +244,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
    */
   fail(options: FailOptions = {}): Promise<void> {
     const failure = failOptionsOf(options)
-    return this.#settle(async () => {
-      await this.#settling.fail(this, failure)
-      this.#outcome = 'dead'
-    })
+    return this.#settle('dead', () => this.#settling.fail(this, failure))
   }
 
   /**
@@ -252,10 +253,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
    */
   release(options: ReleaseOptions = {}): Promise<void> {
     const delayMs = releaseMsOf(options)
-    return this.#settle(async () => {
-      await this.#settling.release(this, delayMs)
-      this.#outcome = 'released'
-    })
+    return this.#settle('released', () => this.#settling.release(this, delayMs))
   }
 
   /** Gives the job back, unless it is settled; what no server hears is said until its lease is over. Throws LeaseLostError when it was lost before. */
@@ -307,7 +305,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     const why = this.#judgeAck(refused)
     if (why !== null) return this.lose(why)
     this.#beginSettling()
-    this.#outcome = 'acked'
+    this.#know('acked')
   }
 
   /** @internal For whoever keeps the lease: the job is somebody else's, or nobody's. */
@@ -323,6 +321,12 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   stop(reason: Error): void {
     this.#stopped ??= reason
     this.#aborter?.abort(reason)
+  }
+
+  #know(outcome: AttemptOutcome): void {
+    if (this.#outcome !== null) return
+    this.#outcome = outcome
+    for (const told of this.#outcomeListeners) told(this)
   }
 
   /**
@@ -342,11 +346,14 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     throw this.#lostError()
   }
 
-  async #settle<Result>(send: () => Promise<Result>): Promise<Result> {
+  /** Its outcome is `becomes` then; null: the answer is. */
+  async #settle<Answer>(becomes: AttemptOutcome | null, send: () => Promise<Answer>): Promise<Answer> {
     if (this.#state !== 'claimed') throw await this.giveUp()
     this.#beginSettling()
     try {
-      return await send()
+      const answer = await send()
+      this.#know(becomes ?? (answer as AttemptOutcome))
+      return answer
     } catch (error) {
       this.#notSettled(error)
       throw error

@@ -163,9 +163,12 @@ async function untilLate(job: ClaimedJob, ms: number, work: () => unknown): Prom
 /** Throws InvalidArgumentError. */
 export function checkHandlers<Jobs extends object>(handlers: Handlers<Jobs>): Handlers<Jobs> {
   if (typeof handlers === 'function') return handlers
-  const isObject = typeof handlers === 'object' && handlers !== null
-  if (isObject && Object.values(handlers).every(isHandler)) return handlers
+  if (isByName(handlers) && Object.values(handlers).every(isHandler)) return handlers
   throw new InvalidArgumentError('handlers', 'must be a function, or an object of one for each name')
+}
+
+function isByName(given: unknown): given is object {
+  return typeof given === 'object' && given !== null && !Array.isArray(given)
 }
 
 function isHandler(handler: unknown): boolean {
@@ -196,8 +199,8 @@ interface BackoffTerms {
 /** Throws InvalidArgumentError. */
 export function checkBackoffs<Jobs extends object>(backoffs: Backoffs<Jobs>): Backoffs<Jobs> {
   if (typeof backoffs === 'function') return backoffs
-  const isObject = typeof backoffs === 'object' && backoffs !== null
-  if (isObject && Object.values(backoffs).every((each) => typeof each === 'function')) return backoffs
+  if (isByName(backoffs) && Object.values(backoffs).every((each) => typeof each === 'function'))
+    return backoffs
   throw new InvalidArgumentError('backoff', 'must be a function, or an object of one for each name')
 }
 

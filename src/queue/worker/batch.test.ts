@@ -2,6 +2,7 @@ import { batch, InvalidArgumentError } from 'perilune'
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { setup, until } from '../../../test/queue-fixture.ts'
+import type { ClaimedJob } from '../claims/claimed-job.ts'
 
 const mails = (count: number, options: object = {}) =>
   Array.from({ length: count }, (_, at) => ({ name: 'mail' as const, payload: { to: `${at}` }, ...options }))
@@ -250,6 +251,58 @@ describe('a batch', () => {
 
     expect(String(reason)).toMatch(/closed/)
     expect(await queue.settings.inspect()).toMatchObject({ acked: 1, ready: 2 })
+  })
+
+  test.each<
+    [string, (jobs: readonly ClaimedJob[], cancel: (id: string) => Promise<unknown>) => Promise<void>]
+  >([
+    ['all are acked by hand', async (jobs) => void (await Promise.all(jobs.map((job) => job.ack())))],
+    [
+      'one is lost, and then the other acked',
+      async ([first, second], cancel) => {
+        await cancel(first?.id ?? '')
+        await first?.extend().catch(() => undefined)
+        await second?.ack()
+      },
+    ],
+    [
+      'one is acked, and then the other lost',
+      async ([first, second], cancel) => {
+        await first?.ack()
+        await cancel(second?.id ?? '')
+        await second?.extend().catch(() => undefined)
+      },
+    ],
+  ])('is told by its signal when %s', async (_, settle) => {
+    const { queue } = await setup({ clock: 'real' })
+    await queue.enqueueMany(mails(2))
+    let seen: [before: boolean, after: boolean] | null = null
+    const handler = batch<unknown>({ size: 2 }, async (jobs, { signal }) => {
+      const before = signal.aborted
+      await settle(jobs, (id) => queue.jobs.cancel([id]))
+      seen = [before, signal.aborted]
+    })
+    await using _worker = queue.work({ mail: handler })
+
+    await until(() => seen !== null)
+
+    expect(seen).toEqual([false, true])
+  })
+
+  test('is not told by its signal of what becomes of its jobs when the handler is over', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    await queue.enqueueMany(mails(4))
+    const signals: AbortSignal[] = []
+    const handler = batch<unknown>({ size: 2 }, (jobs, { signal }) => {
+      signals.push(signal)
+      if (signals.length === 1) for (const job of jobs) void job.ack()
+    })
+    await using _worker = queue.work({ mail: handler })
+
+    await until(async () => (await queue.inspect()).acked === 4)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false])
   })
 
   test('bad options are named', () => {

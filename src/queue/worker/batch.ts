@@ -112,6 +112,9 @@ export class JobBatch {
   readonly #joined = new Set<ClaimedJob>()
   /** Of those that it has begun with. */
   readonly #places = new Map<ClaimedJob, number>()
+  /** Those of them that the handler is still at work on. */
+  readonly #left = new Set<ClaimedJob>()
+  readonly #aborter = new AbortController()
   #missing: number
   #hasBegun = false
   readonly #patienceMs: number
@@ -140,10 +143,15 @@ export class JobBatch {
     await this.#complete
     const place = this.#places.get(job)
     if (place === undefined) return undefined
-    // One of them may be a promise.
-    const result = await (await this.#results)?.[place]
-    if (isError(result)) throw result
-    return result
+    try {
+      // One of them may be a promise.
+      const result = await (await this.#results)?.[place]
+      if (isError(result)) throw result
+      return result
+    } finally {
+      // What becomes of it now is no news for the handler.
+      this.#left.delete(job)
+    }
   }
 
   /** A job that has not joined will not. */
@@ -160,28 +168,32 @@ export class JobBatch {
     this.#hasBegun = true
     this.#timer?.cancel()
     for (const job of this.#joined) {
-      if (isHeld(job) && !job.signal.aborted) this.#places.set(job, this.#places.size)
+      if (isHeld(job) && !job.signal.aborted) this.#keep(job)
     }
+  }
+
+  #keep(job: ClaimedJob): void {
+    this.#places.set(job, this.#places.size)
+    this.#left.add(job)
+    job.onOutcome(() => this.#lose(job))
+    job.signal.addEventListener('abort', () => this.#lose(job))
+  }
+
+  /** It is settled, lost or told to stop. */
+  #lose(job: ClaimedJob): void {
+    if (!this.#left.delete(job) || this.#left.size > 0) return
+    const { aborted, reason } = job.signal
+    this.#aborter.abort(aborted ? reason : new Error('no job of the batch is left'))
   }
 
   async #run(): Promise<readonly unknown[] | undefined> {
     const jobs = [...this.#places.keys()] as ClaimedJob[] as ClaimedJob<never>[]
     if (jobs.length === 0) return undefined
-    const results = await this.#handler.handle(jobs, { signal: signalOf(jobs) })
+    const results = await this.#handler.handle(jobs, { signal: this.#aborter.signal })
     if (results === undefined) return undefined
     if (Array.isArray(results) && results.length === jobs.length) return results
     // Nobody awaits those that are promises: one that rejects would end the process.
     if (Array.isArray(results)) void Promise.allSettled(results)
     throw new TypeError(`a batch of ${jobs.length} jobs must give as many results, or none`)
   }
-}
-
-function signalOf(jobs: readonly ClaimedJob[]): AbortSignal {
-  const aborter = new AbortController()
-  for (const { signal } of jobs) {
-    signal.addEventListener('abort', () => {
-      if (jobs.every((job) => !job.isClaimed || job.signal.aborted)) aborter.abort(signal.reason)
-    })
-  }
-  return aborter.signal
 }

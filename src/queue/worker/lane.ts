@@ -70,7 +70,7 @@ function countOf(acks: readonly PendingAck[], most: number): number {
   return most
 }
 
-/** Begins to ask when there is room. Jobs that come by it tell their outcomes by it. */
+/** Once it has begun it asks when there is room. Jobs that come by it tell their outcomes by it. */
 export class WorkerLane implements Settling {
   readonly keepsLeases: boolean = true
   readonly #source: QueueSource
@@ -112,6 +112,10 @@ export class WorkerLane implements Settling {
       onLetter: (handed) => this.#read(handed),
       onHeard: () => this.#heard(),
     })
+  }
+
+  begin(): void {
+    this.#letters.begin()
   }
 
   /** Acks travel with the next claim. */

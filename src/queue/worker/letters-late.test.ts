@@ -19,6 +19,7 @@ test('letters that are confirmed after they were closed are closed', async () =>
     onHeard: () => undefined,
     onError: () => undefined,
   })
+  letters.begin()
   letters.close()
 
   const post = { next: () => Promise.reject(new Error('closed')), close: () => (closings += 1) }

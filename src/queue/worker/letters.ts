@@ -53,6 +53,9 @@ export class Letters {
     this.#source = source
     this.#terms = terms
     this.#id = source.unit.runtime.mailbox.newId()
+  }
+
+  begin(): void {
     void this.#listen()
   }
 

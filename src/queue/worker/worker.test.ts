@@ -272,6 +272,25 @@ describe('a worker', () => {
     expect(await queue.jobs.get(id)).toMatchObject({ state: 'ready', attempts: 0 })
   })
 
+  test('that cannot be made has begun nothing', async () => {
+    const { queue, redis, calls } = await setup({ clock: 'real' })
+    const { id } = await queue.enqueue('mail', { to })
+    let started = 0
+    const refuse = (): never => {
+      throw new RangeError('no listeners')
+    }
+    const { signal } = new AbortController()
+    Object.defineProperty(signal, 'addEventListener', { value: refuse })
+
+    expect(() => queue.work({ mail: () => void started++ }, { signal })).toThrow('no listeners')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+
+    expect(started).toBe(0)
+    expect(await queue.jobs.get(id)).toMatchObject({ state: 'ready', attempts: 0 })
+    await redis.close()
+    expect(calls).not.toContain('queue/ack-and-claim')
+  })
+
   test('is closed by whoever waits least for what is at work', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueue('mail', { to })
@@ -357,6 +376,8 @@ describe('a worker', () => {
   test('bad options are named', async () => {
     const { queue } = await setup()
     expect(() => queue.work('x' as never)).toThrow(InvalidArgumentError)
+    expect(() => queue.work([] as never)).toThrow(/handlers/)
+    expect(() => queue.work({}, { backoff: [] as never })).toThrow(/backoff/)
     expect(() => queue.work({}, { concurrency: 0 })).toThrow(/concurrency/)
     expect(() => queue.work({}, { lease: 'long' as never })).toThrow(/lease/)
   })

@@ -52,7 +52,7 @@ export interface WorkOptions<Jobs extends object = Record<string, unknown>> {
   backoff?: Backoffs<Jobs>
   /** Closes the worker when it aborts, as `close()` does; where it has aborted before, no job is claimed. */
   signal?: AbortSignal
-  /** Called when the server knows what became of an attempt: see `job.outcome`. */
+  /** Called once when the server knows what became of an attempt, whoever said it: see `job.outcome`. */
   onSettled?: (job: ClaimedJob) => void
   /** Called with what a handler or a backoff threw, and (then without a job) with what went wrong on the way to the server. */
   onError?: (error: unknown, job: ClaimedJob | null) => void
@@ -124,13 +124,14 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       onError,
     }
     this.#lanes = sources.map((source) => new WorkerLane(source, owner, sources.length > 1))
-    this.#plan()
     this.#forgetSignal = onAbort(options.signal, () => void this.close())
     const look = (): void => this.#extender.look()
     this.#forgets = [
       runtime.atClose(() => this.#closeWithInstance()),
       ...sources.map(({ unit }) => runtime.clearings.watch(unit.beginning, look)),
     ]
+    // Behind all that may throw: who gets no worker could not close it.
+    if (this.#state === 'running') this.#begin()
   }
 
   /** Jobs at work now. */
@@ -153,6 +154,11 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #begin(): void {
+    for (const lane of this.#lanes) lane.begin()
+    this.#plan()
   }
 
   /** There may be something to send, or room for more jobs: what one tick brings travels together. */
@@ -220,6 +226,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   }
 
   async #work(job: ClaimedJob, attempting: Promise<AttemptVerdict>): Promise<void> {
+    job.onOutcome(this.#onSettled)
     const verdict = await attempting
     this.#atWork -= 1
     this.#settling.add(job)
@@ -242,7 +249,6 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     if (!this.#settling.delete(job)) return
     this.#extender.drop(job)
     if (error !== null) this.#onError(error, job)
-    if (job.outcome !== null) this.#onSettled(job)
     if (this.#atWork + this.#settling.size === 0) this.#onQuiet?.()
   }
 

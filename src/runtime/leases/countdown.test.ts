@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { Clearings } from '../calls/clearings.ts'
 import type { Unit } from '../connection/unit.ts'
 import { AmbiguousError, DriverError } from '../errors/errors.ts'
@@ -60,4 +60,17 @@ test('it is over once this instance has deleted the unit, and not for what anoth
 
   expect(countdown.leftMs).toBe(0)
   expect(countdown.latestEndsAt).toBeLessThanOrEqual(performance.now())
+})
+
+test('lasts as long by a clock that a test has put in the place of the real one', () => {
+  vi.useFakeTimers()
+  try {
+    const { countdown } = setup()
+
+    expect(left(countdown)).toBe(60)
+    vi.advanceTimersByTime(20_000)
+    expect(left(countdown)).toBe(40)
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -38,12 +38,11 @@ export class SuspendedTime {
     return this.#totalMs
   }
 
-  /** Notices a suspension since the last look. Answers the instant of the monotonic clock at which it looked. */
-  look(): number {
+  /** Notices a suspension since the last look. */
+  look(): void {
     const leadMs = this.#readLead()
     if (leadMs < this.#leadMs) this.#leadMs = leadMs
     else if (leadMs - this.#leadMs >= LEAST_MS) this.#notice()
-    return this.#lookedAt
   }
 
   /** As `look`, unless the last one was just before `now`, by the monotonic clock. */
@@ -88,9 +87,9 @@ const monotonic = performance.now.bind(performance)
 const { now: wall } = Date
 const suspendedTime = new SuspendedTime(monotonic, wall)
 
-/** Notices a suspension since the last look. Answers `performance.now()` as of this one: each reading costs. */
-export function lookForSuspension(): number {
-  return suspendedTime.look()
+/** Notices a suspension since the last look. */
+export function lookForSuspension(): void {
+  suspendedTime.look()
 }
 
 /** As `lookForSuspension`, unless the last look was just before this instant of `performance.now()`. */

@@ -13,13 +13,24 @@ test.each([
   expect(toMs('wait', duration)).toBe(ms)
 })
 
-test.each(['30', '5sec', '-1s', '', 's', '1e3s', ' 1s', 500, null, undefined, {}, ['30s']])(
-  '%j is no duration',
-  (wrong) => {
-    expect(() => toMs('wait', wrong as Duration)).toThrow(InvalidArgumentError)
-    expect(() => toMs('wait', wrong as Duration)).toThrow('wait')
-  },
-)
+test.each([
+  '30',
+  '5sec',
+  '-1s',
+  '',
+  's',
+  '1e3s',
+  ' 1s',
+  500,
+  null,
+  undefined,
+  {},
+  ['30s'],
+  Object.create(null),
+])('%j is no duration', (wrong) => {
+  expect(() => toMs('wait', wrong as Duration)).toThrow(InvalidArgumentError)
+  expect(() => toMs('wait', wrong as Duration)).toThrow('wait')
+})
 
 test('bounds are included', () => {
   const bounds = { min: '1s', max: '1m' } as const

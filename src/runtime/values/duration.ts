@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors/errors.ts'
+import { messageOf } from '../errors/thrown.ts'
 
 /** A span with its unit: `'250ms'`, `'30s'`, `'5m'`, `'2h'`, `'14d'`. */
 export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
@@ -40,5 +41,5 @@ function parse(duration: unknown): number | null {
 }
 
 function describe(value: unknown): string {
-  return typeof value === 'string' ? `'${value.slice(0, 40)}'` : String(value)
+  return typeof value === 'string' ? `'${value.slice(0, 40)}'` : messageOf(value)
 }
