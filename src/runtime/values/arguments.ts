@@ -65,10 +65,14 @@ export function checkOptions(argument: string, value: unknown, known: readonly s
   }
 }
 
-/** An AbortController in the place of its signal would never be heard. Throws InvalidArgumentError. */
+/**
+ * An AbortController in the place of its signal would never be heard. Null is none, as for `fetch`. One of another realm, or of a
+ * polyfill, is no instance of ours. Throws InvalidArgumentError.
+ */
 export function checkSignal(signal: unknown): void {
   if (signal === undefined || signal === null) return
-  if (typeof (signal as Partial<AbortSignal>).throwIfAborted === 'function') return
+  const { throwIfAborted, addEventListener } = signal as Partial<AbortSignal>
+  if (typeof throwIfAborted === 'function' && typeof addEventListener === 'function') return
   throw new InvalidArgumentError('signal', 'must be an AbortSignal')
 }
 
