@@ -259,8 +259,7 @@ export function toTell(hooks: CacheHooks = {}): Tell | null {
   checkOptions('hooks', hooks, ['event'])
   const { event } = hooks
   if (event === undefined) return null
-  if (typeof event !== 'function') throw new InvalidArgumentError('hooks.event', 'must be a function')
-  return notifying(event)
+  return notifying('hooks.event', event)
 }
 
 function fraction(argument: string, value: unknown, max: number): number {

@@ -37,12 +37,12 @@ export class Flushing implements AsyncDisposable {
     runtime: Runtime,
     flush: (signal: AbortSignal) => Promise<unknown>,
     everyMs: number,
-    onError: (error: unknown) => void,
+    onError: ((error: unknown) => void) | undefined,
   ) {
     this.#runtime = runtime
     this.#flush = flush
     this.#everyMs = everyMs
-    this.#onError = notifying(onError)
+    this.#onError = notifying('onError', onError)
     this.#done = this.#run()
     const forget = runtime.atClose(() => this.#closeWithInstance())
     void this.#done.then(forget)

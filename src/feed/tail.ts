@@ -88,9 +88,9 @@ async function* follow<Found extends AnyEntry>(
   signal: AbortSignal,
 ): AsyncGenerator<Readable<Found> & { readonly lostBefore: Lost }, void, undefined> {
   checkOptions('options', options, known)
-  const { onUndecodable = () => undefined, ...others } = options
+  const { onUndecodable, ...others } = options
   const wanted = { ...others, signal }
-  const tell = notifying(onUndecodable)
+  const tell = notifying('onUndecodable', onUndecodable)
   const { runner } = partitions.runtime
   // The end is asked for before it is waited there: behind an outage it would be another one.
   const begins = begin ?? (options.after === 'end' ? endsOf(partitions) : undefined)

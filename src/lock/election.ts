@@ -96,11 +96,11 @@ export class Campaign implements AsyncDisposable {
     runtime: Runtime,
     lock: Lock,
     onElected: (term: Term) => Promise<void> | void,
-    { signal, onError = () => undefined }: CampaignOptions,
+    { signal, onError }: CampaignOptions,
   ) {
     this.#lock = lock
     this.#onElected = onElected
-    this.#onError = notifying(onError)
+    this.#onError = notifying('onError', onError)
     const forgetSignal = onAbort(signal, () => this.#end(signal?.reason))
     const forgetInstance = runtime.atClose(() => this.#closeWithInstance())
     this.#ended = this.#standAgainAndAgain().finally(() => {

@@ -81,8 +81,8 @@ class Availability {
   #awayUntil = 0
   #toldUntil = 0
 
-  constructor({ onError = () => undefined }: NextCacheHandlerOptions) {
-    this.#onError = notifying(onError)
+  constructor({ onError }: NextCacheHandlerOptions) {
+    this.#onError = notifying('onError', onError)
   }
 
   /** Null while Redis is away, and where it cannot do this: where it is full, it tells what it has all the same. */

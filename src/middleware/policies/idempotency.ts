@@ -7,7 +7,7 @@
 //   again ──► the kept response, or 409 while the first is under way, or 422 for another request
 
 import { fingerprintOf, type Once } from '../../once/once.ts'
-import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
+import { checkFunction, checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
 import { ResultNotKeptError } from '../../runtime/errors/errors.ts'
 import { isOutage } from '../../runtime/errors/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from '../responses/answer.ts'
@@ -86,6 +86,7 @@ export class IdempotencyPolicy<Request> {
   /** Throws InvalidArgumentError. */
   constructor(once: Store, options: IdempotencyOptions<Request>) {
     checkOptions('options', options, OPTIONS)
+    if (options.onNotKept !== undefined) checkFunction('onNotKept', options.onNotKept)
     this.maxBytes = checkInteger('maxBytes', options.maxBytes ?? DEFAULT_MAX_BYTES, 1, MOST_BYTES)
     this.#once = once
     this.#options = options

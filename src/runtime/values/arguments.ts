@@ -59,7 +59,8 @@ export function checkOptions(argument: string, value: unknown, known: readonly s
   }
   for (const key of Object.keys(value)) {
     if (!known.includes(key)) {
-      throw new InvalidArgumentError(`${argument}.${key}`, `is not known; known are ${known.join(', ')}`)
+      const others = known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`
+      throw new InvalidArgumentError(`${argument}.${key}`, `is not known; ${others}`)
     }
     if (key === 'signal') checkSignal((value as { signal: unknown }).signal)
   }
