@@ -15,7 +15,7 @@ const HOOKS: Record<string, (redis: Perilune, hook: never) => unknown> = {
   'onError of flushes': (redis, onError) => redis.counters('a', { sink }).flushEvery('1m', { onError }),
   'onLoss of counters': (redis, onLoss) => redis.counters('a', { sink, onLoss }),
   'onNotKept of the middleware': (redis, onNotKept) =>
-    withIdempotency(redis.once<never>('a'), () => new Response(), { subject: null, onNotKept } as never),
+    withIdempotency(redis.once<never>('a'), { subject: () => 'a', onNotKept }, () => new Response()),
   'onError of the store of Next.js': (redis, onError) => nextCacheHandler(redis.cache('a'), { onError }),
 }
 
