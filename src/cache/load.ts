@@ -366,6 +366,7 @@ class ElectedLoad<Value> {
         resource: this.#source.resourceOf(key),
         leaseMs: terms.leaseMs,
         maxHoldMs: terms.maxLoadMs + terms.leaseMs,
+        countsLapsed: true,
       },
       runtime.keeper,
     )

@@ -92,13 +92,7 @@ export class Counters {
       batchSize: checkInteger('batchSize', batchSize, 1, 1000),
       settleMs: toMs('fsyncGrace', fsyncGrace, { min: '0ms', max: '24d' }),
     }
-    this.#source = openSource(
-      runtime,
-      this.name,
-      checkSink(options.sink),
-      terms,
-      options.onLoss ?? (() => {}),
-    )
+    this.#source = openSource(runtime, this.name, checkSink(options.sink), terms, options.onLoss)
     this.#incrementer = new Incrementer(this.#source)
   }
 
@@ -158,12 +152,7 @@ export class Counters {
   flushEvery(every: Duration, options: { onError?: (error: unknown) => void } = {}): Flushing {
     checkOptions('options', options, ['onError'])
     const flush = (signal: AbortSignal): Promise<Flushed> => flushAll(this.#source, signal)
-    return new Flushing(
-      this.#source.runtime,
-      flush,
-      toMs('every', every, { max: '24d' }),
-      options.onError ?? (() => {}),
-    )
+    return new Flushing(this.#source.runtime, flush, toMs('every', every, { max: '24d' }), options.onError)
   }
 
   /** Puts values in Redis right after somebody else has written the database. Throws SinkError. */

@@ -37,7 +37,7 @@ export class Flushing implements AsyncDisposable {
     runtime: Runtime,
     flush: (signal: AbortSignal) => Promise<unknown>,
     everyMs: number,
-    onError: (error: unknown) => void,
+    onError: ((error: unknown) => void) | undefined,
   ) {
     this.#runtime = runtime
     this.#flush = flush

@@ -116,7 +116,7 @@ export class DatabaseCounters {
     checkOptions('options', options, ['onError'])
     const everyMs = toMs('every', every, { max: '24d' })
     const flush = (signal: AbortSignal): Promise<RolledRows> => this.flush({ signal })
-    return new Flushing(this.#board.runtime, flush, everyMs, options.onError ?? (() => {}))
+    return new Flushing(this.#board.runtime, flush, everyMs, options.onError)
   }
 
   /** What the database has refused and not taken since, of 1,000 counters at most. Throws SinkError. */

@@ -75,7 +75,7 @@ export function openSource(
   name: string,
   sink: Sink,
   terms: CountersTerms,
-  onLoss: (loss: Loss) => void,
+  onLoss: ((loss: Loss) => void) | undefined,
 ): CountersSource {
   const partitions = Array.from({ length: terms.partitions }, (_, at): CountersPartition => {
     const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }

@@ -88,7 +88,7 @@ async function* follow<Found extends AnyEntry>(
   signal: AbortSignal,
 ): AsyncGenerator<Readable<Found> & { readonly lostBefore: Lost }, void, undefined> {
   checkOptions('options', options, known)
-  const { onUndecodable = () => undefined, ...others } = options
+  const { onUndecodable, ...others } = options
   const wanted = { ...others, signal }
   const tell = notifying('onUndecodable', onUndecodable)
   const { runner } = partitions.runtime

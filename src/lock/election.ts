@@ -96,7 +96,7 @@ export class Campaign implements AsyncDisposable {
     runtime: Runtime,
     lock: Lock,
     onElected: (term: Term) => Promise<void> | void,
-    { signal, onError = () => undefined }: CampaignOptions,
+    { signal, onError }: CampaignOptions,
   ) {
     this.#lock = lock
     this.#onElected = onElected

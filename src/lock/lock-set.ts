@@ -7,6 +7,7 @@ import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors/errors
 import { askingAt, type Grant, toGrant } from '../runtime/keeper/grant.ts'
 import { unlessAborted } from '../runtime/time/in-time.ts'
 import type { KeptLease } from '../runtime/leases/kept-lease.ts'
+import { checkName } from '../runtime/values/keys.ts'
 import type { Lease, TaskLease } from '../runtime/leases/lease.ts'
 import { runUnder } from '../runtime/leases/run-under.ts'
 import type { Trace } from '../runtime/calls/runner.ts'
@@ -45,7 +46,8 @@ export class LockSet {
   }
 
   /** One attempt at all of them. Resolves to null when one is held or awaited, and then none is kept. */
-  tryAcquire(): Promise<SetLease | null> {
+  async tryAcquire(options: Record<string, never> = {}): Promise<SetLease | null> {
+    checkOptions('options', options, [])
     return this.#together ? this.#takeTogether() : this.#takeAll((lock) => lock.stand({}))
   }
 
@@ -254,7 +256,7 @@ function checkNames(names: unknown): string[] {
   if (!Array.isArray(names) || names.length === 0 || names.length > MOST_NAMES) {
     throw new InvalidArgumentError('names', `must be a list of 1 to ${MOST_NAMES} names`)
   }
-  const known = new Set<string>(names.map(String))
+  const known = new Set(names.map((name, at) => checkName(`names[${at}]`, name)))
   if (known.size !== names.length) throw new InvalidArgumentError('names', 'must not name a lock twice')
   return [...known].toSorted()
 }

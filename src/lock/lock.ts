@@ -59,7 +59,8 @@ export class LockAccess {
   }
 
   /** One attempt, without standing in line. Resolves to null when somebody else has the lock. */
-  tryAcquire(): Promise<Lease | null> {
+  async tryAcquire(options: Record<string, never> = {}): Promise<Lease | null> {
+    checkOptions('options', options, [])
     return this.stand({})
   }
 

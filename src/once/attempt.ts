@@ -3,7 +3,7 @@ import type { Grant } from '../runtime/keeper/grant.ts'
 import { KeptLease } from '../runtime/leases/kept-lease.ts'
 import type { Lease } from '../runtime/leases/lease.ts'
 import type { Trace } from '../runtime/calls/runner.ts'
-import { type Completed, completeAttempt, tryToRelease } from './end.ts'
+import { type Completed, completeAttempt, releaseAttempt, tryToRelease } from './end.ts'
 import { insisting } from './insist.ts'
 import { kindOf } from './lease-kind.ts'
 import { encodeResult, resourceOf, type OnceSource, unitOf } from './source.ts'
@@ -14,7 +14,7 @@ import { encodeResult, resourceOf, type OnceSource, unitOf } from './source.ts'
  *
  *   UNDER WAY ──complete──► COMPLETED: the key replays the result
  *      │ ──release──► RELEASED: the key is free
- *      │ ──its lease ended──► LAPSED: the signal aborts; `complete` still counts until another attempt begins
+ *      │ ──its lease ended──► LAPSED: the signal aborts; `complete` and `release` still count until another attempt begins
  *
  * A `complete` or `release` that failed may be repeated.
  */
@@ -120,7 +120,9 @@ export class Attempt<Result> implements Lease {
   }
 
   /** Gives the key back without a result. Throws LeaseLostError when another attempt has begun since. */
-  release(): Promise<void> {
+  async release(): Promise<void> {
+    // As for `complete`: nobody else may have begun, and the key is still that of this request.
+    if (this.#lease.isLapsed) return releaseAttempt(this.#source, this.key, this.token)
     this.#end = (trace) => tryToRelease(this.#source, this.key, this.token, trace)
     return this.#lease.release()
   }
@@ -135,9 +137,10 @@ export class Attempt<Result> implements Lease {
     return insisting(unit, `${unit.beginning}${this.token}`, first, again)
   }
 
-  /** Releases an attempt that nobody tried to complete. */
+  /** Releases an attempt that nobody tried to complete. Nobody may be there to complete the others: they are extended no more. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#wasDone) await this.releaseAnyway()
+    if (!this.#wasDone) return this.releaseAnyway()
+    this.#lease.letGo()
   }
 
   #terms(): ConstructorParameters<typeof KeptLease>[1] {
@@ -149,6 +152,7 @@ export class Attempt<Result> implements Lease {
       resource: resourceOf(this.#source, this.key),
       leaseMs,
       maxHoldMs,
+      countsLapsed: true,
     }
   }
 }

@@ -1,6 +1,7 @@
 // Attempts by their tokens: another process, or the client of a service, extends and ends them.
 
-import { type Extended, extendByToken } from '../runtime/leases/lease-by-token.ts'
+import { type Extended, extendByToken, noteEnded } from '../runtime/leases/lease-by-token.ts'
+import { isLoss } from '../runtime/errors/outage.ts'
 import { checkToken } from '../runtime/values/arguments.ts'
 import type { Duration } from '../runtime/values/duration.ts'
 import { type Completed, completeAttempt, releaseAttempt } from './end.ts'
@@ -17,7 +18,8 @@ export class AttemptsByToken<Result> {
 
   /** As `attempt.complete`. Throws LeaseLostError, InvalidArgumentError, or AmbiguousError as `release`. */
   async complete(key: string, token: number, result: Result): Promise<Completed> {
-    return completeAttempt(this.#source, key, checkToken(token), encodeResult(this.#source, result))
+    const encoded = encodeResult(this.#source, result)
+    return this.#ended(key, token, completeAttempt(this.#source, key, checkToken(token), encoded))
   }
 
   /** As `attempt.extend`. Throws LeaseLostError, InvalidArgumentError. */
@@ -32,6 +34,19 @@ export class AttemptsByToken<Result> {
    * does not tell.
    */
   async release(key: string, token: number): Promise<void> {
-    return releaseAttempt(this.#source, key, checkToken(token))
+    return this.#ended(key, token, releaseAttempt(this.#source, key, checkToken(token)))
+  }
+
+  /** Where this process has the attempt, it learns that it is over. */
+  async #ended<Value>(key: string, token: number, ending: Promise<Value>): Promise<Value> {
+    const over = (): void => noteEnded(kindOf(this.#source.runtime), unitOf(this.#source, key), token)
+    try {
+      const value = await ending
+      over()
+      return value
+    } catch (error) {
+      if (isLoss(error)) over()
+      throw error
+    }
   }
 }

@@ -96,7 +96,7 @@ async function perform<Result>(
   signal: AbortSignal | undefined,
 ): Promise<Result> {
   const context = new Context(attempt)
-  if (signal !== undefined) attempt.heed(signal)
+  if (signal) attempt.heed(signal)
   attempt.begin()
   const result = await orRelease(attempt, async () => task(context))
   await attempt.completeAnyway(result)

@@ -163,13 +163,14 @@ test('who is granted a permit and the next one, of the same process, learn of it
 })
 
 test('tickets of processes that died are passed over, however many and however heavy', async () => {
-  const { semaphore, client, name, calls, waiting } = await setup({ limit: 2 })
+  const { semaphore, client, name, calls, clock, waiting } = await setup({ limit: 2 })
   const holder = await semaphore.acquire({ weight: 2 })
   const queue = `semaphore-test:{semaphore:${name}}:queue`
   const waiter = semaphore.acquire({ wait: '20s' })
   await waiting(1)
   for (let at = 0; at < 1700; at++) await client.zadd(queue, -2000 + at, deadTicket(at, 1 + (at % 4)))
   const before = calls.length
+  await clock.advance(1)
 
   await holder.release()
   await waiter

@@ -81,7 +81,7 @@ class Availability {
   #awayUntil = 0
   #toldUntil = 0
 
-  constructor({ onError = () => undefined }: NextCacheHandlerOptions) {
+  constructor({ onError }: NextCacheHandlerOptions) {
     this.#onError = notifying('onError', onError)
   }
 

@@ -58,7 +58,7 @@ export class ResponseRecorder {
     this.#attempt = attempt
     this.#method = method
     this.#options = options
-    this.#onNotKept = notifying('onNotKept', options.onNotKept ?? (() => undefined))
+    this.#onNotKept = notifying('onNotKept', options.onNotKept)
   }
 
   /** Resolves once the response is kept, or the key is free, as far as that can be. */

@@ -167,7 +167,7 @@ class SharedPosts extends Ears implements Waker {
   async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const [only, ...others] = this.#posts as readonly [Post, ...Post[]]
     if (others.length === 0) return void (await only.sleep(ms, signal))
-    const enough = new Joined(signal === undefined ? [] : [signal])
+    const enough = new Joined(signal ? [signal] : [])
     const sleeps = this.#posts.map((post) => post.sleep(ms, enough.signal))
     for (const sleep of sleeps) sleep.catch(() => undefined)
     try {

@@ -5,7 +5,7 @@ import { notifying } from './notify.ts'
 test('what a callback throws does not reach its caller, and is an uncaught exception', async () => {
   const uncaught = collectUncaught()
   const told: unknown[] = []
-  const notify = notifying('told', (...args: [string, number]) => {
+  const notify = notifying('onError', (...args: [string, number]) => {
     told.push(args)
     throw new Error('of the user')
   })

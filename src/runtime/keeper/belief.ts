@@ -34,6 +34,9 @@ export class Belief {
   /** When the last answer came, and what time it was for the server. Null for most, which are never extended: made for each, it costs. */
   #lastAnswer: { readonly at: number; readonly nowMs: number } | null = null
 
+  /** Of extensions that failed, and may have been carried out: until when the lease lasts then, at the latest, by `performance.now()`. */
+  #mayLastUntil = -Infinity
+
   /** `end` as this process believes, `expiresAtMs` as the server says. */
   constructor(end: End, expiresAtMs: number) {
     this.#end = end
@@ -57,6 +60,13 @@ export class Belief {
     let { latest } = this.#end
     for (const { end } of this.#underWay) latest = Math.min(latest, end.latest)
     return latest
+  }
+
+  /** Until when the server may have it beyond what this process believes, by `performance.now()`; in the past: no longer than that. */
+  get mayLastUntil(): number {
+    const now = performance.now()
+    const lengths = this.#underWay.map(({ leaseMs }) => now + leaseMs)
+    return Math.max(this.#mayLastUntil, this.#end.latest, ...lengths)
   }
 
   /** Looks for suspensions; never below 0. */
@@ -91,14 +101,17 @@ export class Belief {
     const isBeside = last !== null && last.at > end.askedAt
     if (isBeside && (nowMs < last.nowMs || (nowMs === last.nowMs && end.at >= this.#end.at))) return
     this.#lastAnswer = { at: performance.now(), nowMs }
+    this.#mayLastUntil = -Infinity
     this.#set(end, expiresAtMs)
   }
 
   /** Without an answer that says until when: it may have been carried out nevertheless. */
   failed(question: ExtensionQuestion, error: unknown): void {
     this.over(question)
+    if (didNotHappen(error)) return
+    this.#mayLastUntil = Math.max(this.#mayLastUntil, performance.now() + question.leaseMs)
     const earlierBy = this.#end.at - question.end.at
-    if (didNotHappen(error) || earlierBy <= 0) return
+    if (earlierBy <= 0) return
     this.#set(question.end, Math.floor(this.#expiresAtMs - earlierBy))
   }
 

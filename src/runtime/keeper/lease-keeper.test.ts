@@ -53,7 +53,7 @@ class StubLease implements KeeperLease {
     this.#plan(performance.now() + 1000)
   }
 
-  noteCleared(): void {
+  noteEnded(): void {
     this.told.push('cleared')
   }
 

@@ -33,8 +33,8 @@ export interface KeeperLease extends Extendable {
   readonly wantedMs: number
   /** It is asked for this extension now; if that fails, another is tried later. */
   ask(leaseMs: number): ExtensionQuestion
-  /** Its unit was deleted. */
-  noteCleared(): void
+  /** Its unit was deleted, or it was ended by its token. */
+  noteEnded(): void
   /** Plans anew, for instance after a suspension of the machine. */
   replan(): void
   /** Ends the lease when its time is over. */
@@ -97,11 +97,20 @@ export class LeaseKeeper {
     if (error !== undefined) throw error
   }
 
+  /** The lease of this token, where this process has it. */
+  find({ kind, beginning, token }: Pick<KeeperLease, 'kind' | 'beginning' | 'token'>): KeeperLease | null {
+    for (const { value: lease } of this.#leases) {
+      if (lease.token === token && lease.beginning === beginning && lease.kind.name === kind.name)
+        return lease
+    }
+    return null
+  }
+
   /** Runs what deletes a unit: the leases on it are lost that have been asked for by now. Rejects as `clear` does. */
   async clearing<Answer>(beginning: string, clear: () => Promise<Answer>): Promise<Answer> {
     const leases = this.#leasesOn(beginning)
     const answer = await this.#clearings.run(beginning, clear)
-    for (const lease of leases) lease.noteCleared()
+    for (const lease of leases) lease.noteEnded()
     for (const lease of this.#leasesOn(beginning)) {
       if (this.#clearings.since(beginning, lease.askedAt)) void lease.giveBackWithin(0)
     }

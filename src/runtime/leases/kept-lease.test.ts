@@ -5,6 +5,7 @@ import { type ExtendedLease, LeaseKeeper, type LeaseKind } from '../keeper/lease
 import { NestedLease } from './nested-lease.ts'
 import { runUnder } from './run-under.ts'
 import type { Trace } from '../calls/runner.ts'
+import { Abandoned } from '../subscriptions/abandoned.ts'
 import type { Unit } from '../connection/unit.ts'
 
 interface Setup {
@@ -25,7 +26,11 @@ interface Setup {
 /** Leases whose server says what the test wants. */
 function setup(): Setup {
   const keeper = new LeaseKeeper()
-  onTestFinished(() => keeper.close(new Error('closed'), 0))
+  const abandoned = new Abandoned()
+  onTestFinished(() => {
+    abandoned.close()
+    return keeper.close(new Error('closed'), 0)
+  })
   const server = { knows: true, resent: false, answers: true, hears: true, refuses: 0 }
   const extended: (readonly ExtendedLease[])[] = []
   const released: number[] = []
@@ -51,7 +56,8 @@ function setup(): Setup {
   } = {}) => {
     const askedAt = performance.now()
     const grant = { token: ++last, expiresAtMs: 1000 + leftMs, askedAt, endsAt: askedAt + leftMs }
-    const unit = { prefix: `unit ${last}`, slotName } as Unit
+    const beginning = `unit ${last}`
+    const unit = { beginning, slotName, node: '', runtime: { mailbox: { abandoned } } } as unknown as Unit
     // A kind of its own, as each handle has.
     const kind = { name, extend }
     return new KeptLease(grant, { kind, unit, release, resource: 'lock a', leaseMs, maxHoldMs }, keeper)
@@ -351,4 +357,40 @@ test('of two extensions at once the longer is done and the shorter refused: it i
   while (extended.length === before) await new Promise((resolve) => setTimeout(resolve, 5))
 
   expect(extended.at(-1)).toMatchObject([{ leaseMs: 3000 }])
+})
+
+test('a lease that is lost while an extension is not answered is given back in the end', async () => {
+  const { lease, server, released } = setup()
+  const held = lease({ leaseMs: 60, maxHoldMs: 0 })
+  server.answers = false
+  await expect(held.extend('10m')).rejects.toThrow('no answer')
+
+  expect(await aborted(held)).toBeInstanceOf(LeaseLostError)
+
+  await expect.poll(() => released).toEqual([held.token])
+  await expect(held.release()).rejects.toThrow(LeaseLostError)
+})
+
+test('a lease that is lost while no server hears it is given back once one does', async () => {
+  const { lease, server, released } = setup()
+  const held = lease({ leaseMs: 60, maxHoldMs: 0 })
+  server.answers = false
+  server.hears = false
+  await held.extend('10m').catch(() => undefined)
+  await aborted(held)
+
+  expect(released).toEqual([])
+  server.hears = true
+
+  await expect.poll(() => released).toEqual([held.token])
+})
+
+test('a lease whose end is certain is not given back when it is over', async () => {
+  const { lease, released } = setup()
+  const held = lease({ leaseMs: 40, maxHoldMs: 0 })
+
+  await aborted(held)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+
+  expect(released).toEqual([])
 })

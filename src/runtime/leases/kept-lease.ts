@@ -13,8 +13,11 @@
 //
 //   The instance closes: the signal aborts. The holder releases it within half a second, or the keeper gives it back: LOST.
 //
-//   LOST: its time is over, the server does not know it any more, it was cleared, the keeper gave it back, or it was
-//   doubted and the server did not say that it is held. The signal aborts.
+//   LOST: its time is over, the server does not know it any more, it was cleared or ended by its token, the keeper gave it back,
+//   or it was doubted and the server did not say that it is held. The signal aborts.
+//
+//   LAPSED is what was lost by our own judgement alone: of an extension nobody knows whether the server has carried it out, or our
+//   clocks were wrong. The server may have it for longer, for nobody: it is given back until the server has heard it.
 //
 // Our clock is monotonic and counts from before the lease was asked for, so it never says "held" when the server does
 // not; `assertHeld` looks at it anew, for a stalled process learns of nothing else in time. It may leave out the time for
@@ -50,6 +53,11 @@ export interface LeaseTerms {
   readonly leaseMs: number
   /** How long it is extended at most, from its grant on; 0: only its owner extends it. */
   readonly maxHoldMs: number
+  /**
+   * What is done under it counts also when it has lapsed, until another begins: whoever does it gives it back, and nothing else. Default:
+   * false.
+   */
+  readonly countsLapsed?: true
 }
 
 interface AskedLength {
@@ -84,6 +92,7 @@ export class KeptLease implements TaskLease, KeeperLease {
   #state: State = 'held'
   /** The last one; what is released twice at once is released once. */
   #releasing: Promise<void> = Promise.resolve()
+  #isLapsed = false
   /** A task runs under it. */
   #hasTask = false
   /** Why the instance closes; null: it does not. */
@@ -180,6 +189,12 @@ export class KeptLease implements TaskLease, KeeperLease {
     return this.#state === 'lost'
   }
 
+  /** It is lost by our own judgement alone: the server was not asked. */
+  get isLapsed(): boolean {
+    this.expireIfOver()
+    return this.#isLapsed
+  }
+
   /** For leases that are this one, too. */
   lostError(): LeaseLostError {
     const cause = this.#stoppedBecause
@@ -244,19 +259,19 @@ export class KeptLease implements TaskLease, KeeperLease {
   noteNotExtended(question: ExtensionQuestion, error: unknown): void {
     this.#belief.failed(question, error)
     if (!didNotHappen(error)) this.#leaseMs = Math.min(this.#leaseMs, question.leaseMs)
-    if (this.#state === 'doubted') this.#lose()
+    if (this.#state === 'doubted') this.#lapse()
     else this.replan()
   }
 
-  /** For the keeper: the unit was deleted. */
-  noteCleared(): void {
+  /** For the keeper: the unit was deleted, or this lease was ended by its token. */
+  noteEnded(): void {
     if (this.#mayBeHeld || this.#state === 'unsure') this.#lose()
   }
 
   /** For the keeper: ends the lease when its time is over. */
   expireIfOver(): void {
     if (this.remainingMs > 0 || !(this.#mayBeHeld || this.#state === 'unsure')) return
-    if (performance.now() >= this.#belief.latestEndsAt) this.#lose()
+    if (performance.now() >= this.#belief.latestEndsAt) this.#lapse()
     else if (this.#state === 'held') this.#doubt()
   }
 
@@ -353,6 +368,23 @@ export class KeptLease implements TaskLease, KeeperLease {
     this.letGo()
     this.#keeper.watch(this.#place)
     this.expireIfOver()
+  }
+
+  /** By our own judgement. */
+  #lapse(): void {
+    const lastsUntil = this.#belief.mayLastUntil
+    this.#isLapsed = true
+    this.#lose()
+    if (performance.now() < lastsUntil && this.#terms.countsLapsed !== true) this.#giveBackUntil(lastsUntil)
+  }
+
+  /** Until the server has heard it, or it is over for the server, too. */
+  #giveBackUntil(lastsUntil: number): void {
+    const { unit, release } = this.#terms
+    const say = async (): Promise<unknown> =>
+      performance.now() < lastsUntil && release(this.token, { repeated: false, atClose: 'gives back' })
+    const word = { say, node: () => unit.node, mayComeLate: false }
+    unit.runtime.mailbox.abandoned.add(`${unit.beginning}${this.token}`, word)
   }
 
   #lose(): void {

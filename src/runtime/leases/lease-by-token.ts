@@ -1,8 +1,12 @@
-// Leases by their tokens: another process, or the client of a service, extends them and gives them back.
+// Leases by their tokens: another process, or the client of a service, extends them and gives them back. Where it is this process that has
+// the lease, it learns of that at once; others do at their next extension.
 
 import { checkToken } from '../values/arguments.ts'
 import type { Duration } from '../values/duration.ts'
 import { AmbiguousError, LeaseLostError } from '../errors/errors.ts'
+import { isLoss } from '../errors/outage.ts'
+import type { LeaseKind } from '../keeper/lease-keeper.ts'
+import type { Unit } from '../connection/unit.ts'
 import type { LeaseTerms } from './kept-lease.ts'
 import { toLeaseMs } from './lease-options.ts'
 import type { Trace } from '../calls/runner.ts'
@@ -27,9 +31,10 @@ export class LeasesByToken {
    * does not tell, InvalidArgumentError.
    */
   async release(token: number): Promise<void> {
-    const { release, resource } = this.#terms
+    const { kind, unit, release, resource } = this.#terms
     const trace: Trace = { repeated: false, atClose: 'gives back' }
     const known = await release(checkToken(token), trace)
+    noteEnded(kind, unit, token)
     if (!known) throw notKnown(resource, token, trace)
   }
 
@@ -49,12 +54,25 @@ export async function extendByToken(
   const leaseMs = toLeaseMs(lease)
   const asked = { beginning, token: checkToken(token), leaseMs }
   if (unit.runtime.server.info === null) await unit.learn()
-  const { endsAtMs, refused } = await kind.extend([asked])
-  const problem = refused?.get(0)
-  if (problem !== undefined) throw problem
-  const [expiresAtMs = 0] = endsAtMs
-  if (expiresAtMs === 0) throw new LeaseLostError(resource, token)
-  return { leaseMs, expiresAtMs }
+  const kept = unit.runtime.keeper.find({ kind, ...asked })
+  const question = kept?.ask(leaseMs)
+  try {
+    const { nowMs, endsAtMs, refused } = await kind.extend([asked])
+    const problem = refused?.get(0)
+    if (problem !== undefined) throw problem
+    const [expiresAtMs = 0] = endsAtMs
+    if (question !== undefined) kept?.noteExtended(question, { nowMs, expiresAtMs })
+    if (expiresAtMs === 0) throw new LeaseLostError(resource, token)
+    return { leaseMs, expiresAtMs }
+  } catch (error) {
+    if (question !== undefined && !isLoss(error)) kept?.noteNotExtended(question, error)
+    throw error
+  }
+}
+
+/** The server knows the lease of this token no more. */
+export function noteEnded(kind: LeaseKind, { beginning, runtime }: Unit, token: number): void {
+  runtime.keeper.find({ kind, beginning, token })?.noteEnded()
 }
 
 /** The server did not know the lease. What was sent twice may have ended it the first time. */

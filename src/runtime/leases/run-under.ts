@@ -9,7 +9,7 @@ export async function runUnder<Own extends TaskLease, Value>(
   task: (lease: Own) => Promise<Value> | Value,
   signal?: AbortSignal,
 ): Promise<Value> {
-  if (signal !== undefined) lease.heed(signal)
+  if (signal) lease.heed(signal)
   lease.begin()
   let value: Value
   try {

@@ -35,9 +35,12 @@ class Ear {
 
 const ears = new WeakMap<AbortSignal, Ear>()
 
-/** Runs the task once when the signal aborts, or now where it has. The task must not throw. Returns how to stop it. */
-export function onAbort(signal: AbortSignal | undefined, task: Task): () => void {
-  if (signal === undefined) return nothing
+/**
+ * Runs the task once when the signal aborts, or now where it has. The task must not throw. Returns how to stop it. Callers hand in null,
+ * too, where they have no signal.
+ */
+export function onAbort(signal: AbortSignal | null | undefined, task: Task): () => void {
+  if (!signal) return nothing
   if (signal.aborted) {
     task()
     return nothing

@@ -4,7 +4,7 @@
 import { onAbort } from './aborts.ts'
 import type { Deadlines } from './deadlines.ts'
 import { DriverError, PeriluneError } from '../errors/errors.ts'
-import { startTimer } from './timer.ts'
+import { setAlarm } from './alarm.ts'
 
 /**
  * The promise's value; DriverError `unreachable` when it is not there `by` then, or fails with no error of ours. Ends with
@@ -54,29 +54,19 @@ export function rest(ms: number, deadlines: Deadlines, signal?: AbortSignal): Pr
         else reject(reason)
       },
     }
-    deadlines.add(due)
     const forget = onAbort(signal, () => {
       deadlines.remove(due)
       reject(signal?.reason)
     })
+    deadlines.add(due)
   })
 }
 
 /** As the promise; rejects after `ms`, or with the signal's reason. */
 export function within<Value>(promise: Promise<Value>, ms: number, signal?: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const timer = startTimer(() => {
-      forget()
-      reject(new Error('too late'))
-    }, ms)
-    const forget = onAbort(signal, () => {
-      timer.cancel()
-      reject(signal?.reason)
-    })
-    settle(promise, resolve, reject, () => {
-      timer.cancel()
-      forget()
-    })
+    const late = (): void => reject(new Error('too late'))
+    settle(promise, resolve, reject, setAlarm(ms, signal, { late, aborted: reject }))
   })
 }
 
@@ -89,7 +79,7 @@ export function unlessAborted<Value>(
   signal?: AbortSignal,
   giveBack?: (late: Value) => Promise<unknown>,
 ): Promise<Value> {
-  if (signal === undefined) return promise
+  if (!signal) return promise
   return new Promise((resolve, reject) => {
     const forget = onAbort(signal, () => {
       reject(signal.reason)
@@ -110,15 +100,7 @@ export async function abortable<Value>(work: () => Promise<Value>, signal?: Abor
 /** Resolves after `ms`. Rejects with the signal's reason. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason)
-    const timer = startTimer(() => {
-      forget()
-      resolve()
-    }, ms)
-    const forget = onAbort(signal, () => {
-      timer.cancel()
-      reject(signal?.reason)
-    })
+    setAlarm(ms, signal, { late: resolve, aborted: reject })
   })
 }
 

@@ -1,5 +1,4 @@
-import { onAbort } from './aborts.ts'
-import { startTimer } from './timer.ts'
+import { setAlarm } from './alarm.ts'
 
 /** As the promise; null when it takes longer than until `by`. Rejects with the signal's reason. */
 export function settledBy<Value>(
@@ -8,18 +7,8 @@ export function settledBy<Value>(
   signal?: AbortSignal,
 ): Promise<Value | null> {
   return new Promise((resolve, reject) => {
-    const late = (): void => {
-      forget()
-      resolve(null)
-    }
-    const timer = startTimer(late, Math.max(0, Math.ceil(by - performance.now())))
-    const forget = onAbort(signal, () => {
-      timer.cancel()
-      reject(signal?.reason)
-    })
-    promise.then(resolve, reject).finally(() => {
-      timer.cancel()
-      forget()
-    })
+    const ms = Math.max(0, Math.ceil(by - performance.now()))
+    const stop = setAlarm(ms, signal, { late: () => resolve(null), aborted: reject })
+    promise.then(resolve, reject).finally(stop)
   })
 }

@@ -59,16 +59,21 @@ export function checkOptions(argument: string, value: unknown, known: readonly s
   }
   for (const key of Object.keys(value)) {
     if (!known.includes(key)) {
-      throw new InvalidArgumentError(`${argument}.${key}`, `is not known; known are ${known.join(', ')}`)
+      const others = known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`
+      throw new InvalidArgumentError(`${argument}.${key}`, `is not known; ${others}`)
     }
     if (key === 'signal') checkSignal((value as { signal: unknown }).signal)
   }
 }
 
-/** An AbortController in the place of its signal would never be heard. Throws InvalidArgumentError. */
+/**
+ * An AbortController in the place of its signal would never be heard. Null is none, as for `fetch`. One of another realm, or of a
+ * polyfill, is no instance of ours. Throws InvalidArgumentError.
+ */
 export function checkSignal(signal: unknown): void {
   if (signal === undefined || signal === null) return
-  if (typeof (signal as Partial<AbortSignal>).throwIfAborted === 'function') return
+  const { throwIfAborted, addEventListener } = signal as Partial<AbortSignal>
+  if (typeof throwIfAborted === 'function' && typeof addEventListener === 'function') return
   throw new InvalidArgumentError('signal', 'must be an AbortSignal')
 }
 

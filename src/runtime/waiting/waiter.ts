@@ -50,7 +50,7 @@ export class Waiter implements Waker {
   readonly #attempts: Attempts
   readonly #id: string
   readonly #terms: WaiterTerms
-  /** The last answer, by both clocks: what letters say is counted from there. */
+  /** The last answer, by both clocks, that did not grant: what letters say is counted from there. */
   #asked = { at: 0, nowMs: 0 }
   #asks = 0
   /** Null while this process cannot listen: where it can by the time it asks, the server is told so. */
@@ -195,10 +195,12 @@ export class Waiter implements Waker {
     return Math.min(NEAR_RECHECK_MS + this.#place * RECHECK_A_PLACE_MS, LONGEST_RECHECK_MS)
   }
 
-  /** Null for an offer. When its lease ends is counted from the last answer, for how long the letter travelled is unknown. */
+  /** Null for an offer, and for what is older than the last answer. When its lease ends is counted from the last answer, for how long the letter travelled is unknown. */
   #grantOf({ numbers, receivedAt }: Letter): Grant | null {
     const [token = 0, expiresAtMs = 0, nowMs = 0] = numbers
     if (expiresAtMs - nowMs < this.#attempts.leaseMs) return null
+    // The server has said since that it is not granted: it was cleared, or the server has lost it.
+    if (nowMs <= this.#asked.nowMs) return null
     const byLastAnswer = endsAtOf(this.#asked.at, expiresAtMs - this.#asked.nowMs)
     const byLetter = endsAtOf(receivedAt, expiresAtMs - nowMs)
     return { token, expiresAtMs, askedAt: this.#asked.at, endsAt: Math.min(byLastAnswer, byLetter) }

@@ -1,0 +1,102 @@
+// A lease that its own process ends or extends by its token: whoever has it there learns of that at once.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Duration, Extended, Lease, Perilune } from 'perilune'
+import { LeaseLostError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { instance } from '../instance.ts'
+
+interface Kind {
+  take(redis: Perilune, name: string): Promise<Lease | null>
+  release(redis: Perilune, name: string, token: number): Promise<unknown>
+  extend(redis: Perilune, name: string, token: number, lease: Duration): Promise<Extended>
+}
+
+const TERMS = { lease: '10m', maxHold: '0s' } as const
+
+const KINDS: Record<string, Kind> = {
+  lock: {
+    take: (redis, name) => redis.lock(name, TERMS).tryAcquire(),
+    release: (redis, name, token) => redis.lock(name).byToken.release(token),
+    extend: (redis, name, token, lease) => redis.lock(name).byToken.extend(token, lease),
+  },
+  'lock of a reader': {
+    take: (redis, name) => redis.lock(name, TERMS).shared.tryAcquire(),
+    release: (redis, name, token) => redis.lock(name).shared.byToken.release(token),
+    extend: (redis, name, token, lease) => redis.lock(name).shared.byToken.extend(token, lease),
+  },
+  permit: {
+    take: (redis, name) => redis.semaphore(name, { limit: 1, ...TERMS }).tryAcquire(),
+    release: (redis, name, token) => redis.semaphore(name, { limit: 1 }).byToken.release(token),
+    extend: (redis, name, token, lease) => redis.semaphore(name, { limit: 1 }).byToken.extend(token, lease),
+  },
+  'attempt that is released': {
+    take: attempt,
+    release: (redis, name, token) => redis.once(name).byToken.release('a', token),
+    extend: (redis, name, token, lease) => redis.once(name).byToken.extend('a', token, lease),
+  },
+  'attempt that is completed': {
+    take: attempt,
+    release: (redis, name, token) => redis.once<unknown>(name).byToken.complete('a', token, 'done'),
+    extend: (redis, name, token, lease) => redis.once(name).byToken.extend('a', token, lease),
+  },
+}
+
+async function attempt(redis: Perilune, name: string): Promise<Lease | null> {
+  const begun = await redis.once(name, TERMS).begin('a')
+  return begun.status === 'started' ? begun.attempt : null
+}
+
+describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend }) => {
+  test('the holder is told that it is lost', async () => {
+    const { redis, name } = instance()
+    const lease = (await take(redis, name)) as Lease
+
+    await release(redis, name, lease.token)
+
+    expect(() => lease.assertHeld()).toThrow(LeaseLostError)
+    expect(lease.remainingMs).toBe(0)
+    expect(lease.signal.aborted).toBe(true)
+  })
+
+  test('a shorter end is the end that the holder believes in', async () => {
+    const { redis, name } = instance()
+    const lease = (await take(redis, name)) as Lease
+    const other = instance()
+
+    const { expiresAtMs } = await extend(redis, name, lease.token, '60ms')
+
+    expect(lease.remainingMs).toBeLessThanOrEqual(60)
+    expect(lease.expiresAtMs).toBe(expiresAtMs)
+    await sleep(100)
+    expect(() => lease.assertHeld()).toThrow(LeaseLostError)
+    expect(await take(other.redis, name)).not.toBeNull()
+  })
+
+  test('a longer end is believed in, too', async () => {
+    const { redis, name } = instance()
+    const lease = (await take(redis, name)) as Lease
+
+    await extend(redis, name, lease.token, '20m')
+
+    expect(lease.remainingMs).toBeGreaterThan(19 * 60_000)
+  })
+
+  test('the lease of another token is held as it was', async () => {
+    const { redis, name } = instance()
+    const lease = (await take(redis, name)) as Lease
+
+    await expect(release(redis, name, lease.token + 1)).rejects.toThrow(LeaseLostError)
+
+    lease.assertHeld()
+  })
+})
+
+test('a token that is given to the wrong side of a lock ends nothing', async () => {
+  const { redis, name } = instance()
+  const lease = (await redis.lock(name).shared.tryAcquire()) as Lease
+
+  await expect(redis.lock(name).byToken.release(lease.token)).rejects.toThrow(LeaseLostError)
+
+  lease.assertHeld()
+})
