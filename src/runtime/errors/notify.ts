@@ -4,7 +4,6 @@
 import { InvalidArgumentError } from './errors.ts'
 
 /**
-/**
  * The callback as it may be called anywhere: it never throws. What the callback throws becomes an uncaught exception, as
  * what an async one rejects with becomes an unhandled rejection: a mistake of the user must come to light. Undefined is no callback.
  * Throws InvalidArgumentError, which names `argument`, when it is no function: the first call would end the process.
