@@ -45,7 +45,7 @@ test('a lapsed attempt that was taken over cannot be released', async () => {
 })
 
 test('an attempt whose result could not be stored is extended no more from the end of its block on', async () => {
-  const { once } = await setup<unknown>({ clock: 'real', lease: '200ms' })
+  const { once } = await setup({ clock: 'real', lease: '200ms' })
   const begun = await once.begin('a')
   if (begun.status !== 'started') throw new Error('not begun')
   await expect(begun.attempt.complete({ n: 1n })).rejects.toThrow()

@@ -37,7 +37,7 @@ const KINDS: Record<string, Kind> = {
   },
   'attempt that is completed': {
     take: attempt,
-    release: (redis, name, token) => redis.once<unknown>(name).byToken.complete('a', token, 'done'),
+    release: (redis, name, token) => redis.once(name).byToken.complete('a', token, 'done'),
     extend: (redis, name, token, lease) => redis.once(name).byToken.extend('a', token, lease),
   },
 }
