@@ -259,7 +259,8 @@ function toRetention(retention: QueueSettings['retention']): Kept {
     throw new InvalidArgumentError('retention', 'must have a count or an age')
   }
   return {
-    retentionCount: count === undefined ? 0 : checkInteger('retention.count', count, 1, Number.MAX_SAFE_INTEGER),
+    retentionCount:
+      count === undefined ? 0 : checkInteger('retention.count', count, 1, Number.MAX_SAFE_INTEGER),
     retentionMs: age === undefined ? 0 : toMs('retention.age', age, { max: '365d' }),
   }
 }
@@ -300,6 +301,7 @@ function shareOf(settings: QueueSettings, at: number, count: number): QueueSetti
   if (typeof rate?.limit === 'number') shares.rate = { ...rate, limit: part('rate.limit', rate.limit) }
   if (typeof rate?.burst === 'number')
     shares.rate = { ...rate, ...shares.rate, burst: part('rate.burst', rate.burst) }
-  if (typeof retention?.count === 'number') shares.retention = { ...retention, count: part('retention.count', retention.count) }
+  if (typeof retention?.count === 'number')
+    shares.retention = { ...retention, count: part('retention.count', retention.count) }
   return shares
 }

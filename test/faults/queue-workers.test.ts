@@ -95,7 +95,15 @@ describe.each(someOf(KINDS, 1))(
 const BETWEEN = ['outbox', 'receive', 'delivered', 'ask', 'watch', 'enqueue', 'ack-and-claim']
 
 /** Where a process may die that takes jobs, and tells what became of them. */
-const AT_WORK = ['ack-and-claim-plain', 'enqueue-alike', 'extend', 'retry', 'fail', 'release', 'ack-and-enqueue']
+const AT_WORK = [
+  'ack-and-claim-plain',
+  'enqueue-alike',
+  'extend',
+  'retry',
+  'fail',
+  'release',
+  'ack-and-enqueue',
+]
 
 const DEATHS: readonly Death[] = [
   ...deathsAt(['receive', 'delivered'], 1),

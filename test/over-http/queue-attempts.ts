@@ -134,7 +134,12 @@ async function advance(world: QueueWorld): Promise<void> {
       const { id, token } = one.here
       return { id, token, next: await one.here.ackAndEnqueue(next.here, result) }
     },
-    () => sides.http.post(`${urlOf(world, one.there)}/ack-and-enqueue`, { next: next.there, result }, world.query),
+    () =>
+      sides.http.post(
+        `${urlOf(world, one.there)}/ack-and-enqueue`,
+        { next: next.there, result },
+        world.query,
+      ),
   )
   if (pair !== null) ids.push({ here: pair.here.next.id ?? '', there: pair.there.next.id as string })
 }

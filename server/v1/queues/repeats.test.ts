@@ -21,7 +21,9 @@ const job = { name: 'n', payload: null }
 describe('a claim with acks', () => {
   test('acks first, tells of each, and claims others', async () => {
     const queue = newQueue()
-    expect((await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 10 } } })).status).toBe(204)
+    expect(
+      (await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 10 } } })).status,
+    ).toBe(204)
     await post(`${queue}/jobs`, { jobs: [job, job] })
     const { jobs } = (await post(`${queue}/claims`, { limit: 2 })).json
     const [one, other] = jobs.map(({ id, token }: Held) => ({ id, token })) as [Held, Held]

@@ -42,7 +42,11 @@ export function dependencySteps({ redis, name }: Place): readonly Step[] {
     ['retry', 'serves', async () => claimed[3]?.retry().catch(() => 'gone')],
     ['inspect', 'serves', () => seen(queue)],
     ['ack-and-claim', 'serves', () => claim(9)],
-    ['ack-and-enqueue', 'serves', async () => void (await claimed[0]?.ackAndEnqueue({ name: 'next', payload: 5 }))],
+    [
+      'ack-and-enqueue',
+      'serves',
+      async () => void (await claimed[0]?.ackAndEnqueue({ name: 'next', payload: 5 })),
+    ],
     ['inspect', 'serves', () => seen(queue)],
     ['clear', 'serves', async () => void (await queue.clear())],
   ]
