@@ -35,7 +35,7 @@ test('acquire never gives a lease that has ended on the way', async () => {
   expect(await lock.tryAcquire()).toBeNull()
 })
 
-test('lend never gives a lease that has ended on the way', async () => {
+test('acquireDetached never gives a lease that has ended on the way', async () => {
   const { lock, redis, name, proxy, direct } = await behindProxy({ lease: '40ms' })
   const semaphore = redis.semaphore(name, { limit: 1, lease: '40ms' })
   await (await semaphore.acquire()).release()

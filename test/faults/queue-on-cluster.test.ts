@@ -47,7 +47,7 @@ test('on a cluster a worker is woken by every partition, and so is a claim', asy
   expect(await queue.inspect()).toMatchObject({ acked: 8, claimed: 1, idle: 0 })
 })
 
-test('on a cluster jobs wait for those of other nodes, are lent and settled, and what happens to them is heard', async () => {
+test('on a cluster jobs wait for those of other nodes, are claimed detached and settled, and what happens to them is heard', async () => {
   const { queue, again } = setup({ partitions: 8, cluster: true })
   const groups = groupsFor(8)
   const aborter = new AbortController()

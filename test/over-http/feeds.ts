@@ -76,7 +76,7 @@ async function append({ sides, url, ids, markers }: FeedWorld): Promise<void> {
       const feed = sides.redis.feed(sides.name, terms)
       const { body, ...options } = first as NewMessage<unknown>
       const appended = isSingle ? [await feed.append(body, options)] : await feed.appendMany(messages)
-      const all = appended.map(({ id, cursor: cursor, duplicate }) => ({ id, cursor, duplicate }))
+      const all = appended.map(({ id, cursor, duplicate }) => ({ id, cursor, duplicate }))
       return { messages: all, isNew: !all.every(({ duplicate }) => duplicate) }
     },
     async () => {

@@ -49,7 +49,7 @@ async function nothingIsHeld(plain: PartitionedQueue<Jobs>, silence: Silence): P
 }
 
 describe('beside a silent partition', () => {
-  test('jobs of the others are claimed and lent without waiting for it, and its own are given back', async () => {
+  test('jobs of the others are claimed without waiting for it, and its own are given back', async () => {
     const { queue, plain, silence, silenceKeys } = setup()
     await enqueueEach(queue, 2)
     silenceKeys(':2')
