@@ -32,6 +32,6 @@ export {
 } from './runtime/errors/errors.ts'
 export type { Lease } from './runtime/leases/lease.ts'
 export type { Extended, LeasesByToken } from './runtime/leases/lease-by-token.ts'
-export type { DetachedLease, NotGranted } from './runtime/leases/lend.ts'
+export type { DetachedLease, NotGranted } from './runtime/leases/acquire-detached.ts'
 export type { Waiting } from './runtime/waiting/wait.ts'
 export * from './semaphore/names.ts'

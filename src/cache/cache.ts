@@ -2,7 +2,7 @@ import { checkFunction } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { type DetachedLoad, lendLoad, type LoadDetachedOptions, LoadsByToken } from './detached.ts'
+import { type DetachedLoad, loadDetached, type LoadDetachedOptions, LoadsByToken } from './detached.ts'
 import { Get } from './get.ts'
 import { KeysToLoad, type Loader, type ManyLoader } from './loader.ts'
 import { type CacheInspection, type FoundValue, findValue, inspectKey } from './look.ts'
@@ -119,7 +119,7 @@ export class Cache<Value> {
    * where there is nothing to serve. Throws InvalidArgumentError, DriverError, or the signal's reason.
    */
   async loadDetached(key: string, options: LoadDetachedOptions = {}): Promise<DetachedLoad<Value>> {
-    return lendLoad(this.#source, checkName('key', key), options)
+    return loadDetached(this.#source, checkName('key', key), options)
   }
 
   /** Detached loads, for callers that know only their keys and tokens. */

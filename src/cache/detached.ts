@@ -59,7 +59,7 @@ interface Handle {
 }
 
 /** Rejects with the signal's reason. */
-export async function lendLoad<Value>(
+export async function loadDetached<Value>(
   source: CacheSource<Value>,
   key: string,
   options: LoadDetachedOptions,
@@ -73,12 +73,12 @@ export async function lendLoad<Value>(
     const found = foundIn(source, key, seen)
     if (found !== null && seen.worth === 'fresh') return found
     const asked = { key, tags, seen, found, endsAt: found === null && waitMs > 0 ? endsAt : 0 }
-    const lent = await askToLoad(source, asked, options.signal)
-    if (lent !== null) return lent
+    const answer = await askToLoad(source, asked, options.signal)
+    if (answer !== null) return answer
   }
 }
 
-interface LendQuestion<Value> {
+interface DetachedQuestion<Value> {
   readonly key: string
   readonly tags: readonly string[]
   readonly seen: Seen
@@ -91,14 +91,14 @@ interface LendQuestion<Value> {
 /** Null when it is time to look again. */
 async function askToLoad<Value>(
   source: CacheSource<Value>,
-  asked: LendQuestion<Value>,
+  asked: DetachedQuestion<Value>,
   signal: AbortSignal | undefined,
 ): Promise<DetachedLoad<Value> | null> {
   const { found, endsAt } = asked
-  const borrower = new Borrower(source, asked)
+  const loader = new DetachedLoader(source, asked)
   const by = Math.max(endsAt, performance.now()) + 2 * source.terms.storeMs
-  const outcome = await settledBy(borrower.load.outcome, by, signal).finally(() => borrower.leave())
-  if (borrower.lent !== null) return borrower.lent
+  const outcome = await settledBy(loader.load.outcome, by, signal).finally(() => loader.leave())
+  if (loader.answer !== null) return loader.answer
   if (outcome?.status === 'failed') return { status: 'failed', reason: messageOf(outcome.error) }
   // Lost: what was found cannot be read.
   if (outcome?.status === 'loaded' || outcome?.status === 'lost') return null
@@ -108,12 +108,12 @@ async function askToLoad<Value>(
 }
 
 /** Who asks for an election; one that comes when he has left is given back. */
-class Borrower<Value> {
-  lent: DetachedLoad<Value> | null = null
+class DetachedLoader<Value> {
+  answer: DetachedLoad<Value> | null = null
   readonly load: Load<Value>
   #left = false
 
-  constructor(source: CacheSource<Value>, { key, tags, seen, endsAt }: LendQuestion<Value>) {
+  constructor(source: CacheSource<Value>, { key, tags, seen, endsAt }: DetachedQuestion<Value>) {
     this.load = new Load(source, {
       key,
       tags,
@@ -122,9 +122,9 @@ class Borrower<Value> {
       block: seen.tags,
       seen: seen.envelope?.token ?? 0,
       work: {
-        lend: (election) => {
+        detach: (election) => {
           if (this.#left) source.giveUp(key, election.id).catch(() => undefined)
-          else this.lent = toElected(source, election)
+          else this.answer = toElected(source, election)
         },
       },
       passed: () => undefined,
@@ -224,7 +224,7 @@ function toHandle(load: string): Handle {
     if (typeof id !== 'string' || typeof tags !== 'string') throw new TypeError('not a load')
     return { token: Number(token), id, tags: Buffer.from(tags, 'base64'), beganAtMs: Number(beganAtMs) }
   } catch {
-    throw new InvalidArgumentError('load', 'must be one that was lent')
+    throw new InvalidArgumentError('load', 'must be one that `loadDetached` gave')
   }
 }
 

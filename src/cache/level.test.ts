@@ -152,8 +152,8 @@ test.each(['set', 'complete', 'invalidate', 'tag', 'clear'] as const)(
 /** Somebody else loads what is served meanwhile. */
 async function completeStale({ cache, clock }: Setup<string>): Promise<void> {
   await clock.advance(60_000)
-  const lent = await cache.loadDetached('a')
-  await cache.byToken.complete('a', lent.status === 'elected' ? lent.load : '', 'new')
+  const load = await cache.loadDetached('a')
+  await cache.byToken.complete('a', load.status === 'elected' ? load.load : '', 'new')
 }
 
 test('another handle of the same name ends the copies too', async () => {

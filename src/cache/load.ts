@@ -47,7 +47,7 @@ export interface LoadTerms<Value> {
   /** When the waiting for another process ends, by `performance.now()`; 0: it does not wait. */
   readonly endsAt: number
   /** What an elected process does. */
-  readonly work: RunWork<Value> | LendWork
+  readonly work: RunWork<Value> | DetachedWork
   /** Called when another process loads, or there is nothing to load. */
   passed(): void
 }
@@ -59,8 +59,8 @@ interface RunWork<Value> {
 }
 
 /** Somebody else will load. */
-interface LendWork {
-  lend(election: LoadElection): void
+interface DetachedWork {
+  detach(election: LoadElection): void
 }
 
 export interface LoadElection {
@@ -158,7 +158,7 @@ export class Load<Value> implements Joinable<Value> {
     const { key, span, work, seen } = this.#terms
     const election = { key, id: this.#id, grant: toGrant(answer, askedAt), tags, span, replaces: seen > 0 }
     if ('loader' in work) return new ElectedLoad(this.#source, election).run(work)
-    work.lend(election)
+    work.detach(election)
     return { status: 'lost' }
   }
 

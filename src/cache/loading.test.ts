@@ -183,7 +183,7 @@ test('who waits for a load waits no longer than he said', async () => {
   expect(await first).toBe('late')
 })
 
-test('who lends a load waits no longer than he said, also where listening begins slowly', async () => {
+test('who begins a detached load waits no longer than he said, also where listening begins slowly', async () => {
   const { cache, name, runtime } = await setup<string>()
   const held = gate()
   const first = cache.get('a', () => held.opened.then(() => 'late'))
@@ -193,10 +193,10 @@ test('who lends a load waits no longer than he said, also where listening begins
   const other = new Runtime(counting(deaf, []), 'cache-test', 5000)
   onTestFinished(() => other.close())
 
-  const lent = new Cache<string>(other, name).loadDetached('a', { wait: '50ms' })
+  const load = new Cache<string>(other, name).loadDetached('a', { wait: '50ms' })
 
   // A line may take a second to open.
-  expect(await Promise.race([lent, sleep(900, 'still waits')])).toMatchObject({ status: 'loading' })
+  expect(await Promise.race([load, sleep(900, 'still waits')])).toMatchObject({ status: 'loading' })
   held.open()
   expect(await first).toBe('late')
 })

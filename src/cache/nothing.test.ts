@@ -26,8 +26,8 @@ describe.each<[string, (cache: Cache<string | null>, options?: Freshness) => Pro
   [
     'complete',
     async (cache, options) => {
-      const lent = await cache.loadDetached('a')
-      return lent.status === 'elected' && cache.byToken.complete('a', lent.load, null, options)
+      const load = await cache.loadDetached('a')
+      return load.status === 'elected' && cache.byToken.complete('a', load.load, null, options)
     },
   ],
   [

@@ -77,15 +77,15 @@ test('is no matter of its neighbours', async () => {
   expect(asked).toEqual([['a']])
 })
 
-test('is found by nobody, and lent to be loaded', async () => {
+test('is found by nobody, and may be loaded detached', async () => {
   const { old, cache } = versions()
   await old.set('a', 'old')
 
   expect(await cache.getEntry('a')).toBe(null)
   expect(await keyvStore(cache).getMany(['a', 'b'])).toEqual([undefined, undefined])
-  const lent = await cache.loadDetached('a')
-  expect(lent.status).toBe('elected')
-  if (lent.status === 'elected') await cache.byToken.complete('a', lent.load, 'new')
+  const load = await cache.loadDetached('a')
+  expect(load.status).toBe('elected')
+  if (load.status === 'elected') await cache.byToken.complete('a', load.load, 'new')
   expect((await cache.getEntry('a'))?.value).toBe('new')
 })
 

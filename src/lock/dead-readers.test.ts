@@ -3,14 +3,14 @@ import { setup } from '../../test/lock-fixture.ts'
 
 test('no reader comes back whose lease ended before another had the lock alone, however many they were, where the clock has stepped back', async () => {
   const { lock, clock } = await setup({ lease: '3s' })
-  const lent = await Promise.all(Array.from({ length: 1500 }, () => lock.shared.acquireDetached()))
+  const granted = await Promise.all(Array.from({ length: 1500 }, () => lock.shared.acquireDetached()))
   await clock.advance(4000)
   const alone = await lock.tryAcquire()
   await alone?.release()
   await clock.advance(-3500)
 
   const one = await lock.shared.acquireDetached()
-  const last = lent.at(-1)
+  const last = granted.at(-1)
   if (one.status !== 'granted' || last?.status !== 'granted') throw new Error('not granted')
 
   await expect(lock.shared.byToken.extend(last.token, '1h')).rejects.toThrow('is over')

@@ -7,7 +7,7 @@ import { checkName } from '../runtime/values/keys.ts'
 import type { Lease } from '../runtime/leases/lease.ts'
 import { LeasesByToken } from '../runtime/leases/lease-by-token.ts'
 import { toMaxHoldMs } from '../runtime/leases/lease-options.ts'
-import { type DetachedLease, lend } from '../runtime/leases/lend.ts'
+import { type DetachedLease, acquireDetached } from '../runtime/leases/acquire-detached.ts'
 import { standInLine } from '../runtime/waiting/line.ts'
 import { NestedLease } from '../runtime/leases/nested-lease.ts'
 import { runUnder } from '../runtime/leases/run-under.ts'
@@ -91,7 +91,7 @@ export class LockAccess {
     checkOptions('options', options, ['wait', 'signal'])
     const { leaseMs } = this.#leaseTerms
     const terms = { ...lineTermsOf(this.#unit, options), leaseMs, refusal: 'held' } as const
-    return lend(this.#side, terms)
+    return acquireDetached(this.#side, terms)
   }
 
   async #acquire(options: AcquireOptions): Promise<KeptLease | NestedLease> {

@@ -107,7 +107,7 @@ export class Wish<Result> {
   }
 
   /** What it was told to begin is somebody else's, who ends it unseen. */
-  hasLent(token: number): void {
+  hasLeased(token: number): void {
     this.#isOver(token)
   }
 

@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime/connection/runtime.ts'
 import { AttemptsByToken } from './attempts-by-token.ts'
 import { type BeginOptions, type Begun, beginAttempt, toBeginTerms } from './begin.ts'
 import { clearKey, type Found, findResult, inspectKey, type OnceInspection } from './inspection.ts'
-import { type BeginDetachedOptions, type DetachedAttempt, lendAttempt } from './lend.ts'
+import { type BeginDetachedOptions, type DetachedAttempt, beginDetached } from './begin-detached.ts'
 import { type RunOptions, runOnce, type Task } from './run.ts'
 import { jsonOrNothing, type OnceSource } from './source.ts'
 
@@ -69,7 +69,7 @@ export class Once<Result> {
    */
   async beginDetached(key: string, options: BeginDetachedOptions = {}): Promise<DetachedAttempt<Result>> {
     checkOptions('options', options, ['fingerprint', 'id', 'wait', 'signal'])
-    return lendAttempt(this.#source, key, options)
+    return beginDetached(this.#source, key, options)
   }
 
   /** Attempts, for callers that know only their keys and tokens. */
@@ -99,5 +99,5 @@ export type { BeginOptions, Begun } from './begin.ts'
 export type { Completed } from './end.ts'
 export { fingerprintOf } from './fingerprint.ts'
 export type { Found, OnceInspection } from './inspection.ts'
-export type { BeginDetachedOptions, DetachedAttempt } from './lend.ts'
+export type { BeginDetachedOptions, DetachedAttempt } from './begin-detached.ts'
 export type { RunOptions, Task, TaskContext } from './run.ts'

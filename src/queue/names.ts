@@ -37,7 +37,7 @@ export type {
   SearchOptions,
   StateListOptions,
 } from './jobs/unit-jobs.ts'
-export type { DetachedJob, DetachedJobs } from './detached/lent-jobs.ts'
+export type { DetachedJob, DetachedJobs } from './detached/detached-jobs.ts'
 export type {
   OnDependencyFailure,
   Dependency,

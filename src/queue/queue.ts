@@ -3,9 +3,9 @@ import type { Runtime } from '../runtime/connection/runtime.ts'
 import type { Agreement } from '../runtime/partitions/agreement.ts'
 import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
 import type { Codec } from '../runtime/values/codec.ts'
-import { CLAIM_OPTIONS, type JobClaimOptions, JobClaims, LEND_OPTIONS } from './claims/claims.ts'
+import { CLAIM_OPTIONS, type JobClaimOptions, JobClaims, DETACHED_OPTIONS } from './claims/claims.ts'
 import type { ClaimedJob } from './claims/claimed-job.ts'
-import { findLeases, type DetachedJobs, toLentJobs } from './detached/lent-jobs.ts'
+import { findLeases, type DetachedJobs, toDetachedJobs } from './detached/detached-jobs.ts'
 import { JobsByToken } from './detached/settling-by-token.ts'
 import { listenTo } from './event-stream.ts'
 import { type EventOptions, type QueueEvent, toFilter } from './events.ts'
@@ -52,7 +52,7 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
   readonly dead: DeadJobs
   /** What holds for the whole queue, and for its groups. */
   readonly settings: Settings
-  /** What becomes of lent jobs, told by whoever has their tokens. */
+  /** Jobs, for callers that know only their ids and tokens. */
   readonly byToken: JobsByToken
   /** Jobs that are spawned again and again, at times of their own. */
   readonly recurring: Recurring<Jobs>
@@ -98,8 +98,8 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
    * token of one names them to `settle`, in any process. The first of the leases ends at `expiresAtMs`.
    */
   async claimDetached(options: Omit<JobClaimOptions, 'acks'> = {}): Promise<DetachedJobs<Jobs[keyof Jobs]>> {
-    checkOptions('options', options, LEND_OPTIONS)
-    return toLentJobs(await this.#claims.claim(options)) as DetachedJobs<Jobs[keyof Jobs]>
+    checkOptions('options', options, DETACHED_OPTIONS)
+    return toDetachedJobs(await this.#claims.claim(options)) as DetachedJobs<Jobs[keyof Jobs]>
   }
 
   /** Starts to work on the jobs of the queue; what is free is shared out among its partitions. Throws InvalidArgumentError. */

@@ -7,7 +7,7 @@ import { checkName } from '../runtime/values/keys.ts'
 import type { Lease } from '../runtime/leases/lease.ts'
 import { LeasesByToken } from '../runtime/leases/lease-by-token.ts'
 import { toHolder, toLeaseMs, toMaxHoldMs } from '../runtime/leases/lease-options.ts'
-import { type DetachedLease, lend } from '../runtime/leases/lend.ts'
+import { type DetachedLease, acquireDetached } from '../runtime/leases/acquire-detached.ts'
 import { standInLine } from '../runtime/waiting/line.ts'
 import { runUnder } from '../runtime/leases/run-under.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
@@ -108,7 +108,7 @@ export class Semaphore {
     const { weight, ...waiting } = options
     const { leaseMs } = this.#leaseTerms
     const terms = { ...lineTermsOf(this.#unit, waiting), leaseMs, refusal: 'full' } as const
-    return lend(this.#attempts(weight), terms)
+    return acquireDetached(this.#attempts(weight), terms)
   }
 
   /** Leases on permits, for callers that know only their tokens. */

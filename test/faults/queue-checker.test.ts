@@ -52,7 +52,7 @@ function job(ref: string, token: number, kind: string | null): Job {
   return { payload, token, failure, attempts: 2, maxAttempts: 2 } as Partial<Job> as Job
 }
 
-const COUNTS = { enqueued: 2, acked: 1, buried: 1, retried: 1, reclaimed: 1, cancelled: 0 }
+const COUNTS = { enqueued: 2, acked: 1, failed: 1, retried: 1, reclaimed: 1, cancelled: 0 }
 const NOTHING = { ready: 0, scheduled: 0, blocked: 0, claimed: 0, outbox: 0 }
 
 /** Of two jobs: p1 was killed while it worked on the first; the second one failed twice. */
@@ -305,7 +305,7 @@ test.each(STEPS)('the checker judges %s', (_, refs, found, history = goodHistory
   expect(rulesBroken({ ...history, ends }).includes('step')).toBe(found)
 })
 
-test('the checker finds a job that was buried though nobody planned it', () => {
+test('the checker finds a job that was failed though nobody planned it', () => {
   const of = (kind: string): QueueHistory => changeEnd(() => ({ dead: [job('b', 4, kind)] }))
 
   expect(rulesBroken(of('PlannedError'))).toEqual([])

@@ -7,7 +7,7 @@ import { startApp } from '../../testing/test-app.ts'
 import { Unsent } from '../../http/answers/unsent.ts'
 import { feedLimits } from './limits.ts'
 import { Waits } from './waits.ts'
-import { askWaiting, lendTo } from './leases.ts'
+import { askWaiting, leaseTo } from './leases.ts'
 
 test('a lease that was granted to a client which has left is given back', async () => {
   await using service = await startApp(inject('redisPort'))
@@ -18,12 +18,12 @@ test('a lease that was granted to a client which has left is given back', async 
   let outcome: Promise<unknown> = Promise.resolve('none')
   app.get('/', async (_request, reply) => {
     const acquireDetached = async () => {
-      const lent = await lock.acquireDetached()
+      const leased = await lock.acquireDetached()
       reply.raw.destroy()
-      return lent
+      return leased
     }
     const leases = { acquireDetached, byToken: lock.byToken }
-    outcome = lendTo(reply, parts, { leases, wait: undefined })
+    outcome = leaseTo(reply, parts, { leases, wait: undefined })
     await outcome
     return reply.hijack()
   })

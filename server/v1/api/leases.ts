@@ -60,31 +60,31 @@ interface Wish {
 }
 
 /** Answers with the lease and its place: the path with its token behind, and a query. */
-export async function sendLent(
+export async function sendLease(
   reply: FastifyReply,
   parts: Pick<RouteParts, 'waits'>,
   wish: Wish,
   { path, query = '' }: { path: string; query?: string },
 ): Promise<FastifyReply> {
-  const granted = await lendTo(reply, parts, wish)
+  const granted = await leaseTo(reply, parts, wish)
   if (granted === null) return reply.code(204).send()
   const { token, leaseMs, expiresAtMs } = granted
   return reply.code(201).header('Location', `${path}/${token}${query}`).send({ token, leaseMs, expiresAtMs })
 }
 
 /** The lease, or null when nobody is there to use it. Throws Denial when it is not free in time. */
-export async function lendTo(
+export async function leaseTo(
   reply: FastifyReply,
   { waits }: Pick<RouteParts, 'waits'>,
   { leases, wait }: Wish,
 ): Promise<Granted | null> {
-  const lent = await askWaiting(reply, { waits, wait }, (options) => leases.acquireDetached(options))
-  if (lent === null) return null
-  if (lent.status !== 'granted') {
-    throw new Denial(lent.status, 'It was not free in time.', { retryAfterMs: lent.retryAfterMs })
+  const leased = await askWaiting(reply, { waits, wait }, (options) => leases.acquireDetached(options))
+  if (leased === null) return null
+  if (leased.status !== 'granted') {
+    throw new Denial(leased.status, 'It was not free in time.', { retryAfterMs: leased.retryAfterMs })
   }
-  if (!reply.raw.destroyed) return lent
-  await leases.byToken.release(lent.token)
+  if (!reply.raw.destroyed) return leased
+  await leases.byToken.release(leased.token)
   return null
 }
 

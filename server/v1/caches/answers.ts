@@ -59,7 +59,7 @@ export const invalidated: Answers = {
 }
 export const forgotten: Answers = { 204: nothing('Forgotten.') }
 export const picture: Answers = { 200: json('The key at one instant.', Picture) }
-export const lent: Answers = {
+export const loading: Answers = {
   200: json('What is kept: there is nothing to load.', KeptValue),
   201: { ...json('Load it, then put its value.', Load), headers: place },
   409: problem('Somebody else loads it, or has failed to: `loading`, `load-failed`.'),

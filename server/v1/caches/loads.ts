@@ -4,7 +4,7 @@ import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DetachedLoad, Waiting } from 'perilune'
 import type { Routes } from '../api/routes.ts'
-import { extended, failed, lent, stored } from './answers.ts'
+import { extended, failed, loading, stored } from './answers.ts'
 import { cacheOf, howToKeep, path, Loaded, tags as valueTags } from './arguments.ts'
 import { keptText, valueIn } from './values.ts'
 import { Extension, lease, strict, WaitQuery } from '../api/arguments.ts'
@@ -37,7 +37,7 @@ function elect(routes: Routes): void {
       query: WaitQuery,
       description: 'What is kept; or, for one client at a time, the election to load it.',
       body: Wish,
-      answers: lent,
+      answers: loading,
     },
     async (request, reply) => {
       const { key } = request.params

@@ -81,7 +81,7 @@ const KeyPicture = object({
 const place = { Location: { type: 'string', description: 'The place of the lease.' } }
 
 /** `what`: in words, what is leased. */
-export const lent = (what: string): Answers => ({
+export const leased = (what: string): Answers => ({
   201: { ...json(`${what} is leased.`, Extended), headers: place },
   409: problem(`${what} was not free in time: \`retryAfterMs\` tells when it may be.`),
 })

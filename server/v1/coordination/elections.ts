@@ -3,9 +3,9 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { namedIn, type Routes } from '../api/routes.ts'
-import { election, lent } from './answers.ts'
+import { election, leased } from './answers.ts'
 import { holder, lease, strict, WaitQuery, withHolder } from '../api/arguments.ts'
-import { sendLent } from '../api/leases.ts'
+import { sendLease } from '../api/leases.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { keepLeases } from './leases.ts'
 
@@ -30,12 +30,12 @@ function stand(routes: Routes): void {
   routes.post(
     '/elections/:name/terms',
     'Stand as a candidate',
-    { query: WaitQuery, body: Candidacy, answers: lent('The office') },
+    { query: WaitQuery, body: Candidacy, answers: leased('The office') },
     async (request, reply) => {
       const { name } = request.params
       const leases = routes.perilune.lock(nameOf(request, name), withHolder(request, request.body))
       const path = `/v1/elections/${encodeURIComponent(name)}/terms`
-      return sendLent(reply, routes, { leases, wait: request.query.wait }, { path })
+      return sendLease(reply, routes, { leases, wait: request.query.wait }, { path })
     },
   )
 }

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import type { Lock, LockAccess, LockOptions } from 'perilune'
 import type { Routes } from '../api/routes.ts'
 import { WaitQuery, flag, holder, lease, strict, withHolder } from '../api/arguments.ts'
-import { cleared, lent, lock as picture } from './answers.ts'
-import { sendLent } from '../api/leases.ts'
+import { cleared, leased, lock as picture } from './answers.ts'
+import { sendLease } from '../api/leases.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { keepLeases } from './leases.ts'
 
@@ -25,7 +25,7 @@ export function v1Locks(routes: Routes): void {
   const open = (request: FastifyRequest, name: string, options: LockOptions = {}): Lock =>
     routes.perilune.lock(nameOf(request, name), options)
   const opened: Opened = (request) => open(request, (request.params as { name: string }).name)
-  lendLocks(routes, open)
+  acquireLocks(routes, open)
   keepLeases(routes, {
     url: '/locks/:name/leases/:token',
     query: Sharing,
@@ -37,18 +37,18 @@ export function v1Locks(routes: Routes): void {
 type Opened = (request: FastifyRequest) => Lock
 type Open = (request: FastifyRequest, name: string, options?: LockOptions) => Lock
 
-function lendLocks(routes: Routes, open: Open): void {
+function acquireLocks(routes: Routes, open: Open): void {
   routes.post(
     '/locks/:name/leases',
     'Acquire',
-    { query: WaitQuery, body: Terms, answers: lent('The lock') },
+    { query: WaitQuery, body: Terms, answers: leased('The lock') },
     async (request, reply) => {
       const { name } = request.params
       const { shared, ...terms } = request.body
       const leases = accessTo(open(request, name, withHolder(request, terms)), shared)
       const path = `/v1/locks/${encodeURIComponent(name)}/leases`
       const place = { path, query: shared === true ? '?shared=true' : '' }
-      return sendLent(reply, routes, { leases, wait: request.query.wait }, place)
+      return sendLease(reply, routes, { leases, wait: request.query.wait }, place)
     },
   )
 }

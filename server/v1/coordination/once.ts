@@ -72,13 +72,13 @@ function begin(routes: Routes, open: Open): void {
         ...(fingerprint === undefined ? {} : { fingerprint }),
         ...(id === undefined ? {} : { id }),
       }
-      const lend = (waiting: Waiting) => once.beginDetached(key, { ...named, ...waiting })
-      const lent = await askWaiting(reply, { waits: routes.waits, wait: request.query.wait }, lend)
-      if (lent === null) return reply.code(204).send()
+      const begin = (waiting: Waiting) => once.beginDetached(key, { ...named, ...waiting })
+      const answer = await askWaiting(reply, { waits: routes.waits, wait: request.query.wait }, begin)
+      if (answer === null) return reply.code(204).send()
       // Nobody is there to do the work; by its id it may be somebody's who has asked again.
-      const isLeft = lent.status === 'started' && reply.raw.destroyed
-      if (isLeft && id === undefined) await once.byToken.release(key, lent.token)
-      return sendBegun(request, reply, lent)
+      const isLeft = answer.status === 'started' && reply.raw.destroyed
+      if (isLeft && id === undefined) await once.byToken.release(key, answer.token)
+      return sendBegun(request, reply, answer)
     },
   )
 }
@@ -86,18 +86,20 @@ function begin(routes: Routes, open: Open): void {
 function sendBegun(
   request: FastifyRequest,
   reply: FastifyReply,
-  lent: DetachedAttempt<string>,
+  answer: DetachedAttempt<string>,
 ): FastifyReply {
-  switch (lent.status) {
+  switch (answer.status) {
     case 'started': {
-      const { token, leaseMs, expiresAtMs } = lent
+      const { token, leaseMs, expiresAtMs } = answer
       const place = `${request.url.split('?', 1)[0]}/${token}`
       return reply.code(201).header('Location', place).send({ token, leaseMs, expiresAtMs })
     }
     case 'replayed':
-      return reply.type('application/json').send(`{"token":${lent.token},"result":${orNull(lent.result)}}`)
+      return reply
+        .type('application/json')
+        .send(`{"token":${answer.token},"result":${orNull(answer.result)}}`)
     case 'running':
-      throw new Denial('running', 'Another attempt is under way.', { retryAfterMs: lent.retryAfterMs })
+      throw new Denial('running', 'Another attempt is under way.', { retryAfterMs: answer.retryAfterMs })
     default:
       throw new Denial('conflict', 'The key came with another fingerprint before.')
   }

@@ -2,9 +2,9 @@ import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Semaphore, SemaphoreOptions, Waiting } from 'perilune'
 import { namedIn, type Routes } from '../api/routes.ts'
-import { cleared, lent, semaphore as picture, resized } from './answers.ts'
+import { cleared, leased, semaphore as picture, resized } from './answers.ts'
 import { holder, lease, strict, WaitQuery, withHolder } from '../api/arguments.ts'
-import { sendLent } from '../api/leases.ts'
+import { sendLease } from '../api/leases.ts'
 import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { keepLeases } from './leases.ts'
 
@@ -30,7 +30,7 @@ export function v1Semaphores(routes: Routes): void {
     url: '/semaphores/:name/leases/:token',
     open: (request: FastifyRequest) => open(request).byToken,
   }
-  lendPermits(routes, open)
+  acquirePermits(routes, open)
   keepLeases(routes, place)
   resize(routes, open)
   wholeSemaphores(routes, open)
@@ -38,11 +38,11 @@ export function v1Semaphores(routes: Routes): void {
 
 type Open = (request: FastifyRequest, options?: SemaphoreOptions) => Semaphore
 
-function lendPermits(routes: Routes, open: Open): void {
+function acquirePermits(routes: Routes, open: Open): void {
   routes.post(
     '/semaphores/:name/leases',
     'Acquire',
-    { query: WaitQuery, body: Terms, answers: lent('A permit') },
+    { query: WaitQuery, body: Terms, answers: leased('A permit') },
     async (request, reply) => {
       const { weight = 1, ...terms } = request.body
       const semaphore = open(request, withHolder(request, terms))
@@ -51,7 +51,7 @@ function lendPermits(routes: Routes, open: Open): void {
         byToken: semaphore.byToken,
       }
       const path = `/v1/semaphores/${encodeURIComponent(request.params.name)}/leases`
-      return sendLent(reply, routes, { leases, wait: request.query.wait }, { path })
+      return sendLease(reply, routes, { leases, wait: request.query.wait }, { path })
     },
   )
 }

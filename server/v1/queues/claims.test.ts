@@ -3,7 +3,7 @@ import { createFastify } from '../../http/fastify.ts'
 import { startApp } from '../../testing/test-app.ts'
 import { Unsent } from '../../http/answers/unsent.ts'
 import { Waits } from '../api/waits.ts'
-import { lendJobsTo } from './claims.ts'
+import { claimJobsTo } from './claims.ts'
 
 test('jobs that were claimed for a client which has left are given back', async () => {
   await using service = await startApp(inject('redisPort'))
@@ -14,12 +14,12 @@ test('jobs that were claimed for a client which has left are given back', async 
   let outcome: Promise<unknown> = Promise.resolve('none')
   app.get('/', async (_request, reply) => {
     const claimDetached = async () => {
-      const lent = await queue.claimDetached(terms)
+      const detached = await queue.claimDetached(terms)
       reply.raw.destroy()
-      return lent
+      return detached
     }
     const leaving = { claimDetached, byToken: queue.byToken }
-    outcome = lendJobsTo(reply, { waits: new Waits(1000) }, { queue: leaving, terms, wait: undefined })
+    outcome = claimJobsTo(reply, { waits: new Waits(1000) }, { queue: leaving, terms, wait: undefined })
     await outcome
     return reply.hijack()
   })

@@ -14,7 +14,7 @@ import { lease, strict } from '../api/arguments.ts'
 import { AckedJob, ackJobs } from './acks.ts'
 import { acked as ackedOne, dead, claimed, extended, released, retried } from './answers.ts'
 import { delay, kind, message, type QueueRoutes, QueueWaitQuery, releaseDelay } from './arguments.ts'
-import { encodeLent } from './encode.ts'
+import { encodeDetached } from './encode.ts'
 import { heldOutcome, type QueueOf } from './open.ts'
 import { askWaiting } from '../api/leases.ts'
 import type { RouteParts } from '../api/routes.ts'
@@ -59,10 +59,11 @@ function claim(routes: QueueRoutes, open: QueueOf): void {
       const acked = await ackFirst(queue, request)
       // Results of what was acked may be large, and the wait long.
       letBodyGo(request)
-      const lending = lendJobsTo(reply, routes, { queue, terms, wait: request.query.wait })
+      const claiming = claimJobsTo(reply, routes, { queue, terms, wait: request.query.wait })
       // What has been acked must be told, whatever becomes of the claim.
-      const lent = await (acked === undefined ? lending : lending.catch(logged(request)))
-      if (lent !== null) return reply.code(201).type('application/json').send(encodeLent(lent, acked))
+      const detached = await (acked === undefined ? claiming : claiming.catch(logged(request)))
+      if (detached !== null)
+        return reply.code(201).type('application/json').send(encodeDetached(detached, acked))
       return acked === undefined ? reply.code(204).send() : reply.code(200).send({ jobs: [], acked })
     },
   )
@@ -152,16 +153,16 @@ interface Wish {
 }
 
 /** Null when there is no job, or nobody there to work on one. */
-export async function lendJobsTo(
+export async function claimJobsTo(
   reply: FastifyReply,
   { waits }: Pick<RouteParts, 'waits'>,
   { queue, terms, wait }: Wish,
 ): Promise<DetachedJobs | null> {
-  const lent = await askWaiting(reply, { waits, wait }, (waiting) =>
+  const detached = await askWaiting(reply, { waits, wait }, (waiting) =>
     queue.claimDetached({ ...terms, ...waiting }),
   )
-  if (lent === null || lent.jobs.length === 0) return null
-  if (!reply.raw.destroyed) return lent
-  await queue.byToken.release(lent.jobs.map(({ id, token }) => ({ id, token })))
+  if (detached === null || detached.jobs.length === 0) return null
+  if (!reply.raw.destroyed) return detached
+  await queue.byToken.release(detached.jobs.map(({ id, token }) => ({ id, token })))
   return null
 }

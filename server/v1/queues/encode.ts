@@ -16,9 +16,12 @@ import type {
 import { encodeUndecoded } from '../api/undecoded.ts'
 
 /** `acked`: what became of the acks of the request, where it had any. */
-export function encodeLent({ jobs, leaseMs, expiresAtMs }: DetachedJobs, acked?: readonly object[]): string {
-  const lent = { leaseMs, expiresAtMs, ...(acked === undefined ? {} : { acked }) }
-  return `${opened(lent)},"jobs":[${jobs.map(encodeLentJob).join(',')}]}`
+export function encodeDetached(
+  { jobs, leaseMs, expiresAtMs }: DetachedJobs,
+  acked?: readonly object[],
+): string {
+  const head = { leaseMs, expiresAtMs, ...(acked === undefined ? {} : { acked }) }
+  return `${opened(head)},"jobs":[${jobs.map(encodeDetachedJob).join(',')}]}`
 }
 
 export function encodePage({ jobs, next }: JobPage): string {
@@ -54,7 +57,7 @@ function encodeDependency({ result, undecodable, ...shown }: Dependency): string
   return `${opened(shown)},${encodeParts(undecodable)},"result":${orNull(result)}}`
 }
 
-function encodeLentJob({ payload, ...shown }: DetachedJob): string {
+function encodeDetachedJob({ payload, ...shown }: DetachedJob): string {
   return `${opened(shown)},"payload":${orNull(payload)}}`
 }
 

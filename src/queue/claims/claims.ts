@@ -41,8 +41,8 @@ export interface JobClaimOptions extends Waiting {
   acks?: readonly ClaimedJob[]
 }
 
-export const LEND_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
-export const CLAIM_OPTIONS: readonly string[] = [...LEND_OPTIONS, 'acks'] as const
+export const DETACHED_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
+export const CLAIM_OPTIONS: readonly string[] = [...DETACHED_OPTIONS, 'acks'] as const
 
 const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 

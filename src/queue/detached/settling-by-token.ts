@@ -18,12 +18,12 @@ import {
   toStep,
 } from '../claims/outcomes.ts'
 import { encodeProgress, type LossReason, type Note, toLine } from '../jobs/attempt.ts'
-import type { FindLeases, Held, JobLease } from './lent-jobs.ts'
+import type { FindLeases, Held, JobLease } from './detached-jobs.ts'
 import { encodeResult } from '../source/job-parts.ts'
 import { type Retried, Settler } from '../claims/settler.ts'
 import type { QueueSource } from '../source/source.ts'
 
-export type { JobLease } from './lent-jobs.ts'
+export type { JobLease } from './detached-jobs.ts'
 
 export interface AckedJob extends JobLease {
   /** Kept with the job where the queue keeps jobs that are done. */

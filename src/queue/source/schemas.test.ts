@@ -117,15 +117,15 @@ describe.each(['zod', 'valibot'] as const)('a queue with schemas of %s', (librar
     })
   })
 
-  test('claims and lends only what fits, and looks behind what does not', async () => {
+  test('claims and detached claims only give what fits, and looks behind what does not', async () => {
     const { queue, plain } = await prepare()
     const bad = { name: 'mail', payload: { to: 'nobody' } } as const
     const good = { name: 'mail', payload: { to: 'ada@example.org' } } as const
     await plain.enqueueMany([bad, bad, good, bad, good])
 
     expect(await queue.claim()).toMatchObject([{ payload: { to: 'ada@example.org' } }])
-    const lent = await queue.claimDetached()
-    expect(lent.jobs).toMatchObject([{ payload: { to: 'ada@example.org' } }])
+    const detached = await queue.claimDetached()
+    expect(detached.jobs).toMatchObject([{ payload: { to: 'ada@example.org' } }])
     await plain.enqueue('mail', { to: 'nobody' })
     expect(await queue.claim()).toEqual([])
 

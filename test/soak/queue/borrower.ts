@@ -6,9 +6,9 @@ import type { DetachedJob, Queue } from 'perilune'
 import { type Diary, type Held, isOutOfReach } from './diary.ts'
 import type { Outcome } from './log.ts'
 import type { PartyOrder } from './order.ts'
-import { BURIED, type Jobs, type Plan, planNext } from './plan.ts'
+import { FAILED, type Jobs, type Plan, planNext } from './plan.ts'
 
-export class Borrower {
+export class DetachedLoader {
   readonly #queue: Queue<Jobs>
   readonly #leaseMs: number
   /** Where jobs go that follow others. */
@@ -79,7 +79,7 @@ export class Borrower {
     const [settled] = throws
       ? await settle.retry([{ id, token, kind: 'PlannedError' }])
       : plan.ends === 'fail'
-        ? await settle.fail([{ id, token, kind: BURIED }])
+        ? await settle.fail([{ id, token, kind: FAILED }])
         : await settle.ack([{ id, token, result: id }])
     return settled?.outcome ?? 'unknown'
   }

@@ -5,7 +5,7 @@ import { isCancelled, mayBeCancelled } from './check-cancelled.ts'
 import type { End } from './end.ts'
 import { faultOf, type QueueFault } from './fault.ts'
 import type { JobStory } from './history.ts'
-import { BURIED, type Plan } from './plan.ts'
+import { FAILED, type Plan } from './plan.ts'
 
 type Ended = ReadonlyMap<string, Job>
 
@@ -80,7 +80,7 @@ function diedEarly({ ref, attempts }: JobStory, job: Job | undefined): string[] 
   if (kind === 'dependency-failed')
     return attempts.length === 0 ? [] : [`${ref} began, and died with its dependency`]
   const { poison, fails, ends } = job.payload as Plan
-  if (kind === BURIED) return ends === 'fail' && !poison ? [] : [`${ref} was buried`]
+  if (kind === FAILED) return ends === 'fail' && !poison ? [] : [`${ref} was failed`]
   // One whose burial, or whose successor, was told to nobody has failed as well.
   const known = kind === 'lost' || (kind === 'PlannedError' && (fails > 0 || ends !== 'ack'))
   const found = job.attempts !== job.maxAttempts || !known || (poison && kind !== 'lost')
@@ -100,18 +100,18 @@ function doneByAnother({ ref, attempts }: JobStory, dead: Ended, done: Ended | n
 const MOST_ATTEMPTS = 10
 
 /** What jobs die of that their own processes bury. */
-const BY_SELF: ReadonlySet<string> = new Set(['PlannedError', BURIED])
+const BY_SELF: ReadonlySet<string> = new Set(['PlannedError', FAILED])
 
 function miscounted(stories: readonly JobStory[], end: End): string[] {
   const { inspection: counts, dead, done } = end
-  const { enqueued, acked, failed: buried, retried, reclaimed, cancelled } = counts
+  const { enqueued, acked, failed, retried, reclaimed, cancelled } = counts
   const told = (outcome: string): number =>
     stories.flatMap(({ attempts }) => attempts).filter((attempt) => attempt.outcome === outcome).length
   const known = (kinds: readonly unknown[]): number =>
     stories.filter(({ enqueuing }) => kinds.includes(enqueuing)).length
   const ended = done === null ? null : [...done, ...dead]
   const attempts = ended?.reduce((sum, job) => sum + job.attempts, 0)
-  const buriedBySelf = dead.filter(({ failure }) => failure !== null && BY_SELF.has(failure.kind)).length
+  const failedBySelf = dead.filter(({ failure }) => failure !== null && BY_SELF.has(failure.kind)).length
   const kept = done?.length ?? acked
   // The dead and the done may be cancelled as well, and take their attempts with them.
   const most = stories.filter(mayBeCancelled).length
@@ -119,7 +119,7 @@ function miscounted(stories: readonly JobStory[], end: End): string[] {
   const byDependencies = stories.filter(({ asked }) => asked?.onDependencyFailure === 'cancel').length
   const claims: readonly [string, boolean][] = [
     ['what was enqueued is done, dead or cancelled', enqueued === kept + dead.length + cancelled],
-    ['the dead are those that were buried', isAmong(buried - dead.length)],
+    ['the dead are those that were failed', isAmong(failed - dead.length)],
     [
       'those that are cancelled',
       isAmong(cancelled - stories.filter(isCancelled).length) || byDependencies > 0,
@@ -133,8 +133,8 @@ function miscounted(stories: readonly JobStory[], end: End): string[] {
     ['acks', acked >= told('acked') && isAmong(acked - kept)],
     ['retries', retried >= told('retried')],
     [
-      'each attempt was acked, retried, buried or taken back',
-      attempts === undefined || isAmong(acked + retried + reclaimed + buriedBySelf - attempts, MOST_ATTEMPTS),
+      'each attempt was acked, retried, failed or taken back',
+      attempts === undefined || isAmong(acked + retried + reclaimed + failedBySelf - attempts, MOST_ATTEMPTS),
     ],
   ]
   return claims

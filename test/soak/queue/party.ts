@@ -4,13 +4,13 @@ import { batch, type ClaimedJob, LeaseLostError, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { seeded } from '../random.ts'
 import { breakScripts } from '../script-sabotages.ts'
-import { Borrower } from './borrower.ts'
+import { DetachedLoader } from './borrower.ts'
 import { dyingAt } from './death.ts'
 import { Diary, type Held, isOutOfReach } from './diary.ts'
 import { Log, type Outcome } from './log.ts'
 import { logKeyOf, NAMESPACE, type PartyOrder } from './order.ts'
 import { onServer, openPlace } from './place.ts'
-import { BURIED, hasSteps, type Jobs, type Plan, planNext } from './plan.ts'
+import { FAILED, hasSteps, type Jobs, type Plan, planNext } from './plan.ts'
 import { Producer } from './producer.ts'
 import { queueSabotages } from './sabotages.ts'
 
@@ -38,7 +38,7 @@ const open = (queue: 'main' | 'after') => redis.queue<Jobs>(order.queues[queue])
 const workers = (['main', 'after'] as const)
   .slice(0, hasSteps(order.kind) ? 2 : 1)
   .map((queue) => work(queue))
-const borrower = order.borrows ? new Borrower(open('main'), order, diary, random) : null
+const borrower = order.borrows ? new DetachedLoader(open('main'), order, diary, random) : null
 void borrower?.borrow().catch((error: unknown) => broken(String(error)))
 process.send?.('ready')
 const producers = Array.from({ length: order.producers }, (_, at) => {
@@ -102,7 +102,7 @@ async function end(queue: 'main' | 'after', job: ClaimedJob<Plan>): Promise<void
   const { ends, ref } = job.payload
   const held = toHeld(job)
   try {
-    if (ends === 'fail') await job.fail({ kind: BURIED })
+    if (ends === 'fail') await job.fail({ kind: FAILED })
     if (ends !== 'advance') return
     await diary.advancing(held)
     await job.ackAndEnqueue({ queue: order.queues.after, ...planNext(job.payload) })

@@ -26,8 +26,8 @@ export interface Plan {
   readonly ends: 'ack' | 'fail' | 'advance'
 }
 
-/** What a job dies of that is buried as it was planned. */
-export const BURIED = 'planned'
+/** What a job dies of that is failed as it was planned. */
+export const FAILED = 'planned'
 
 export type Names = 'one' | 'many'
 export type Jobs = Record<Names, Plan>

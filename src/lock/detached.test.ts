@@ -3,43 +3,43 @@ import { expect, test } from 'vitest'
 import { setup } from '../../test/lock-fixture.ts'
 import { until } from '../../test/servers/ask.ts'
 
-test('a lock is lent by its token, or it is told how long it is held at most', async () => {
+test('a lock is leased by its token, or it is told how long it is held at most', async () => {
   const { lock, clock } = await setup({ lease: '10s' })
-  const lent = await lock.acquireDetached()
+  const granted = await lock.acquireDetached()
   await clock.advance(4000)
 
-  expect(lent).toMatchObject({ status: 'granted', leaseMs: 10_000 })
+  expect(granted).toMatchObject({ status: 'granted', leaseMs: 10_000 })
   expect(await lock.acquireDetached()).toEqual({ status: 'held', retryAfterMs: 6000 })
   expect((await lock.inspect()).waiting).toBe(0)
 })
 
-test('whoever waits to borrow gets the lock for as long as it wants, not just until it has confirmed', async () => {
+test('whoever waits for a detached lease gets the lock for as long as it wants, not just until it has confirmed', async () => {
   const { lock } = await setup({ clock: 'real', lease: '1h' })
   const held = await lock.acquire()
-  const borrowing = lock.acquireDetached({ wait: '20s' })
+  const acquiring = lock.acquireDetached({ wait: '20s' })
   await until('somebody waits', async () => (await lock.inspect()).waiting === 1)
   await held.release()
 
-  const lent = await borrowing
-  if (lent.status !== 'granted') throw new Error('not lent')
-  const { token, expiresAtMs } = lent
+  const granted = await acquiring
+  if (granted.status !== 'granted') throw new Error('not granted')
+  const { token, expiresAtMs } = granted
   expect((await lock.inspect()).holders).toMatchObject([{ token, expiresAtMs }])
   expect(expiresAtMs).toBeGreaterThan(held.expiresAtMs)
 })
 
-test('whoever stops waiting to borrow leaves nothing in line', async () => {
+test('whoever stops waiting for a detached lease leaves nothing in line', async () => {
   const { lock } = await setup({ clock: 'real' })
   await using _ = await lock.acquire()
   const leaving = new AbortController()
-  const borrowing = lock.acquireDetached({ wait: '20s', signal: leaving.signal })
+  const acquiring = lock.acquireDetached({ wait: '20s', signal: leaving.signal })
   await until('somebody waits', async () => (await lock.inspect()).waiting === 1)
 
   leaving.abort(new Error('gone'))
-  await expect(borrowing).rejects.toThrow('gone')
+  await expect(acquiring).rejects.toThrow('gone')
   await until('nobody waits', async () => (await lock.inspect()).waiting === 0)
 })
 
-test('what is lent is extended by nobody here', async () => {
+test('a detached lease is extended by nobody here', async () => {
   const { lock, calls } = await setup({ clock: 'real', lease: '60ms' })
   await lock.acquireDetached()
   await until('the lease has ended', async () => (await lock.inspect()).mode === 'free')
@@ -49,7 +49,7 @@ test('what is lent is extended by nobody here', async () => {
 test('a shared lease is extended and given back by its token, and none of a single holder is', async () => {
   const { lock, clock } = await setup({ lease: '10s' })
   const [first, second] = [await lock.shared.acquireDetached(), await lock.shared.acquireDetached()]
-  if (first.status !== 'granted' || second.status !== 'granted') throw new Error('not lent')
+  if (first.status !== 'granted' || second.status !== 'granted') throw new Error('not granted')
 
   expect(await lock.shared.byToken.extend(first.token, '1m')).toEqual({
     leaseMs: 60_000,

@@ -7,10 +7,10 @@ import { unlessAborted } from '../time/in-time.ts'
 import { type LineTerms, standInLine } from '../waiting/line.ts'
 import type { Trace } from '../calls/runner.ts'
 
-/** Why nothing was lent: one of a kind is held, or all of a limit is out. */
+/** Why no lease was granted: the one of its kind is held, or all of a limit is out. */
 export type NotGranted = 'held' | 'full'
 
-/** What became of a wish to lend. */
+/** A lease for another process, or why there is none. */
 export type DetachedLease<Refusal extends NotGranted = 'held'> =
   | {
       readonly status: 'granted'
@@ -23,15 +23,15 @@ export type DetachedLease<Refusal extends NotGranted = 'held'> =
   /** Nothing became free in time; something will after `retryAfterMs`, unless it is extended. */
   | { readonly status: Refusal; readonly retryAfterMs: number }
 
-export interface LendTerms<Refusal extends NotGranted> extends LineTerms {
+export interface DetachedTerms<Refusal extends NotGranted> extends LineTerms {
   readonly refusal: Refusal
   readonly leaseMs: number
 }
 
 /** Stands in line for `waitMs`, then tries once more. Rejects with the signal's reason. */
-export async function lend<Refusal extends NotGranted>(
+export async function acquireDetached<Refusal extends NotGranted>(
   attempts: Attempts,
-  terms: LendTerms<Refusal>,
+  terms: DetachedTerms<Refusal>,
 ): Promise<DetachedLease<Refusal>> {
   const { leaseMs, waitMs, refusal } = terms
   const grant = waitMs === 0 ? null : await standInLine(attempts, terms)

@@ -7,7 +7,7 @@ import { type OnceSource, unitOf } from './source.ts'
 /** As `BeginOptions`; `wait`: for another attempt that is under way. */
 export interface BeginDetachedOptions extends BeginOptions, Waiting {}
 
-/** What became of a `lend`: as of a `begin`, but for the attempt, which is known by its token. */
+/** What became of a `beginDetached`: as of a `begin`, but for the attempt, which is known by its token. */
 export type DetachedAttempt<Result> =
   | {
       readonly status: 'started'
@@ -20,7 +20,7 @@ export type DetachedAttempt<Result> =
   | Exclude<Begun<Result>, { status: 'started' }>
 
 /** Rejects with the signal's reason, or LeaseLostError when the attempt of that id has been released. */
-export async function lendAttempt<Result>(
+export async function beginDetached<Result>(
   source: OnceSource<Result>,
   key: string,
   { fingerprint, id, ...waiting }: BeginDetachedOptions,
@@ -32,7 +32,7 @@ export async function lendAttempt<Result>(
     retryAfterMs: 0,
   }
   const settled = await wish.untilOver(() =>
-    waitFor<Lending<Result>>(
+    waitFor<Answer<Result>>(
       async () => {
         const answer = await wish.ask()
         if (answer.status !== 'running') return { value: answer, recheckMs: 0 }
@@ -50,8 +50,8 @@ export async function lendAttempt<Result>(
   )
   if (settled?.status !== 'started') return settled ?? running
   const { token, expiresAtMs } = settled.grant
-  wish.hasLent(token)
+  wish.hasLeased(token)
   return { status: 'started', token, leaseMs: source.leaseMs, expiresAtMs }
 }
 
-type Lending<Result> = Exclude<Answered<Result>, { status: 'running' }>
+type Answer<Result> = Exclude<Answered<Result>, { status: 'running' }>

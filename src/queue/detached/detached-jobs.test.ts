@@ -5,7 +5,7 @@ import { setup, until } from '../../../test/queue-fixture.ts'
 const to = 'somebody'
 const mail = { name: 'mail', payload: { to } } as const
 
-describe('lent jobs', () => {
+describe('detached jobs', () => {
   test('are plain records, with the end of their leases', async () => {
     const { queue, clock } = await setup()
     const { id } = await queue.enqueue('mail', { to }, { group: 'g', tags: ['x'], maxRun: '5s' })

@@ -34,11 +34,11 @@ export interface DetachedJobs<Payload = unknown> {
   readonly expiresAtMs: number
 }
 
-export function toLentJobs({ jobs, leaseMs, endsAtMs }: ClaimAnswer): DetachedJobs {
-  return { jobs: jobs.map(toLentJob), leaseMs, expiresAtMs: endsAtMs }
+export function toDetachedJobs({ jobs, leaseMs, endsAtMs }: ClaimAnswer): DetachedJobs {
+  return { jobs: jobs.map(toDetachedJob), leaseMs, expiresAtMs: endsAtMs }
 }
 
-function toLentJob(job: ClaimedJob): DetachedJob {
+function toDetachedJob(job: ClaimedJob): DetachedJob {
   const { id, token, name, payload, attempt, maxAttempts } = job
   const { priority, group, tags, trace, maxRunMs, enqueuedAtMs } = job
   return {
