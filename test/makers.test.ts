@@ -52,7 +52,6 @@ const MAKERS: [name: string, make: Make, options: object][] = [
   ['lock', lock, {}],
   ['locks', (connection, name, options) => locks(connection, [name], options), {}],
   ['once', once, {}],
-  ['feed in partitions', feed, { partitions: 2 }],
   ['queue', queue, {}],
   ['rateLimit', rateLimit as Make, { limit: 5, window: '1m' }],
   ['semaphore', semaphore as Make, { limit: 2 }],

@@ -59,7 +59,7 @@ const ENDS: Record<Outcome, readonly string[]> = {
 }
 
 /** Hundreds of calls begin at once: the database of the same process may have its turn after the deadline. */
-const ASKS_A_DATABASE = /^(?:Derived|Durable)?Counters\.(?:add|flush|prepare|reconcile|refused)$/
+const ASKS_A_DATABASE = /^(?:Row|Outbox)?Counters\.(?:add|flush|prepare|reconcile|refused)$/
 
 function endsOf({ name, outcome }: PublicCall): readonly string[] {
   return ASKS_A_DATABASE.test(name) ? [...ENDS[outcome], 'sink-unreachable'] : ENDS[outcome]
