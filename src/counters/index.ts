@@ -9,7 +9,7 @@ import type {
   RowCountersOptions,
   OutboxCounters,
   OutboxCountersOptions,
-} from './shown-counters.ts'
+} from './database-counters.ts'
 import { type AnyCounters, type AnyCountersOptions, openCounters } from './open.ts'
 
 export * from './names.ts'

@@ -24,8 +24,8 @@ export {
   OutboxCounters,
   type OutboxCountersOptions,
   DatabaseCounters,
-  type ShownInspection,
-} from './shown-counters.ts'
+  type DatabaseCountersInspection,
+} from './database-counters.ts'
 export {
   BacklogError,
   OverflowError,

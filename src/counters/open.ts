@@ -6,7 +6,7 @@ import {
   type RowCountersOptions,
   OutboxCounters,
   type OutboxCountersOptions,
-} from './shown-counters.ts'
+} from './database-counters.ts'
 
 export type AnyCountersOptions = CountersOptions | RowCountersOptions | OutboxCountersOptions<never>
 export type AnyCounters = Counters | RowCounters | OutboxCounters<never>

@@ -86,7 +86,9 @@ describe('a job that is acked with a next one', () => {
     const job = await firstOf(near)
     await post(`${far}/jobs`, { ...next, id: 'before' })
     const dependencies = ['before', { queue: nameIn(far), id: 'before' }, { queue: nameIn(near), id: 'gone' }]
-    await ackAndEnqueue(near, job, { next: { ...next, id: 'after', queue: nameIn(far), dependsOn: dependencies } })
+    await ackAndEnqueue(near, job, {
+      next: { ...next, id: 'after', queue: nameIn(far), dependsOn: dependencies },
+    })
     while ((await get(`${far}/jobs/after`)).status !== 200) await sleep(5)
 
     const { json } = await get(`${far}/jobs/after/dependencies`)

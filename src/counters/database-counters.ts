@@ -35,7 +35,7 @@ export interface Addition {
   idempotencyKey: string
 }
 
-export interface ShownInspection {
+export interface DatabaseCountersInspection {
   /** Values that are in Redis now. */
   readonly values: number
   /** Counters that were noted and not read again since. */
@@ -126,7 +126,7 @@ export class DatabaseCounters {
   }
 
   /** A read-only picture: what is here, and what is not counted yet. Throws SinkError. */
-  async inspect(): Promise<ShownInspection> {
+  async inspect(): Promise<DatabaseCountersInspection> {
     const { partitions, counts, sqlName, number } = this.#board
     const by = this.deadline
     const looking = Promise.all(partitions.map((partition) => partition.run(inspectShown, {})))
