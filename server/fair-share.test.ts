@@ -131,7 +131,7 @@ test('requests that come behind each other on one connection are carried out in 
   let text = ''
   socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
   while (text.split('HTTP/1.1 2').length <= 80 || !text.endsWith('}')) await once(socket, 'data')
-  const pages = [...text.matchAll(/\{"messages":\[\{"id":"\d+","marker".*\}/g)].filter(([page]) =>
+  const pages = [...text.matchAll(/\{"messages":\[\{"id":"\d+","cursor".*\}/g)].filter(([page]) =>
     page.includes('"more"'),
   )
   expect(pages.map(([page]) => page.split('"body":').length - 1)).toEqual(
