@@ -142,7 +142,7 @@ describe('a body', () => {
     expect(
       await raw({ method: 'POST', path: `${QUEUE}/messages`, body: `{"messages":[{"body":${half}}]}` }),
     ).toBe(201)
-    const marker = await raw({ method: 'PATCH', path: `${FEED}/subscribers/s`, body: `{"marker":${half}}` })
+    const marker = await raw({ method: 'PATCH', path: `${FEED}/subscribers/s`, body: `{"cursor":${half}}` })
     const dead = await raw({ method: 'PUT', path: QUEUE, body: `{"_dead_letter_queue":${half}}` })
     expect([marker, dead]).toEqual([400, 400])
   })
