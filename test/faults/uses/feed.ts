@@ -82,7 +82,7 @@ function claimSteps({ redis, name }: Place): readonly Step[] {
     ['read', 'serves', async () => bodiesOf((await feed.deadLetters.read()).messages)],
     ['inspect', 'serves', async () => (await feed.inspect()).deadLetters],
     ['append', 'refuses', async () => void (await written.appendMany([{ body: 'no JSON' }, { body: '5' }]))],
-    ['fail', 'unasked', async () => bodiesOf((await feed.claim())?.messages)],
+    ['dead-letter', 'unasked', async () => bodiesOf((await feed.claim())?.messages)],
     ['read', 'serves', async () => (await feed.deadLetters.read()).undecodable.length],
     ['clear', 'serves', async () => void (await feed.clear())],
   ]
@@ -91,11 +91,11 @@ function claimSteps({ redis, name }: Place): readonly Step[] {
 function subscriberSteps({ redis, name }: Place): readonly Step[] {
   const feed = redis.feed<number>(`${name} followed`)
   const ada = feed.subscriber('ada', { protect: true })
-  const marker = async (): Promise<string | null> => (await feed.read({ limit: 1 })).next
+  const cursor = async (): Promise<string | null> => (await feed.read({ limit: 1 })).next
   return [
     ['append', 'refuses', async () => void (await feed.appendMany([{ body: 1 }, { body: 2 }]))],
     ['subscribe', 'refuses', async () => void (await ada.cursor())],
-    ['commit', 'refuses', async () => void (await ada.commit(await marker()))],
+    ['commit', 'refuses', async () => void (await ada.commit(await cursor()))],
     // A subscriber is stored again whenever it reads.
     ['subscribe', 'refuses', async () => bodiesOf((await ada.page()).messages)],
     // Whether there was somebody to forget, a repetition cannot know.
