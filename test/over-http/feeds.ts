@@ -114,7 +114,7 @@ async function appendWrongly({ sides, url }: FeedWorld): Promise<void> {
     { idempotencyKey: '' },
     { idempotencyKey: 'x'.repeat(600) },
     { ttl: 60 },
-    { ttl: '1h' },
+    { lasts: '1h' },
   ])
   const messages = [{ body: 1 }, { body: 2, ...wrong }]
   await sides.same(

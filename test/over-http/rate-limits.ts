@@ -59,7 +59,7 @@ export function rateLimitPart(sides: Sides): Part {
       () => takeWrongly(world),
       () => clear(world),
     ],
-    looks: [() => peek(world), () => inspect(world)],
+    looks: [() => check(world), () => inspect(world)],
     contents: (redis, called) =>
       Promise.all(
         Object.entries(LIMITERS).flatMap(([kind, terms]) =>
@@ -120,14 +120,14 @@ function decisionOf({ status, json }: HttpAnswer): object {
   return decision
 }
 
-async function peek(world: World): Promise<void> {
+async function check(world: World): Promise<void> {
   const { sides } = world
   const { terms, subject, url, limiter } = drawPlace(world)
   const cost = sides.dice.oneOf([1, 2, 20])
   await sides.same(
-    `peek ${cost} of ${url}`,
+    `check ${cost} of ${url}`,
     () => limiter.get(subject, { cost }),
-    () => sides.http.post(`${url}/peeks`, { ...terms, cost }),
+    () => sides.http.post(`${url}/checks`, { ...terms, cost }),
   )
 }
 
