@@ -41,16 +41,40 @@ function nameInSecondHalf(): string {
   return slotOf(unitPrefix(NAMESPACE, 'queue', name)) >= HALF ? name : nameInSecondHalf()
 }
 
-/** The slots are empty: it is enough to say whose they are. */
+/**
+ * The slots are empty: it is enough to say whose they are. A heartbeat that the second node sent before it gave them away may
+ * make the first one believe again that they are of the second: so it is said until both agree.
+ */
 async function giveAllBut(kept: number, { ports }: RedisCluster): Promise<void> {
   const [first = 0, second = 0] = ports
   const owner = String(await ask(first, 'CLUSTER', 'MYID'))
-  for (const port of [first, second]) {
-    await withClient(port, async (client) => {
-      const given = Array.from({ length: HALF }, (_, n) => HALF + n).filter((slot) => slot !== kept)
-      await Promise.all(given.map((slot) => client.call('CLUSTER', 'SETSLOT', slot, 'NODE', owner)))
-    })
-  }
+  const given = Array.from({ length: HALF }, (_, n) => HALF + n).filter((slot) => slot !== kept)
+  await until('both nodes agree whose the slots are', async () => {
+    for (const port of [first, second]) {
+      await withClient(port, async (client) => {
+        await Promise.all(given.map((slot) => client.call('CLUSTER', 'SETSLOT', slot, 'NODE', owner)))
+      })
+    }
+    // Nodes exchange heartbeats each second at least.
+    await sleep(1500)
+    const counts = await Promise.all([first, second].map((port) => slotsOf(owner, port)))
+    return counts.every((count) => count === 2 * HALF - 1)
+  })
+}
+
+/** How many slots are of that node, as the node at this port says. */
+async function slotsOf(owner: string, port: number): Promise<number> {
+  const nodes = String(await ask(port, 'CLUSTER', 'NODES')).split('\n')
+  const ranges =
+    nodes
+      .find((line) => line.startsWith(owner))
+      ?.split(' ')
+      .slice(8) ?? []
+  const sizes = ranges.map((range) => {
+    const [from = 0, to = from] = range.split('-').map(Number)
+    return to - from + 1
+  })
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 /** Key by key; the node that gives learns of it from the other one at times, and takes no command about it then. */
