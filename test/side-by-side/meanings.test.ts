@@ -130,7 +130,7 @@ describe('clear answers whether there was something', () => {
       },
     ],
     [
-      'partitionedFeed',
+      'feed in partitions',
       async (redis, name) => {
         await redis.feed(name, { partitions: 2 }).append(1)
         return () => redis.feed(name, { partitions: 2 }).clear()

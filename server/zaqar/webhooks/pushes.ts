@@ -36,11 +36,11 @@ const MAX_TRIMS = 20
 
 export class Pushes {
   readonly #perilune: Perilune
-  readonly #expireAfter: `${number}s`
+  readonly #ttl: `${number}s`
 
   constructor(perilune: Perilune, { maxMessageTtl }: Limits) {
     this.#perilune = perilune
-    this.#expireAfter = `${maxMessageTtl}s`
+    this.#ttl = `${maxMessageTtl}s`
   }
 
   /** Once this has resolved, none of these messages is lost to those who have confirmed. */
@@ -49,8 +49,8 @@ export class Pushes {
     messages: readonly NewMessage<string>[],
     appended: readonly Appended[],
   ): Promise<void> {
-    const pushes = messages.map(({ body, ttl: expireAfter = '0s', delay }, at) => ({
-      body: encodePush(place.queue, appended[at]?.id ?? '', Number.parseInt(expireAfter, 10), body),
+    const pushes = messages.map(({ body, ttl = '0s', delay }, at) => ({
+      body: encodePush(place.queue, appended[at]?.id ?? '', Number.parseInt(ttl, 10), body),
       ...(delay === undefined ? {} : { delay }),
     }))
     await this.#feed(place).appendMany(pushes)
@@ -102,7 +102,7 @@ export class Pushes {
   #feed(place: QueuePlace): Feed<string> {
     return this.#perilune.feed(`webhooks/${feedName(place)}`, {
       codec: jsonText,
-      ttl: this.#expireAfter,
+      ttl: this.#ttl,
     })
   }
 }
