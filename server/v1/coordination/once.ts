@@ -72,8 +72,8 @@ function begin(routes: Routes, open: Open): void {
         ...(fingerprint === undefined ? {} : { fingerprint }),
         ...(id === undefined ? {} : { id }),
       }
-      const begin = (waiting: Waiting) => once.beginDetached(key, { ...named, ...waiting })
-      const answer = await askWaiting(reply, { waits: routes.waits, wait: request.query.wait }, begin)
+      const ask = (waiting: Waiting) => once.beginDetached(key, { ...named, ...waiting })
+      const answer = await askWaiting(reply, { waits: routes.waits, wait: request.query.wait }, ask)
       if (answer === null) return reply.code(204).send()
       // Nobody is there to do the work; by its id it may be somebody's who has asked again.
       const isLeft = answer.status === 'started' && reply.raw.destroyed
