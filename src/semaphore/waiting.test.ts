@@ -175,8 +175,8 @@ test('tickets of processes that died are passed over, however many and however h
   await holder.release()
   await waiter
 
-  // Five hundred a call, and the release goes on until all are passed.
-  expect(calls.slice(before)).toEqual([
+  // Five hundred a call, and the release goes on until all are passed. The waiter may look by itself meanwhile.
+  expect(calls.slice(before).filter((name) => name !== 'semaphore/acquire')).toEqual([
     'semaphore/release',
     ...Array.from({ length: 3 }, () => 'semaphore/serve'),
   ])
