@@ -168,15 +168,17 @@ test('tickets of processes that died are passed over, however many and however h
   const queue = `semaphore-test:{semaphore:${name}}:queue`
   const waiter = semaphore.acquire({ wait: '20s' })
   await waiting(1)
-  for (let at = 0; at < 1700; at++) await client.zadd(queue, -2000 + at, deadTicket(at, 1 + (at % 4)))
+  const dead = Array.from({ length: 1700 }, (_, at) => [-2000 + at, deadTicket(at, 1 + (at % 4))])
+  // At once: a waiter that has time to look by itself passes tickets, too.
+  await client.zadd(queue, ...dead.flat())
   const before = calls.length
   await clock.advance(1)
 
   await holder.release()
   await waiter
 
-  // Five hundred a call, and the release goes on until all are passed. The waiter may look by itself meanwhile.
-  expect(calls.slice(before).filter((name) => name !== 'semaphore/acquire')).toEqual([
+  // Five hundred a call, and the release goes on until all are passed.
+  expect(calls.slice(before)).toEqual([
     'semaphore/release',
     ...Array.from({ length: 3 }, () => 'semaphore/serve'),
   ])
