@@ -85,9 +85,7 @@ export class Pushes {
     const feed = this.#feed(place)
     for (let step = 0; step < MAX_TRIMS; step += 1) {
       const { messages } = await feed.read({ limit: step === 0 ? 1 : TRIMMED_AT_ONCE })
-      const passed = messages.filter(
-        ({ cursor: marker }) => marker !== null && positionOf(marker).at <= floor,
-      )
+      const passed = messages.filter(({ cursor }) => cursor !== null && positionOf(cursor).at <= floor)
       if (passed.length === 0) return { left: messages.length > 0, more: false }
       await feed.remove(passed.map(({ id }) => id))
     }

@@ -15,7 +15,7 @@ import { toLeaseMs } from '../../runtime/leases/lease-options.ts'
 import { closed } from '../../runtime/calls/runner.ts'
 import type { AttemptOutcome, FailOptions, ReleaseOptions, RetryOptions } from './outcomes.ts'
 import type { AckedAndEnqueued, NextJob, Settling } from './outcomes.ts'
-import { failOptionsOf, checkNext, releaseMsOf, retryOf } from './outcomes.ts'
+import { failureFrom, checkNext, releaseMsOf, retryOf } from './outcomes.ts'
 import { encodeProgress, type LossReason, type Note, toLine } from '../jobs/attempt.ts'
 import type { Exchanged, ToldJob } from './exchange.ts'
 import { type QueueSource, toId } from '../source/source.ts'
@@ -243,7 +243,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
    * lost before, InvalidArgumentError.
    */
   fail(options: FailOptions = {}): Promise<void> {
-    const failure = failOptionsOf(options)
+    const failure = failureFrom(options)
     return this.#settle('dead', () => this.#settling.fail(this, failure))
   }
 

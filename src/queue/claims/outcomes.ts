@@ -101,7 +101,7 @@ export function retryOf(options: RetryOptions): Failure & { delayMs: number } {
 }
 
 /** Options of a call, checked. Throws InvalidArgumentError. */
-export function failOptionsOf(options: FailOptions): Failure {
+export function failureFrom(options: FailOptions): Failure {
   checkOptions('options', options, ['kind', 'message'])
   return toFailure(options, 'failed')
 }

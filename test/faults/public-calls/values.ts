@@ -19,7 +19,7 @@ import { type CallsOf, type Group, gives, group } from './call.ts'
 const load = (): number => 1
 const loadMany = (keys: readonly string[]): Map<string, number> => new Map(keys.map((key) => [key, 1]))
 
-/** As `lend` writes it. */
+/** As `loadDetached` gives it. */
 const LOAD = Buffer.from(JSON.stringify([1, 'process.1', '', 0])).toString('base64url')
 
 /** While Redis is away, values are loaded without it. */
