@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { checkCompleteness } from './docs/completeness.ts'
 import { checkLinks } from './docs/links.ts'
-import { checkProofs } from './docs/proofs.ts'
+import { checkPromises } from './docs/promises.ts'
 import { checkSnippets } from './docs/snippets.ts'
 import { checkVectors } from './docs/vectors.ts'
 import { checkWords } from './docs/words.ts'
@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..')
 const problems = [
   ...checkLinks(root),
   ...checkCompleteness(root),
-  ...checkProofs(root),
+  ...checkPromises(root),
   ...checkVectors(root),
   ...checkWords(root),
   ...checkSnippets(root),

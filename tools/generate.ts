@@ -7,11 +7,12 @@ import { parseArgs } from 'node:util'
 import { compileTree } from './contract/compile.ts'
 import type { Contract } from './contract/contract.ts'
 import { bitsModule } from './contract/emit-bits.ts'
-import { compatibilityPage, withTables } from './contract/emit-docs.ts'
+import { compatibilityPage, scriptsPage, withKeys } from './contract/emit-docs.ts'
 import { contractJson } from './contract/emit-json.ts'
 import { generalModule } from './contract/emit-lua.ts'
 import { structureModule } from './contract/emit-typescript.ts'
 import { ContractError } from './contract/problem.ts'
+import { promisesPage } from './docs/promises.ts'
 
 const MODULES = 'src/generated'
 
@@ -22,13 +23,16 @@ function filesOf(root: string, contract: Contract): Files {
   const files: Files = new Map(staleModules(root, contract).map((path) => [path, null]))
   files.set('lua/contract.json', contractJson(contract))
   files.set('docs/compatibility.md', compatibilityPage(contract))
+  files.set('docs/promises.md', promisesPage(root))
   files.set(`${MODULES}/shared.ts`, generalModule(contract))
   files.set(`${MODULES}/bits.ts`, bitsModule(join(root, 'lua')))
   for (const structure of Object.keys(contract.structures)) {
     files.set(`${MODULES}/${structure}.ts`, structureModule(contract, structure))
     const path = `docs/structures/${structure}.md`
     const page = readIfThere(root, path)
-    if (page !== null) files.set(path, withTables(page, contract, structure))
+    if (page === null) continue
+    files.set(path, withKeys(page, contract, structure))
+    files.set(`docs/scripts/${structure}.md`, scriptsPage(contract, structure))
   }
   return files
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { operationOf, type Contract as VectorContract } from '../../src/testing/vector-contract.ts'
 import { compileTree } from '../../tools/contract/compile.ts'
 import type { ShippedContract } from '../../tools/contract/contract.ts'
-import { withTables } from '../../tools/contract/emit-docs.ts'
+import { scriptsPage, withKeys } from '../../tools/contract/emit-docs.ts'
 import { contractJson } from '../../tools/contract/emit-json.ts'
 import { locate } from '../../tools/contract/locate.ts'
 
@@ -179,25 +179,24 @@ test('a script whose pieces are not what its hash says is refused', () => {
   )
 })
 
-test('a page receives the tables between its markers and keeps everything else', () => {
-  const page = [
-    'before',
-    '<!-- generated:operations -->',
-    'old',
-    '<!-- /generated:operations -->',
-    '<!-- generated:keys -->',
-    '<!-- /generated:keys -->',
-    'after',
-  ].join('\n')
+test('a page receives the table of keys between its markers and keeps everything else', () => {
+  const page = ['before', '<!-- generated:keys -->', 'old', '<!-- /generated:keys -->', 'after'].join('\n')
 
-  const once = withTables(page, contract, 'demo')
+  const once = withKeys(page, contract, 'demo')
 
-  expect(once).toMatch(/^before\n<!-- generated:operations -->\n\n\| operation /)
+  expect(once).toMatch(/^before\n<!-- generated:keys -->\n\n\| part /)
   expect(once).not.toContain('\nold\n')
-  expect(once).toContain('| `demo/take-notes` | Keeps notes. | O(notes) | writes |')
-  expect(once).toContain('| `note-sequence` | string | the last id |')
-  expect(once.endsWith('<!-- /generated:keys -->\nafter')).toBe(true)
-  expect(withTables(once, contract, 'demo')).toBe(once)
+  expect(once).toContain('| `note-sequence` ')
+  expect(once).toMatch(/\nafter$/)
+  expect(withKeys(once, contract, 'demo')).toBe(once)
+})
+
+test('the page of scripts has each operation with its arguments, cost and answers', () => {
+  const page = scriptsPage(contract, 'demo')
+
+  expect(page).toContain('## `demo/take-notes`\n\nKeeps notes. It writes; cost: O(notes).\n')
+  expect(page).toMatch(/\n- `\w+` \(\w+\): /)
+  expect(page).toMatch(/\nAnswers: `/)
 })
 
 test('functions that nobody calls are left out of a script, with what only they call', () => {
