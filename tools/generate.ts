@@ -12,6 +12,8 @@ import { contractJson } from './contract/emit-json.ts'
 import { generalModule } from './contract/emit-lua.ts'
 import { structureModule } from './contract/emit-typescript.ts'
 import { ContractError } from './contract/problem.ts'
+import { optionTypesIn, withOptions } from './docs/options.ts'
+import { pagesIn } from './docs/pages.ts'
 import { promisesPage } from './docs/promises.ts'
 
 const MODULES = 'src/generated'
@@ -33,6 +35,11 @@ function filesOf(root: string, contract: Contract): Files {
     if (page === null) continue
     files.set(path, withKeys(page, contract, structure))
     files.set(`docs/scripts/${structure}.md`, scriptsPage(contract, structure))
+  }
+  const types = optionTypesIn(root, 'src')
+  for (const path of pagesIn(root, 'docs')) {
+    const page = files.get(path) ?? readIfThere(root, path)
+    if (page?.includes('<!-- generated:options ') === true) files.set(path, withOptions(page, types))
   }
   return files
 }

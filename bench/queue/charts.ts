@@ -3,14 +3,14 @@
 import { type BarGroup, drawBars } from '../harness/bar-chart.ts'
 import { rowsOf, type Table } from '../harness/recorded.ts'
 
-const SHOWN = ['BullMQ', 'bee-queue', 'Perilune']
+const SHOWN = new Set(['BullMQ', 'bee-queue', 'Perilune'])
 
 /** File names with their content. */
 export function drawCharts(tables: readonly Table[]): Record<string, string> {
   const group = (name: string, title: string, column: string): BarGroup => ({
     name,
     bars: rowsOf(tables, title)
-      .filter(({ variant }) => SHOWN.includes(variant))
+      .filter(({ variant }) => SHOWN.has(variant))
       .map((row) => ({ name: row.variant, value: Number(row[column]) })),
   })
   return {
