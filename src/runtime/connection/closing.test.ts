@@ -353,7 +353,7 @@ describe('a driver of two instances', () => {
     const { driver, redis } = setup()
     await redis.close()
 
-    expect(() => perilune(driver)).toThrow(/^driver must not be one that is closed/)
+    expect(() => perilune(driver)).toThrow(/^driver must be open, and was closed with its last instance/)
   })
 })
 

@@ -23,7 +23,7 @@ export interface UnitIdentity {
   readonly since: string
 }
 
-export interface WakeChannel {
+export interface NotifyChannel {
   readonly channel: string
   readonly sharded: boolean
   /** True when the number of receivers that PUBLISH returns shows whether a listener exists. */
@@ -51,7 +51,7 @@ export class Unit {
   readonly beginning: string
   /** The channel on which waiters listen for a change. */
   readonly channel: string
-  #wakeChannel: WakeChannel | null = null
+  #notifyChannel: NotifyChannel | null = null
   readonly #keys = new Map<AnyOperation, string[]>()
 
   constructor(runtime: Runtime, place: UnitIdentity) {
@@ -73,15 +73,15 @@ export class Unit {
    * so that script and listeners meet on one node. On a cluster without sharded channels the number of receivers shows
    * nothing.
    */
-  get wakeChannel(): WakeChannel {
-    if (this.#wakeChannel !== null) return this.#wakeChannel
+  get notifyChannel(): NotifyChannel {
+    if (this.#notifyChannel !== null) return this.#notifyChannel
     const { info } = this.runtime.server
     const cluster = info?.cluster ?? false
     const channel = cluster
       ? `${this.prefix}:wake`
       : `${this.runtime.namespace}:{${this.place.structure}:}:wake`
     const known = { channel, sharded: this.sharded, counted: !cluster || this.sharded }
-    if (info !== null) this.#wakeChannel = known
+    if (info !== null) this.#notifyChannel = known
     return known
   }
 

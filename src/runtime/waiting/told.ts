@@ -1,19 +1,19 @@
-// Where the processes of those who wait in a line are told what became of them (lua/shared/line).
+// The channel on which processes of waiters are notified of grants (lua/shared/line).
 
 import type { LineTerms } from './line.ts'
 import type { ToldChannel, Unit } from '../connection/unit.ts'
 import { toWaitMs, type Waiting } from './wait.ts'
 
-/** Whoever is handed something has this long to confirm that it is there: by extending or releasing it. */
+/** How long the receiver of a hand-off has to confirm it, by extending or releasing the lease. */
 export const CLAIM_MS = 1000
 
-/** Everybody who waits for something of this unit is told on a channel that begins so. */
+/** The beginning of the channels on which waiters for this unit are notified. */
 function channelOf(unit: Unit): string | Promise<string> {
   if (unit.runtime.server.info !== null) return unit.told.channel
   return learnTold(unit).then(({ channel }) => channel)
 }
 
-/** How somebody stands in the line of this unit. Throws InvalidArgumentError. */
+/** How to wait in the line of this unit. Throws InvalidArgumentError. */
 export function lineTermsOf(unit: Unit, waiting: Waiting): LineTerms {
   return {
     mailbox: unit.runtime.mailbox,
@@ -25,7 +25,7 @@ export function lineTermsOf(unit: Unit, waiting: Waiting): LineTerms {
   }
 }
 
-/** Where those who wait are told, once the server is known: before that a cluster would be taken for one node. */
+/** The notification channel, once the server is known: until then a cluster would be taken for a single node. */
 export async function learnTold(unit: Unit): Promise<ToldChannel> {
   if (unit.runtime.server.info === null) await unit.learn()
   return unit.told
