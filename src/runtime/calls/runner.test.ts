@@ -231,7 +231,7 @@ test('a write that is answered in a wrong shape twice may have happened', async 
   expect(failure).toBeInstanceOf(AmbiguousError)
   expect(failure).toMatchObject({
     message: 'the answer to test/write cannot be read: it may have happened',
-    cause: { message: 'the server answered text of 2 characters where a list was due' },
+    cause: { message: 'the server answered text of 2 characters where a list was expected' },
   })
   expect(sent).toHaveLength(2)
 })
