@@ -1,4 +1,4 @@
-// A process that does nothing else for longer than a deadline: long work of its user, or of the garbage collector.
+// A process that is blocked for longer than a deadline, by work of the user or by the garbage collector.
 
 import { Redis } from 'ioredis'
 import { type Driver, perilune } from 'perilune'
@@ -32,7 +32,7 @@ const drivers = [
 ] as const
 
 test.each(drivers)(
-  '%s: what is answered while the process stands still is no outage',
+  '%s: an answer that arrives during a stall is no outage',
   async (client, open) => {
     const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
     const limit = redis.rateLimit(client, { limit: 1, window: '1h', onOutage: 'fail-open' })
@@ -40,7 +40,7 @@ test.each(drivers)(
     expect((await limit.take('ada')).allowed).toBe(true)
 
     const taking = limit.take('ada')
-    // Until it is sent: node-redis gathers what is sent in one turn.
+    // Until it is sent: node-redis collects the calls of one turn.
     for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
     standStill(DEADLINE_MS + 500)
 
@@ -50,7 +50,7 @@ test.each(drivers)(
 )
 
 test.each(drivers)(
-  '%s: what was not sent before the process stood still is no outage',
+  '%s: a call that was not sent before a stall is no outage',
   async (client, open) => {
     const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
     const limit = redis.rateLimit(`${client} unsent`, { limit: 1, window: '1h', onOutage: 'fail-open' })
@@ -67,7 +67,7 @@ test.each(drivers)(
   },
 )
 
-test.each(drivers)('%s: a large answer that has begun to come is no outage', async (client, open) => {
+test.each(drivers)('%s: a large answer that has partly arrived is no outage', async (client, open) => {
   const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
   const feed = redis.feed(client)
   await feed.clear()
@@ -83,7 +83,7 @@ test.each(drivers)('%s: a large answer that has begun to come is no outage', asy
 })
 
 test.each(drivers)(
-  '%s: a call of several steps is no outage where the process stands still at its first',
+  '%s: a call of several steps is no outage when the process stalls during its first step',
   async (client, open) => {
     const driver = await open()
     const well = perilune(driver, { namespace: 'stalls' })
