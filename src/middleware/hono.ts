@@ -66,7 +66,7 @@ export function idempotency(once: Store, options: IdempotencyOptions<Request> = 
     const readBody = () => bodyOf(context.req, maxBytes)
     const admission = await policy.admit(incomingOf(context.req.raw, options, { maxBytes, readBody }))
     if (admission.status === 'answered') return answer(context, admission.answer)
-    if (admission.status === 'pass') return goOn(next)
+    if (admission.status === 'pass') return proceed(next)
     const { recording } = admission
     try {
       await next()

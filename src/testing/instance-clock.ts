@@ -124,7 +124,8 @@ function onCallsClock(script: Script): Script {
 
 function remade(script: Script): Script {
   const swapped = script.source.replace(CLOCK, standingClock)
-  if (/['"]TIME['"]/.test(swapped)) throw new Error(`${script.name} reads the time in a way that testClock does not know`)
+  if (/['"]TIME['"]/.test(swapped))
+    throw new Error(`${script.name} reads the time in a way that testClock does not know`)
   if (swapped === script.source) return script
   const source = TAKEN_ALONG + swapped
   return { ...script, source, sha1: createHash('sha1').update(source).digest('hex') }

@@ -158,7 +158,9 @@ test('an answer that the head does not declare is an error', () => {
 test('a list that ends within a record is an error', () => {
   const reply: Reply = ['kept', 1, '2', '0.5', null, [1, 2], []]
 
-  expect(() => demo['takeNotes']?.decode(reply)).toThrow('the server answered nothing where bytes was expected')
+  expect(() => demo['takeNotes']?.decode(reply)).toThrow(
+    'the server answered nothing where bytes was expected',
+  )
 })
 
 test('only scripts that answer with bytes ask for bytes', () => {

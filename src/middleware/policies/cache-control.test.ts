@@ -17,9 +17,12 @@ test('without a lifetime in Cache-Control, Expires minus Date is the lifetime of
   expect('freshMs' in verdict && verdict.freshMs).toBeGreaterThan(3_000_000)
 })
 
-test.each(['0', '-1', 'soon', at('10')])('a response that has expired by Expires is not stored: %s', (expires) => {
-  expect(judge(['Expires', expires], ['Date', at('10')])).toEqual({ status: 'pass' })
-})
+test.each(['0', '-1', 'soon', at('10')])(
+  'a response that has expired by Expires is not stored: %s',
+  (expires) => {
+    expect(judge(['Expires', expires], ['Date', at('10')])).toEqual({ status: 'pass' })
+  },
+)
 
 test('Pragma: no-cache applies only without Cache-Control', () => {
   expect(judge(['Pragma', 'no-cache'])).toEqual({ status: 'pass' })

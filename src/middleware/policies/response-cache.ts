@@ -56,9 +56,8 @@ export interface AskedResource {
 
 export type ResponseStore = Cache<KeptResponse>
 
-export type ResponseStore = Cache<KeptResponse>
-
 /** The server's time: clocks of processes differ, and one process serves what another made. Older caches lack `time`. */
+type ServersTime = Partial<Pick<ResponseStore, 'time'>>
 
 const timeOf = ({ time }: ServersTime): number => time?.nowMs ?? Date.now()
 

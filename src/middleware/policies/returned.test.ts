@@ -4,7 +4,9 @@ import { returnedText, returnedTexts } from './returned.ts'
 
 test.each([undefined, null, '', 7, Promise.resolve('ada')])('%s is rejected as a string', (value) => {
   expect(() => returnedText('subject', value)).toThrow(InvalidArgumentError)
-  expect(() => returnedText('subject', value)).toThrow('subject must return a string of at least one character')
+  expect(() => returnedText('subject', value)).toThrow(
+    'subject must return a string of at least one character',
+  )
 })
 
 test('a string is accepted, and a list of strings', () => {

@@ -28,7 +28,9 @@ function isFormOnly(read: readonly string[]): boolean {
 }
 
 async function bytesOfForm(form: FormData | Promise<FormData>): Promise<Uint8Array> {
-  const fields = await Promise.all([...(await form)].map(async ([name, value]) => [name, await textOrFile(value)]))
+  const fields = await Promise.all(
+    [...(await form)].map(async ([name, value]) => [name, await textOrFile(value)]),
+  )
   return Buffer.from(JSON.stringify(fields))
 }
 

@@ -22,7 +22,8 @@ export interface ParsedRequest {
   readonly files?: unknown
 }
 
-const UNPARSED = 'idempotency: the body of the request has not been parsed; put a body parser before this middleware'
+const UNPARSED =
+  'idempotency: the body of the request has not been parsed; put a body parser before this middleware'
 
 const FILES =
   'idempotency: the request has files in addition to its body; give `fingerprint`, and include the files in it'

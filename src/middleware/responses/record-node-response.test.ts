@@ -54,34 +54,37 @@ const refused: [what: string, refuse: (response: ServerResponse) => unknown][] =
   ['an invalid chunk', (response) => response.write(undefined)],
   ['a chunk of 16-bit numbers', (response) => response.write(new Uint16Array([1]))],
   ['an invalid last chunk', (response) => response.end({ no: 'bytes' } as never)],
-  ['an invalid reason before the end', (response) => Object.assign(response, { statusMessage: 'two\nlines' }).end('done')],
+  [
+    'an invalid reason before the end',
+    (response) => Object.assign(response, { statusMessage: 'two\nlines' }).end('done'),
+  ],
   ['an invalid reason in the head', (response) => response.writeHead(201, 'two\nlines')],
-  ['an invalid status before the end', (response) => Object.assign(response, { statusCode: 1000 }).end('done')],
+  [
+    'an invalid status before the end',
+    (response) => Object.assign(response, { statusCode: 1000 }).end('done'),
+  ],
   ['an invalid status in the head', (response) => response.writeHead(99)],
   ['an invalid header in the head', (response) => response.writeHead(201, { 'X-Odd': 'two\nlines' })],
 ]
 
-test.each(refused)(
-  'Node rejects %s at once, and the answer that follows is stored',
-  async (_, refuse) => {
-    const thrown: unknown[] = []
-    const { kept, port } = await recorded((response) => {
-      try {
-        refuse(response)
-      } catch (error) {
-        thrown.push(error)
-      }
-      response.statusCode = 500
-      response.statusMessage = ''
-      response.end('failed')
-    })
+test.each(refused)('Node rejects %s at once, and the answer that follows is stored', async (_, refuse) => {
+  const thrown: unknown[] = []
+  const { kept, port } = await recorded((response) => {
+    try {
+      refuse(response)
+    } catch (error) {
+      thrown.push(error)
+    }
+    response.statusCode = 500
+    response.statusMessage = ''
+    response.end('failed')
+  })
 
-    const answer = await fetch(`http://127.0.0.1:${port}`)
-    expect([answer.status, await answer.text()]).toEqual([500, 'failed'])
-    expect(thrown).toEqual([expect.any(Error)])
-    expect(kept).toEqual([{ status: 500, headers: [], body: 'failed' }])
-  },
-)
+  const answer = await fetch(`http://127.0.0.1:${port}`)
+  expect([answer.status, await answer.text()]).toEqual([500, 'failed'])
+  expect(thrown).toEqual([expect.any(Error)])
+  expect(kept).toEqual([{ status: 500, headers: [], body: 'failed' }])
+})
 
 test.each(['write', 'end'] as const)(
   'headers added while the head is written are stored, and added once (%s)',
@@ -254,21 +257,24 @@ const failing: [how: string, fail: (response: ServerResponse) => unknown][] = [
   ['the response', (response) => response.destroy(new Error('failed'))],
 ]
 
-test.each(failing)('destroying %s after the end takes effect once the response has been sent', async (_, fail) => {
-  const { kept, port } = await recorded((response) => {
-    response.end('done')
-    fail(response)
-  })
+test.each(failing)(
+  'destroying %s after the end takes effect once the response has been sent',
+  async (_, fail) => {
+    const { kept, port } = await recorded((response) => {
+      response.end('done')
+      fail(response)
+    })
 
-  const socket = connect(port, '127.0.0.1')
-  socket.write('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
-  let answer = ''
-  socket.on('data', (bytes) => (answer += String(bytes))).on('error', () => undefined)
-  await once(socket, 'close')
+    const socket = connect(port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
+    let answer = ''
+    socket.on('data', (bytes) => (answer += String(bytes))).on('error', () => undefined)
+    await once(socket, 'close')
 
-  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\ndone$/)
-  expect(kept).toHaveLength(1)
-})
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\ndone$/)
+    expect(kept).toHaveLength(1)
+  },
+)
 
 const leaving: [how: string, handle: (response: ServerResponse) => unknown][] = [
   ['piped', (response) => new PassThrough().pipe(response)],

@@ -171,7 +171,8 @@ class Recorder {
   #seeHead(): Head {
     if (this.#head !== null) return this.#head
     const response = this.#response
-    if (response.writeHead !== (this.ownWriteHead as unknown) && !response.headersSent) this.#collectLateHeaders()
+    if (response.writeHead !== (this.ownWriteHead as unknown) && !response.headersSent)
+      this.#collectLateHeaders()
     return (this.#head ??= { status: response.statusCode, headers: headersOf(response) })
   }
 

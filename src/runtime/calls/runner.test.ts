@@ -90,15 +90,12 @@ test.each([
   "-READONLY You can't write against a read only replica.",
   '-NOREPLICAS Not enough good replicas to write.',
   'Script attempted to execute a write command while the cluster is down and readonly',
-])(
-  'a call that Redis 6.2 temporarily rejects inside its script is retried: %s',
-  async (said) => {
-    const { runner, sent } = setup([reply(of62(said)), 7])
+])('a call that Redis 6.2 temporarily rejects inside its script is retried: %s', async (said) => {
+  const { runner, sent } = setup([reply(of62(said)), 7])
 
-    expect(await runner.run(write, ['k'], {})).toBe(7)
-    expect(sent).toHaveLength(2)
-  },
-)
+  expect(await runner.run(write, ['k'], {})).toBe(7)
+  expect(sent).toHaveLength(2)
+})
 
 test.each([
   ["-OOM command not allowed when used memory > 'maxmemory'.", 'store-full'],

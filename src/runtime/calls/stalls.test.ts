@@ -31,41 +31,35 @@ const drivers = [
   ['node-redis', openNodeRedis],
 ] as const
 
-test.each(drivers)(
-  '%s: an answer that arrives during a stall is no outage',
-  async (client, open) => {
-    const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
-    const limit = redis.rateLimit(client, { limit: 1, window: '1h', onOutage: 'fail-open' })
-    await limit.clear('ada')
-    expect((await limit.take('ada')).allowed).toBe(true)
+test.each(drivers)('%s: an answer that arrives during a stall is no outage', async (client, open) => {
+  const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
+  const limit = redis.rateLimit(client, { limit: 1, window: '1h', onOutage: 'fail-open' })
+  await limit.clear('ada')
+  expect((await limit.take('ada')).allowed).toBe(true)
 
-    const taking = limit.take('ada')
-    // Until it is sent: node-redis collects the calls of one turn.
-    for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-    standStill(DEADLINE_MS + 500)
+  const taking = limit.take('ada')
+  // Until it is sent: node-redis collects the calls of one turn.
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  standStill(DEADLINE_MS + 500)
 
-    expect((await taking).allowed).toBe(false)
-    await redis.close()
-  },
-)
+  expect((await taking).allowed).toBe(false)
+  await redis.close()
+})
 
-test.each(drivers)(
-  '%s: a call that was not sent before a stall is no outage',
-  async (client, open) => {
-    const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
-    const limit = redis.rateLimit(`${client} unsent`, { limit: 1, window: '1h', onOutage: 'fail-open' })
-    for (const subject of ['ada', 'bob']) {
-      await limit.clear(subject)
-      await limit.take(subject)
-    }
+test.each(drivers)('%s: a call that was not sent before a stall is no outage', async (client, open) => {
+  const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
+  const limit = redis.rateLimit(`${client} unsent`, { limit: 1, window: '1h', onOutage: 'fail-open' })
+  for (const subject of ['ada', 'bob']) {
+    await limit.clear(subject)
+    await limit.take(subject)
+  }
 
-    const taking = ['ada', 'bob'].map((subject) => limit.take(subject))
-    standStill(DEADLINE_MS + 500)
+  const taking = ['ada', 'bob'].map((subject) => limit.take(subject))
+  standStill(DEADLINE_MS + 500)
 
-    expect((await Promise.all(taking)).map(({ allowed }) => allowed)).toEqual([false, false])
-    await redis.close()
-  },
-)
+  expect((await Promise.all(taking)).map(({ allowed }) => allowed)).toEqual([false, false])
+  await redis.close()
+})
 
 test.each(drivers)('%s: a large answer that has partly arrived is no outage', async (client, open) => {
   const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })

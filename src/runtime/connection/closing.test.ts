@@ -283,30 +283,27 @@ describe('leases', () => {
         await task()
       },
     ],
-  ])(
-    'an endless task under %s loses its lease to others, and is notified at its end',
-    async (_, run) => {
-      const { redis, name } = setup()
-      const { redis: other } = setup()
-      let end = (): void => undefined
-      let begin = (): void => undefined
-      const begun = new Promise<void>((resolve) => (begin = resolve))
-      const running = Promise.allSettled([
-        run(redis, name, () => {
-          begin()
-          return new Promise<void>((resolve) => (end = resolve))
-        }),
-      ])
-      await begun
+  ])('an endless task under %s loses its lease to others, and is notified at its end', async (_, run) => {
+    const { redis, name } = setup()
+    const { redis: other } = setup()
+    let end = (): void => undefined
+    let begin = (): void => undefined
+    const begun = new Promise<void>((resolve) => (begin = resolve))
+    const running = Promise.allSettled([
+      run(redis, name, () => {
+        begin()
+        return new Promise<void>((resolve) => (end = resolve))
+      }),
+    ])
+    await begun
 
-      await redis.close()
+    await redis.close()
 
-      expect(await isFree(other.lock(name).tryAcquire())).toBe(true)
-      expect(await isFree(other.semaphore(name, { limit: 1 }).tryAcquire())).toBe(true)
-      end()
-      expect(await running).toMatchObject([{ reason: { name: 'LeaseLostError', cause: CLOSED } }])
-    },
-  )
+    expect(await isFree(other.lock(name).tryAcquire())).toBe(true)
+    expect(await isFree(other.semaphore(name, { limit: 1 }).tryAcquire())).toBe(true)
+    end()
+    expect(await running).toMatchObject([{ reason: { name: 'LeaseLostError', cause: CLOSED } }])
+  })
 })
 
 describe('a driver of two instances', () => {

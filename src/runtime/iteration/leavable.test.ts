@@ -55,7 +55,7 @@ describe('a pending next()', () => {
   })
 })
 
-test('no listener is left on the caller's signal without a pending next()', async () => {
+test("no listener is left on the caller's signal without a pending next()", async () => {
   const { signal } = new AbortController()
   const { items } = scene(signal)
   await items.next()

@@ -34,7 +34,7 @@ test('the earlier end applies while a shortening is under way, and the previous 
   expect(left(belief)).toBe(60)
 })
 
-test('without an answer the earlier end applies, also by the server's clock', () => {
+test("without an answer the earlier end applies, also by the server's clock", () => {
   const belief = granted()
 
   belief.failed(belief.ask(3 * MINUTE), unanswered)
@@ -76,7 +76,7 @@ test('of two extensions carried out in the same millisecond the earlier end appl
   }
 })
 
-test('a later answer applies even if the server's clock was set back', () => {
+test("a later answer applies even if the server's clock was set back", () => {
   const belief = granted()
   belief.answered(belief.ask(MINUTE), { nowMs: 900_000, expiresAtMs: 900_000 + MINUTE })
 

@@ -165,7 +165,7 @@ test('a lease that the server does not know is lost', async () => {
   await expect(held.extend()).rejects.toThrow(LeaseLostError)
 })
 
-test('a lease without answers is lost when it ends by this process's clock', async () => {
+test("a lease without answers is lost when it ends by this process's clock", async () => {
   const { lease, server } = setup()
   const held = lease()
   server.answers = false
