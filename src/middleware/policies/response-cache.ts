@@ -56,7 +56,7 @@ export interface AskedResource {
 
 export type ResponseStore = Cache<KeptResponse>
 
-/** The server's time: clocks of processes differ, and one process serves what another made. Older caches lack `time`. */
+/** The server's time, because the processes that make and serve a response have different clocks. Older caches lack it. */
 type ServersTime = Partial<Pick<ResponseStore, 'time'>>
 
 const timeOf = ({ time }: ServersTime): number => time?.nowMs ?? Date.now()

@@ -15,8 +15,8 @@ export interface BatchTerms {
   /** Batches sent and not answered. Two: the server works on one while the next is built. */
   readonly underWay: number
   /**
-   * Small groups arrive one at a time and wait briefly for the batch under way, because a call costs more than the
-   * wait.
+   * Groups arrive one at a time: while there are few, they wait for the batch under way, because a call costs more
+   * than their wait.
    */
   readonly gathers?: boolean
   /** Continues while the instance closes: what is sent gives something back. */

@@ -9,7 +9,7 @@ import { isOutage } from '../errors/outage.ts'
 /** How long a silent part is waited for while others might answer; a fraction of the deadline when that is short. */
 export const PATIENCE_MS = 500
 const PATIENCES_A_DEADLINE = 4
-/** Once one part is silent, others on its node are too: these are waited for by this factor less long. */
+/** Once one part is silent, others on its node are too: the patience with them is divided by this. */
 const LATER_PATIENCES = 5
 /** When to ask again at the latest after some parts were silent: their recovery is not notified. */
 export const SILENT_RECHECK_MS = 1000
