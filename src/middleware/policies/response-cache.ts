@@ -56,7 +56,7 @@ export interface AskedResource {
 
 export type ResponseStore = Cache<KeptResponse>
 
-/** The server's time, because the processes that make and serve a response have different clocks. Older caches lack it. */
+/** The server's time: the processes that make and serve a response have different clocks. Older caches lack it. */
 type ServersTime = Partial<Pick<ResponseStore, 'time'>>
 
 const timeOf = ({ time }: ServersTime): number => time?.nowMs ?? Date.now()

@@ -1,7 +1,7 @@
 // Renews the leases of this process: one timer for all of them, and one script call for all that share a slot. A lease
 // is renewed when a third of it has passed, so two more attempts fit before it expires.
 //
-//   keep ──► KEPT ──renewal due──► ASKED, with leases of its slot that are nearly due ──answered, or failed──► KEPT, replanned
+//   keep ──► KEPT ──renewal due──► ASKED, with leases of its slot nearly due ──answered, or failed──► KEPT, replanned
 //             │ ├── the machine was suspended: replanned
 //             │ ├── its time is over: notified
 //             │ └── its unit is deleted: notified; a grant made in the meantime is given back

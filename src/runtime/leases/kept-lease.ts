@@ -11,7 +11,8 @@
 //              ▼ │
 //            DOUBTED: the server is asked
 //
-//   The instance closes: the signal aborts. The holder releases it within half a second, or the keeper gives it back: LOST.
+//   The instance closes: the signal aborts. The holder releases it within half a second, or the keeper gives it back:
+//   LOST.
 //
 //   LOST: it expired, the server does not know it, it was cleared or ended by its token, the keeper gave it back, or it
 //   was doubted and the server did not confirm it. The signal aborts.

@@ -1,7 +1,10 @@
 // The partition count of data that is written into partitions directly: jobs, messages. Each partition stores the count
 // from its first use on.
 //
-//   Before that, the partition is proposed, then the count is agreed, and then the partition is used with the proof of the proposal. So every partition in use was proposed before the count was agreed. `clear` first reads when the count was last agreed, clears the partitions, and then deletes the count unless it was agreed again in between. So no used partition is left over.
+//   Before that, the partition is proposed, then the count is agreed, and then the partition is used with the proof of
+//   the proposal. So every partition in use was proposed before the count was agreed. `clear` first reads when the
+//   count was last agreed, clears the partitions, and then deletes the count unless it was agreed again in between. So
+//   no used partition is left over.
 //
 // A partition in use needs no extra call: its scripts reject another count, and return `unagreed` after a clear. So a
 // process that has not noticed a clear is rejected too, and one whose node with the count is silent continues.
