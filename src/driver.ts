@@ -1,8 +1,8 @@
-// The port between Perilune and a Redis client library. It is an inner seam: it may change
-// between minor versions. Whoever writes a driver runs the suite of `perilune/testing` against it.
+// The port between Perilune and a Redis client library. An internal interface: it may change between minor versions. A
+// driver is tested with the suite in `perilune/testing`.
 //
-// A driver sends and receives; it decides nothing. Retries, deadlines, NOSCRIPT and the choice
-// between "failed" and "may have happened" belong to the runtime above it.
+// A driver sends and receives; it decides nothing. Retries, deadlines, NOSCRIPT and the choice between "failed" and
+// "may have happened" belong to the runtime above it.
 
 /** One built script. */
 export interface Script {
@@ -12,7 +12,7 @@ export interface Script {
   readonly source: string
   /** True when the script never writes. */
   readonly reads: boolean
-  /** True when an answer holds bytes: bulk strings then come back as Buffers, else as UTF-8 text. */
+  /** True when an answer holds bytes: bulk strings then come back as Buffers, otherwise as UTF-8 text. */
   readonly bytes: boolean
 }
 
@@ -32,27 +32,32 @@ export interface ReadCall {
   readonly args: readonly Argument[]
 }
 
-/** A plain command that writes. The first argument is its one key. */
+/** A plain write command. The first argument is its one key. */
 export type WriteCall = ReadCall
 
 export type Reply = string | number | Buffer | null | Reply[]
 
 export interface ServerInfo {
   readonly engine: 'redis' | 'valkey' | 'other'
-  /** Of Redis, or the Redis version that Valkey says it is compatible with; `7.0.15`. */
+  /** The version of Redis, or the Redis version that Valkey reports to be compatible with; `7.0.15`. */
   readonly version: string
   readonly cluster: boolean
-  /** True when subscriptions are sharded: wake with SPUBLISH on a channel that carries the key's tag, else PUBLISH. */
+  /**
+   * True when subscriptions are sharded: wake-ups use SPUBLISH on a channel that carries the key's tag. Else PUBLISH.
+   */
   readonly shardedChannels: boolean
-  /** The number of the database that the client uses; default 0. What is published is heard in all of them. */
+  /** The number of the database that the client uses; default 0. Published messages reach all databases. */
   readonly database?: number
 }
 
 export interface Listener {
   onMessage(message: string): void
-  /** The subscription is interrupted: until `onGap` nothing is heard. Called at once, for whoever must not go on without. */
+  /**
+   * The subscription is interrupted: no messages arrive until `onGap`. Called at once, for listeners that must not
+   * continue without messages.
+   */
   onLost?(): void
-  /** The subscription was interrupted and is back: messages may have been missed. */
+  /** The subscription was interrupted and is restored: messages may have been missed. */
   onGap(): void
 }
 
@@ -61,28 +66,28 @@ export interface Subscription {
 }
 
 export interface Driver {
-  /** The client library, for messages: `ioredis`. */
+  /** The name of the client library, for messages: `ioredis`. */
   readonly name: string
   /**
-   * Runs one script. Rejects with `ServerReplyError` when the server answered with an error, with
-   * `ConnectionLostError` when no answer will come; with nothing else.
+   * Runs one script. Rejects with `ServerReplyError` when the server answered with an error, and with
+   * `ConnectionLostError` when no answer will come. Rejects with no other error.
    */
   run(call: ScriptCall): Promise<Reply>
-  /** Sends all calls before waiting for any answer. Each promise settles by itself, as `run` does. */
+  /** Sends all calls before it waits for any answer. Each promise settles independently, as that of `run` does. */
   runMany(calls: readonly ScriptCall[]): Promise<Reply>[]
-  /** Sends plain reads together, over any slots. Bulk strings come back as Buffers. */
+  /** Sends plain reads together; their slots may differ. Bulk strings come back as Buffers. */
   read(calls: readonly ReadCall[]): Promise<Reply>[]
   /**
-   * Sends one plain write, once: what follows from a lost answer is the caller's affair. Rejects as `run` does. A bulk string
-   * comes back as a Buffer.
+   * Sends one plain write, once; the caller handles a lost answer. Rejects as `run` does. A bulk string comes back as a
+   * Buffer.
    */
   write(call: WriteCall): Promise<Reply>
-  /** Loads a script on every master. */
+  /** Loads a script on every primary. */
   load(script: Script): Promise<void>
   /**
-   * Listens on a channel; resolves once the server has confirmed. All subscriptions share one extra
-   * connection (one per master in use on a cluster with sharded channels). While somebody listens, the driver makes sure that
-   * this connection is alive and leads to the node where commands for the channel run; else the subscription is lost, and
+   * Listens on a channel; resolves once the server has confirmed. All subscriptions share one extra connection (on a
+   * cluster with sharded channels: one per primary in use). While a subscription is open, the driver checks that this
+   * connection is alive and leads to the node that runs commands for the channel. If not, the subscription is lost and
    * placed again.
    */
   subscribe(channel: string, listener: Listener): Promise<Subscription>
@@ -90,28 +95,32 @@ export interface Driver {
   /** WAIT on the connection that serves `key`; resolves to the number of replicas that confirmed. */
   wait(key: string, replicas: number, timeoutMs: number): Promise<number>
   /**
-   * The node that serves `key` now, as far as the client knows. Undefined where all keys are served over one connection, or nobody
-   * knows.
+   * The node that serves `key` now, as far as the client knows. Undefined when one connection serves all keys, or the
+   * node is unknown.
    */
   placeOf?(key: string): string | undefined
   /**
-   * A reply had a shape that its call never gets: what comes over the connection may belong to other calls. Drops the one that
-   * serves `key` and fails what is due on it as maybe done; the client connects again by itself.
+   * Called when a reply had a shape that its call never gets: replies on this connection may belong to other calls.
+   * Drops the connection that serves `key`; its outstanding calls fail as possibly done. The client reconnects by
+   * itself.
    */
   reconnect?(key: string): void
-  /** False while the command connection or a needed subscriber connection is down, or the latter cannot be shown to hear. */
+  /**
+   * False while the command connection or a required subscriber connection is down, or the latter has not been shown to
+   * receive.
+   */
   healthy(): boolean
   /**
-   * Closes what the driver opened itself; the client it was given stays open. Called when the last instance on it closes: all
-   * calls are refused from then on, and those under way settle.
+   * Closes the connections that the driver opened itself; the given client stays open. Called when the last instance on
+   * the driver closes: from then on all calls are rejected, and those under way settle.
    */
   close(): Promise<void>
 }
 
 /**
- * Marks all that `type` makes, so that every copy of the library knows it: a program may load two versions, or have one of them
- * bundled. `instanceof` asks for the mark; for a class that extends `type` it works as it always does. What has
- * a mark is used through its public members only, and these may be added to, never changed.
+ * Marks all instances of `type`, so that every copy of the library recognizes them: a program may load two versions, or
+ * bundle one of them. `instanceof` checks the mark; for a class that extends `type` it works as usual. Marked objects
+ * are used through their public members only. These may be added to, never changed.
  */
 export function brand(type: { readonly prototype: object }, name: string): void {
   const mark = Symbol.for(`perilune.${name}`)
@@ -124,7 +133,7 @@ export function brand(type: { readonly prototype: object }, name: string): void 
   })
 }
 
-/** What users throw is asked as well, and a proxy may throw whatever it is asked. */
+/** Thrown values are checked too, and a proxy may throw on any access. */
 function has(value: object, mark: symbol): boolean {
   try {
     return mark in value
@@ -133,7 +142,7 @@ function has(value: object, mark: symbol): boolean {
   }
 }
 
-/** The server answered with an error; `message` is its text and begins with the code word, as of Redis 7. */
+/** The server answered with an error. `message` is its text and begins with the error code, as in Redis 7. */
 export class ServerReplyError extends Error {
   static {
     brand(this, 'ServerReplyError')
@@ -152,16 +161,19 @@ export class ServerReplyError extends Error {
 const IN_SCRIPT_OF_6_2 =
   /^(?:ERR Error running script \(call to f_(\w+)\): )?@user_script: ?(\d+): (?:@user_script: ?\d+: )?-?(.*\S)/s
 
-/** What Redis 6.2 says of a script hides its code word behind the place: `ERR Error running script (…): @user_script:4: @user_script: 4: -OOM …`. */
+/**
+ * Redis 6.2 puts the error code of a script after the place: `ERR Error running script (…): @user_script:4:
+ * @user_script: 4: -OOM …`.
+ */
 function asOfRedis7(message: string): string {
   const [, sha1, line, said] = IN_SCRIPT_OF_6_2.exec(message) ?? []
   if (said === undefined) return message
   const withWord = /^[A-Z][A-Z0-9]+ /.test(said) ? said : `ERR ${said}`
-  // What a script has caught it tells without a place.
+  // An error that the script itself caught has no place.
   return sha1 === undefined ? withWord : `${withWord} script: ${sha1}, on @user_script:${line}.`
 }
 
-/** No answer will come. `sent` is false only when it is certain that the server never got the call. */
+/** No answer will come. `sent` is false only when the server certainly never received the call. */
 export class ConnectionLostError extends Error {
   static {
     brand(this, 'ConnectionLostError')

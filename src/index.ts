@@ -1,4 +1,4 @@
-// What the library is made of: a table of contents.
+// Exports of the library: a table of contents.
 
 export { Perilune, perilune } from './perilune.ts'
 export * from './autocomplete/autocomplete.ts'

@@ -12,7 +12,7 @@ function setup(...names: string[]): { list: LinkedList<Item>; items: Item[]; nam
   return { list, items, names: () => [...list].map(({ name }) => name) }
 }
 
-test('items are in the order in which they came', () => {
+test('items are in the order of their addition', () => {
   const { list, items, names } = setup('a', 'b', 'c')
   const [, second] = items as [Item, Item, Item]
 
@@ -21,7 +21,7 @@ test('items are in the order in which they came', () => {
   expect([names(), list.size, list.has(second)]).toEqual([['a', 'c', 'b'], 3, true])
 })
 
-test('one that is in stays where it is, and one that is not in cannot leave', () => {
+test('an item in the list keeps its position, and one outside of it cannot be removed', () => {
   const { list, items, names } = setup('a', 'b')
   const [first] = items as [Item, Item]
 
@@ -30,7 +30,7 @@ test('one that is in stays where it is, and one that is not in cannot leave', ()
   expect([list.delete(first), list.delete(first), list.size]).toEqual([true, false, 1])
 })
 
-test('the first are those that came first, all where fewer are in', () => {
+test('first returns the oldest items, or all when there are fewer', () => {
   const { list } = setup('a', 'b', 'c')
 
   expect(list.first(2).map(({ name }) => name)).toEqual(['a', 'b'])
@@ -38,7 +38,7 @@ test('the first are those that came first, all where fewer are in', () => {
   expect(setup().list.first(1)).toEqual([])
 })
 
-test('while they are gone through, one that leaves is passed over, and one that comes waits for the next time', () => {
+test('an iteration skips removed items and excludes added ones', () => {
   const { list, items } = setup('a', 'b', 'c')
   const seen: string[] = []
 
@@ -54,7 +54,7 @@ test('while they are gone through, one that leaves is passed over, and one that 
   expect([...list].map(({ name }) => name)).toEqual(['c', 'd'])
 })
 
-test('what has left is linked to nothing', () => {
+test('a removed item has no links', () => {
   const { list, items } = setup('a', 'b', 'c')
   for (const item of items) list.delete(item)
 
@@ -62,7 +62,7 @@ test('what has left is linked to nothing', () => {
   expect([...list]).toEqual([])
 })
 
-test('as many as one likes come and go, as with a Set', () => {
+test('the list behaves like a Set for many additions and removals', () => {
   const { list, items, names } = setup(...Array.from({ length: 50 }, (_, at) => String(at)))
   const set = new Set(items)
   let seed = 7

@@ -1,14 +1,15 @@
-// Those that are under way, in the order in which they came, for what many begin and end each second. A Set would do; but V8 keeps
-// the table that a Set has outgrown, and all that was in it, for as long as a full collection has not run: under steady load much of
-// what ends at once lives for seconds, and up to half of a process' time goes into moving it. Here what leaves is linked to nothing.
+// An ordered list of entries under way, of which many are added and removed each second. A Set would work, but V8 keeps
+// the old tables of a grown Set, with their contents, until a full garbage collection. Under steady load, many
+// short-lived entries then survive for seconds, and moving them takes up to half of a process's time. A removed entry
+// of this list has no links.
 
-/** What is in no more than one list at a time; both are undefined while it is in none. */
+/** In at most one list at a time; both links are undefined while it is in none. */
 export interface Linked {
   previous?: Linked | undefined
   next?: Linked | undefined
 }
 
-/** For what others see, and is not to show what comes before and after it. */
+/** A handle for other code, which hides the neighbors in the list. */
 export class ListPlace<Value> implements Linked {
   previous: Linked | undefined = undefined
   next: Linked | undefined = undefined
@@ -20,7 +21,7 @@ export class ListPlace<Value> implements Linked {
 }
 
 export class LinkedList<Item extends Linked> implements Iterable<Item> {
-  /** It closes the ring: behind the last, before the first. */
+  /** Closes the ring: after the last entry, before the first. */
   readonly #ring: Linked = { previous: undefined, next: undefined }
   #size = 0
 
@@ -33,12 +34,12 @@ export class LinkedList<Item extends Linked> implements Iterable<Item> {
     return this.#size
   }
 
-  /** True while it is in a list: this one, for it is in no other. */
+  /** True while the item is in a list, and so in this one. */
   has(item: Item): boolean {
     return item.next !== undefined
   }
 
-  /** Behind all others, unless it is in already. */
+  /** Appends the item, unless it is in the list already. */
   add(item: Item): void {
     if (item.next !== undefined) return
     const last = this.#ring.previous as Linked
@@ -49,7 +50,7 @@ export class LinkedList<Item extends Linked> implements Iterable<Item> {
     this.#size += 1
   }
 
-  /** False when it was not in. */
+  /** False when the item was not in the list. */
   delete(item: Item): boolean {
     const { previous, next } = item
     if (previous === undefined || next === undefined) return false
@@ -61,12 +62,12 @@ export class LinkedList<Item extends Linked> implements Iterable<Item> {
     return true
   }
 
-  /** Those that are in now, the first first: others may come and go meanwhile, and what has gone is passed over. */
+  /** The current entries, oldest first. Entries may be added and removed in between; removed ones are skipped. */
   *[Symbol.iterator](): Generator<Item, void> {
     for (const item of this.first(this.#size)) if (this.has(item)) yield item
   }
 
-  /** So many of those that are in now, or all, the first first. */
+  /** The oldest current entries, at most `most`. */
   first(most: number): Item[] {
     const items: Item[] = []
     for (let at = this.#ring.next; at !== this.#ring && items.length < most; at = at?.next) {

@@ -1,4 +1,4 @@
-// The facade: one way to start, and every structure of one Redis. No logic.
+// The facade: one entry point with every structure of one Redis. No logic.
 
 import {
   type Autocomplete,
@@ -95,11 +95,11 @@ const ALL_SCRIPTS: readonly StructureScripts[] = [
   semaphoreScripts,
 ]
 
-/** The structures of one Redis, under one namespace: a connection with all of them as methods. */
+/** All structures of one Redis under one namespace: a connection with a method for each. */
 export class Perilune extends Connection {
-  /** A feed over several slots: an order for each partition, one cursor for all. */
+  /** A feed over several slots: ordered within each partition, with one cursor for all. */
   feed<Body = unknown>(name: string, options: PartitionedFeedOptions<Body>): PartitionedFeed<Body>
-  /** An append-only list of messages, followed by cursors and shared out by claims. */
+  /** An append-only list of messages, read by cursors or shared out by claims. */
   feed<Body = unknown>(name: string, options?: FeedOptions<Body>): Feed<Body>
   feed<Body>(
     name: string,
@@ -113,7 +113,7 @@ export class Perilune extends Connection {
     return lock(this, name, options)
   }
 
-  /** Permits for a limited time, of which so many are out at once as the limit allows. */
+  /** Permits for a limited time; at most the limit are held at once. */
   semaphore(name: string, options: SemaphoreOptions): Semaphore {
     return semaphore(this, name, options)
   }
@@ -133,22 +133,22 @@ export class Perilune extends Connection {
     return fenced(this, name, options)
   }
 
-  /** Idempotency keys: the work of a key is done once, and everybody gets its result. */
+  /** Idempotency keys: the work of a key is done once, and every caller gets its result. */
   once<Result = unknown>(name: string, options: OnceOptions<Result> = {}): Once<Result> {
     return once(this, name, options)
   }
 
-  /** Jobs in several slots; the schemas say what their payloads are. */
+  /** Jobs in several slots; the schemas define their payloads. */
   queue<Schemas extends SchemasByName>(
     name: string,
     options: PartitionedQueueOptions & { schemas: Schemas },
   ): PartitionedQueue<MadeBy<Schemas>, GivenBy<Schemas>>
-  /** Jobs in several slots: one name, one worker, more than one core takes. */
+  /** Jobs in several slots: one name and one worker, with more throughput than one core gives. */
   queue<Jobs extends object = Record<string, unknown>>(
     name: string,
     options: PartitionedQueueOptions,
   ): PartitionedQueue<Jobs>
-  /** Jobs, each done by one worker at a time; the schemas say what their payloads are. */
+  /** Jobs, each done by one worker at a time; the schemas define their payloads. */
   queue<Schemas extends SchemasByName>(
     name: string,
     options: QueueOptions & { schemas: Schemas },
@@ -159,14 +159,14 @@ export class Perilune extends Connection {
     return openQueue(this.runtime, name, options)
   }
 
-  /** Values that cost something to make, kept for a while; one process loads on behalf of all. */
+  /** Values that are expensive to compute, kept for a limited time; one process loads for all. */
   cache<Value = unknown>(name: string, options: CacheOptions<Value> = {}): Cache<Value> {
     return cache(this, name, options)
   }
 
-  /** How much each subject may take; without `onOutage` a decision is always the store's own. */
+  /** How much each subject may take. Without `onOutage` every decision is the store's. */
   rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
-  /** How much each subject may take, and what happens while the store cannot decide. */
+  /** How much each subject may take, and the decision while the store cannot decide. */
   rateLimit(name: string, options: RateLimitOptions): RateLimit
   rateLimit(name: string, options: RateLimitOptions): RateLimit {
     return rateLimit(this, name, options)
@@ -198,7 +198,7 @@ export class Perilune extends Connection {
     return openCollection(this.runtime, name, options)
   }
 
-  /** Texts that are suggested while someone types. */
+  /** Texts that are suggested while a user types. */
   autocomplete<Payload = unknown>(
     name: string,
     options: AutocompleteOptions<Payload> = {},
@@ -206,11 +206,11 @@ export class Perilune extends Connection {
     return autocomplete(this, name, options)
   }
 
-  /** Values that Redis counts and an SQL database keeps: each increment arrives there exactly once. */
+  /** Values that Redis counts and an SQL database stores: each increment arrives there exactly once. */
   counters(name: string, options: CountersOptions): Counters
-  /** Values that are counts of rows of yours in an SQL database, and that Redis shows. */
+  /** Values that count rows of your SQL database, and that Redis shows. */
   counters(name: string, options: RowCountersOptions): RowCounters
-  /** Values that are changed in transactions of an SQL database, and that Redis shows. */
+  /** Values that change in transactions of an SQL database, and that Redis shows. */
   counters<Client>(name: string, options: OutboxCountersOptions<Client>): OutboxCounters<Client>
   counters(name: string, options: AnyCountersOptions): AnyCounters {
     return openCounters(this.runtime, name, options)
@@ -221,16 +221,19 @@ export class Perilune extends Connection {
     return new Catalog(this.runtime, name)
   }
 
-  /** Loads every script on every master, or those of these structures, so that no first call pays for it. Throws as on a connection. */
+  /**
+   * Loads every script, or those of the given structures, on every primary, so that no first call pays for loading.
+   * Throws as `preload` of a connection does.
+   */
   override preload(structures: readonly StructureScripts[] = ALL_SCRIPTS): Promise<void> {
     return super.preload(structures)
   }
 }
 
 /**
- * Starts Perilune on a driver, with all structures: `perilune(ioredis(client), { namespace: 'shop' })`. A program that is bundled and
- * uses few of them takes `connect` of `perilune/connection`. Throws InvalidArgumentError, also for a driver that was closed with its
- * last instance.
+ * Starts Perilune on a driver, with all structures: `perilune(ioredis(client), { namespace: 'shop' })`. A bundled
+ * program that uses few structures takes `connect` of `perilune/connection`. Throws InvalidArgumentError, also for a
+ * driver that was closed with its last instance.
  */
 export function perilune(driver: Driver, options: ConnectionOptions = {}): Perilune {
   return new Perilune(driver, options)

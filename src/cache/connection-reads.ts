@@ -217,10 +217,7 @@ function toError(error: unknown): unknown {
 }
 
 export function overloaded(): DriverError {
-  return new DriverError(
-    'overloaded',
-    'cache read: the deadline was over before there was room for its answer',
-  )
+  return new DriverError('overloaded', 'cache read: the deadline passed before there was room for its answer')
 }
 
 /** No server answered. */

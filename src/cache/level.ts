@@ -334,7 +334,7 @@ export class LevelChannels {
   enter(unit: Unit): SharedSubscription | null {
     const { server, subscriptions } = unit.runtime
     if (server.info === null || performance.now() < this.#restsUntil) return null
-    const channel = `${unit.told.channel}:levels`
+    const channel = `${unit.notifyChannel.channel}:levels`
     const opened = this.#open.get(channel) ?? this.#add(subscriptions, channel)
     opened.enter()
     return opened

@@ -39,15 +39,16 @@ import { thoseThatAnswer } from './wire/those-that-answer.ts'
 import { bytesOf, scriptArguments, type WireArgument, wireArgument } from './wire/wire.ts'
 
 /**
- * Speaks through a client of ioredis 5.11.1 or newer: a single server, Sentinel or Cluster. Throws a TypeError for what is none,
- * and for one that subscribes, that would rename keys (`keyPrefix`) or change replies (`stringNumbers`, `replyMapping`).
+ * A driver for a client of ioredis 5.11.1 or newer: a single server, Sentinel or Cluster. Throws a TypeError for any
+ * other value, and for a client that is in subscriber mode, renames keys (`keyPrefix`) or changes replies
+ * (`stringNumbers`, `replyMapping`).
  */
 export function ioredis(client: Redis | Cluster): Driver {
   checkSuitable(client)
   return new IoredisDriver(client)
 }
 
-/** What else is known of a call. */
+/** More properties of a sent call. */
 type More = Pick<Sent<Redis>, 'node' | 'waitsMs' | 'bytes'>
 
 class IoredisDriver implements Driver {
@@ -131,7 +132,7 @@ class IoredisDriver implements Driver {
     return Number(await this.#follow(key, () => senderOf(node)('wait', args, false), { waitsMs }))
   }
 
-  /** Bound, so that a driver made of this one has it too. */
+  /** Bound, so that a driver derived from this one has it too. */
   readonly reconnect = (key: string): void => {
     const cluster = this.#cluster
     const owner = cluster && ownerOf(cluster, key)
@@ -142,7 +143,7 @@ class IoredisDriver implements Driver {
     })
   }
 
-  /** Bound, too. */
+  /** Bound for the same reason. */
   readonly placeOf = (key: string): string | undefined => this.#cluster && ownerOf(this.#cluster, key)
 
   healthy(): boolean {
@@ -159,7 +160,7 @@ class IoredisDriver implements Driver {
     this.#pending.giveUp('the driver was closed', () => true)
   }
 
-  /** In upper case, ioredis leaves a reply as it is: `hgetall` would become an object. */
+  /** In upper case, because for `hgetall` ioredis would turn the reply into an object. */
   #plain(call: ReadCall): Promise<Reply> {
     const args = call.args.map(wireArgument)
     return this.#send(call.command.toUpperCase(), args, String(args[0] ?? ''), true)
@@ -174,7 +175,7 @@ class IoredisDriver implements Driver {
   }
 
   #follow(key: string, send: () => Promise<unknown>, { node, waitsMs, bytes }: More = {}): Promise<Reply> {
-    // Before it is sent: to write to a connection that is broken may end it.
+    // Read before sending, because writing to a broken connection may end it.
     const written = isCluster(this.#client) || writesAtOnce(this.#client)
     return this.#pending.follow(send(), { key, written, node, waitsMs, bytes })
   }
@@ -190,7 +191,7 @@ class IoredisDriver implements Driver {
     return this.#backlog.isFull(key) ? TOO_MUCH_DUE : undefined
   }
 
-  /** In one write, at once. */
+  /** Sends all calls at once in a single write. */
   #together<Call>(calls: readonly Call[], send: (call: Call) => Promise<Reply>): Promise<Reply>[] {
     if (calls.length < 2) return calls.map(send)
     const streams = this.#cork()
@@ -204,8 +205,8 @@ class IoredisDriver implements Driver {
   }
 
   /**
-   * ioredis writes each command by itself. The first of a turn of the event loop goes at once, so that the
-   * server can begin; those after it are corked and travel in one write.
+   * ioredis writes each command separately. The first one of an event loop turn is sent at once, so that the server can
+   * begin. Those after it are corked and sent in one write.
    */
   #gather(): void {
     if (this.#isTogether || this.#pending.idle) return
@@ -238,14 +239,14 @@ class IoredisDriver implements Driver {
 
   #drop(nodes: readonly Redis[], isOfThem: (run: PendingRun<Redis>) => boolean): void {
     this.#pending.giveUp(MISREAD, isOfThem)
-    // Of many replies that were misread at once the first ends the connection.
+    // Of several misread replies only the first one ends the connection.
     for (const node of nodes) if (writesAtOnce(node)) node.disconnect(true)
   }
 
   async #onMasters(ask: (master: Redis) => Promise<unknown>): Promise<Promise<Reply>[]> {
     const refusal = this.#refusal()
     if (refusal !== undefined) throw new ConnectionLostError(refusal, false)
-    // Until a cluster has answered once, ioredis knows only the nodes it was given, of any role.
+    // Until a cluster has answered once, ioredis knows only its configured nodes, whatever their role.
     const cluster = this.#cluster
     if (cluster !== undefined && cluster.status !== 'ready') await this.#follow('', () => readiness(cluster))
     const masters = this.#masters()

@@ -29,10 +29,11 @@ import { thoseThatAnswer } from './wire/those-that-answer.ts'
 import { bytesOf, scriptArguments, type WireArgument, wireArgument } from './wire/wire.ts'
 
 /**
- * Speaks through a client, cluster or sentinel client of node-redis 6.2.1 or newer; connect it first, and listen to the event `error` of a client,
- * for else node-redis ends the process when its connection is lost. Throws a TypeError for
- * what is none, such as a pool or a `legacy()` client, for one that subscribes on RESP2, and for one with a `keyPrefix`, which
- * our raw commands would not get. With Sentinel, leave `masterPoolSize` at 1: with more node-redis (6.3.1) forgets calls.
+ * A driver for a client, cluster or sentinel client of node-redis 6.2.1 or newer. Connect it first, and listen to the
+ * event `error` of a client; without a listener node-redis ends the process when its connection is lost. Throws a
+ * TypeError for any other value (such as a pool or a `legacy()` client), for a client in subscriber mode on RESP2, and
+ * for one with a `keyPrefix`, which our raw commands would not get. With Sentinel, leave `masterPoolSize` at 1: with
+ * more, node-redis (6.3.1) forgets calls.
  */
 export function nodeRedis(client: NodeClient | ClusterClient | SentinelClient): Driver {
   checkSuitable(client)
@@ -48,7 +49,7 @@ class NodeRedisDriver implements Driver {
   readonly #silence: Silence<NodeClient>
   readonly #backlog: ClientBacklog<NodeClient>
   readonly #stopWatching: () => void
-  /** How often something has begun, and is not over, before which nothing is sent. */
+  /** The number of operations under way that block sending. */
   #holding = 0
   #closed = false
 
@@ -72,7 +73,7 @@ class NodeRedisDriver implements Driver {
       () => this.#channels.doubt(),
       (node, greeted) => {
         const due = this.#pending.follow(greeted, { key: '', written: true, node })
-        due.catch(() => undefined) // nobody waits for it
+        due.catch(() => undefined) // has no caller
       },
     )
   }
@@ -116,7 +117,7 @@ class NodeRedisDriver implements Driver {
     throw new ConnectionLostError(MISREAD, true)
   }
 
-  /** A cluster has but one. */
+  /** A cluster has only database 0. */
   async #database(): Promise<number | undefined> {
     if (this.#connections.cluster) return undefined
     const { options } = await this.#connections.nodeOf('').catch((error: unknown) => {
@@ -134,12 +135,12 @@ class NodeRedisDriver implements Driver {
     return Number(await this.#pending.follow(answer, { key, written: false, waitsMs }))
   }
 
-  /** Bound, so that a driver made of this one has it too. */
+  /** Bound, so that a driver derived from this one has it too. */
   readonly reconnect = (key: string): void => {
     this.#drop(this.#connections.nodeOf(key).then((node) => [node]))
   }
 
-  /** Bound, too. */
+  /** Bound for the same reason. */
   readonly placeOf = (key: string): string | undefined => this.#connections.addressOf(key)
 
   healthy(): boolean {
@@ -191,7 +192,7 @@ class NodeRedisDriver implements Driver {
     return this.#backlog.isFull(key) ? TOO_MUCH_DUE : undefined
   }
 
-  /** What is sent before the connections are gone would be answered with what is left of them. */
+  /** Calls sent before the connections are closed would be answered with leftover replies. */
   #drop(nodes: Promise<NodeClient[]>): void {
     this.#pending.giveUp(MISREAD, () => true)
     this.#holdUntil(nodes.then((all) => Promise.all(all.map(quit))))
@@ -199,7 +200,7 @@ class NodeRedisDriver implements Driver {
 
   #holdUntil(done: Promise<unknown>): void {
     this.#holding++
-    // What cannot be reached is lost already.
+    // The calls to an unreachable node are lost already.
     done.catch(() => undefined).finally(() => this.#holding--)
   }
 

@@ -14,7 +14,7 @@ import {
 import type { LeaseKind } from '../runtime/keeper/lease-keeper.ts'
 import type { Trace } from '../runtime/calls/runner.ts'
 import { toRefusals } from '../runtime/calls/script-errors.ts'
-import { CLAIM_MS, learnTold } from '../runtime/waiting/told.ts'
+import { CLAIM_MS, learnTold } from '../runtime/waiting/notify-channel.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import type { AttemptHow, Attempts, LineStanding } from '../runtime/waiting/attempts.ts'
 
@@ -61,7 +61,7 @@ export class ExclusiveSide implements LockSide {
   async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<LineStanding> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
     const { holder, leaseMs, barging } = this.#terms
-    const { channel, sharded, counted } = this.#unit.told
+    const { channel, sharded, counted } = this.#unit.notifyChannel
     const claimMs = CLAIM_MS
     const asked = {
       id,
@@ -89,7 +89,7 @@ export class ExclusiveSide implements LockSide {
 
   async release(token: number, trace: Trace): Promise<boolean> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
-    const { channel, sharded, counted } = this.#unit.told
+    const { channel, sharded, counted } = this.#unit.notifyChannel
     const args = { token: String(token), claimMs: CLAIM_MS, channel, sharded, counted }
     const answer = await this.#unit.run(release, args, trace)
     if (answer.status === 'lost') return false
@@ -155,7 +155,11 @@ export function serveOthers(unit: Unit): Promise<void> {
 /** Hands a free lock on, in bounded steps. */
 async function serveAll(unit: Unit): Promise<void> {
   for (;;) {
-    const { more } = await unit.run(serve, { claimMs: CLAIM_MS, ...unit.told }, { atClose: 'gives back' })
+    const { more } = await unit.run(
+      serve,
+      { claimMs: CLAIM_MS, ...unit.notifyChannel },
+      { atClose: 'gives back' },
+    )
     if (!more) return
   }
 }

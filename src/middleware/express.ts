@@ -1,4 +1,4 @@
-// Middleware for Express 5. `idempotency` belongs behind the body parser and before the handlers.
+// Middleware for Express 5. Put `idempotency` after the body parser and before the handlers.
 
 import type { Answer } from './responses/answer.ts'
 import { type IdempotencyOptions, IdempotencyPolicy, type Store } from './policies/idempotency.ts'
@@ -15,7 +15,7 @@ import { changesFor, linesOf } from './responses/standing-headers.ts'
 import { UntilSent } from './responses/until-sent.ts'
 import { whenClosed } from './responses/when-closed.ts'
 
-/** What is used of an Express request. */
+/** The part of an Express request that the middleware uses. */
 export interface ExpressRequest extends ParsedRequest {
   readonly ip?: string | undefined
 }
@@ -76,7 +76,7 @@ export function responseCache<Request extends ExpressRequest>(
 }
 
 function keepWhole(response: NodeResponse, begun: BegunResponse, maxBytes: number): void {
-  // Before `record` takes what was written so far for the response. What has been decided stays.
+  // Before `record`, which takes what was written so far as the response. A decision already made stays.
   whenClosed(response, () => begun.fail())
   record(response, new UntilSent(begun), maxBytes)
 }

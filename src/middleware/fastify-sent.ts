@@ -1,5 +1,5 @@
-// What a handler of Fastify has sent, in each form that Fastify takes, kept before it goes out. What is done to the reply meanwhile
-// comes too late, as without the middleware.
+// Stores a Fastify handler's payload, in every form that Fastify accepts, before it is sent. Changes to the reply
+// during the store come too late, as they would without the middleware.
 
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
@@ -11,10 +11,10 @@ import { isCutShort } from './responses/response-recorder.ts'
 import { linesOf } from './responses/standing-headers.ts'
 import type { SendsHead } from './responses/until-sent.ts'
 
-/** What is used of Fastify's reply. */
+/** The part of Fastify's reply that the middleware uses. */
 export interface FastifyReplyLike {
   readonly statusCode: number
-  /** Also where it is nothing to Fastify any more. */
+  /** Also true when Fastify ignores the reply from now on. */
   readonly sent: boolean
   readonly raw: SendsHead & { removeHeader(name: string): unknown }
   getHeaders(): Record<string, number | string | string[] | undefined>
@@ -24,7 +24,7 @@ export interface FastifyReplyLike {
   send(payload: unknown): unknown
 }
 
-/** Requests whose handlers are under way, and whose first answer is the one that counts. */
+/** Requests whose handlers are running. Only the first answer of each is stored. */
 export class Sendings<Request extends object, Begun> {
   readonly #begun = new WeakMap<Request, Begun>()
   readonly #keeping = new WeakSet<Request>()
@@ -34,27 +34,27 @@ export class Sendings<Request extends object, Begun> {
   }
 
   /**
-   * Resolves to what is to be sent of the payload: nothing any more, while another is kept. Null: it is sent as it is, at once, for what its
-   * handler does next comes too late then.
+   * Resolves to the payload to send; never settles while another payload of this request is being stored. Null: send
+   * the payload as it is, and at once, because later changes of the handler would come too late.
    */
   send(
     request: Request,
     payload: unknown,
     keep: (begun: Begun) => Promise<unknown>,
   ): Promise<unknown> | null {
-    // Fastify takes an answer for sent only when it is.
+    // Fastify regards an answer as sent only once it is.
     if (this.#keeping.has(request)) return new Promise<never>(() => undefined)
     const begun = this.#begun.get(request)
-    // Also where one that was kept could not be sent: the answer to that is another one.
+    // Also null when a stored payload could not be sent: the answer to that failure is another one.
     if (begun === undefined) return null
-    // At what Fastify does not take it throws, unless a hook behind makes something of it: then comes another answer, or none.
+    // Fastify throws on an unsupported payload, unless a later hook converts it. Then another answer follows, or none.
     if (!isSendable(payload)) return null
     this.#begun.delete(request)
     this.#keeping.add(request)
     return keep(begun).finally(() => this.#keeping.delete(request))
   }
 
-  /** There will be no answer, or it went out in a form that nobody saw. */
+  /** No answer will come, or it was sent in a form that the middleware could not see. */
   end(request: Request, task: (begun: Begun) => void): void {
     const begun = this.#begun.get(request)
     this.#begun.delete(request)
@@ -67,7 +67,10 @@ interface Head {
   readonly headers: ReadonlyMap<string, readonly string[]>
 }
 
-/** Resolves to what is to be sent: a stream that has been read is another one now. Rejects when that cannot be read. */
+/**
+ * Resolves to the payload to send; a stream that was read is replaced by a new one. Rejects when the stream cannot be
+ * read.
+ */
 export async function keepSent(
   recording: KeepsResponses,
   reply: FastifyReplyLike,
@@ -80,15 +83,15 @@ export async function keepSent(
   const isEndless = headers.get('content-type')?.[0]?.startsWith('text/event-stream') === true
   const [body, passedOn] = isEndless ? [null, payload] : await read(payload, maxBytes)
   const lines: Lines = [...headers].flatMap(([name, values]) => values.map((value) => [name, value] as const))
-  // Of what is no stream Fastify declares the length itself, whatever it was told.
-  const told = isStream(payload) ? lines : lines.filter(([name]) => name !== 'content-length')
-  const response = { status, headers: told, body }
+  // For a payload that is no stream, Fastify declares the length itself and ignores any declared one.
+  const declared = isStream(payload) ? lines : lines.filter(([name]) => name !== 'content-length')
+  const response = { status, headers: declared, body }
   await recording.keep(response)
   putBack(reply, sent)
   return isCutShort(response) && !isResponse(passedOn) ? Readable.from([body]) : passedOn
 }
 
-/** Throws what Node would when the head is written: too late, for the response would have been kept. */
+/** Throws what Node would throw when it writes the head. By then it would be too late: the response would be stored. */
 function checkHead({ headers }: Head): void {
   for (const [name, lines] of headers) {
     validateHeaderName(name)
@@ -96,7 +99,7 @@ function checkHead({ headers }: Head): void {
   }
 }
 
-/** Whoever has set it: a hook, or a plugin on Node's response. */
+/** Removes the header, whether a hook set it on the reply or a plugin on Node's response. */
 export function removeHeader(reply: FastifyReplyLike, name: string): void {
   reply.removeHeader(name)
   reply.raw.removeHeader(name)
@@ -107,7 +110,7 @@ function headOf(reply: FastifyReplyLike): Head {
   return { status: reply.statusCode, headers: new Map(headers) }
 }
 
-/** As Fastify will: what a response of fetch says goes over what is there, but for cookies. */
+/** Merges as Fastify will: a fetch Response replaces headers that are set already, except cookies. */
 function overlaid({ headers }: Head, { status, headers: own }: Response): Head {
   const all = new Map(headers)
   for (const [name, value] of own) if (name !== 'set-cookie') all.set(name, [value])
@@ -127,7 +130,7 @@ function putBack(reply: FastifyReplyLike, { status, headers }: Head): void {
   }
 }
 
-/** The bytes to keep, or null, and the payload to send instead of one that has been read. */
+/** The bytes to store, or null, and the payload to send in place of one that was read. */
 async function read(payload: unknown, maxBytes: number): Promise<[Uint8Array | null, unknown]> {
   if (isResponse(payload)) {
     const { body, status, statusText, headers } = payload
@@ -162,7 +165,7 @@ function bytesOf(bounded: Bounded): Buffer | null {
   return bounded.whole ? bounded.bytes : null
 }
 
-/** Of whatever library, as Fastify tells them. */
+/** Recognizes responses of any library, in the way Fastify does. */
 function isResponse(payload: unknown): payload is Response {
   return Object.prototype.toString.call(payload) === '[object Response]'
 }

@@ -1,5 +1,5 @@
-// Hooks for Fastify 5, for a route (`app.post('/orders', { ...idempotency(once) }, handler)`) or, added with
-// `addHook`, for all of them.
+// Hooks for Fastify 5: for one route (`app.post('/orders', { ...idempotency(once) }, handler)`) or, with `addHook`, for
+// all routes.
 
 import { Readable } from 'node:stream'
 import type { Answer } from './responses/answer.ts'
@@ -18,7 +18,7 @@ import { changesFor, linesOf } from './responses/standing-headers.ts'
 import { type UntilSent, untilSent } from './responses/until-sent.ts'
 import { whenClosed } from './responses/when-closed.ts'
 
-/** What is used of Fastify's request. */
+/** The part of Fastify's request that the middleware uses. */
 export interface FastifyRequestLike extends ParsedRequest {
   readonly ip: string
 }
@@ -29,7 +29,7 @@ export interface RateLimitHooks<Request> {
 
 export interface ResponseHooks<Request> {
   preHandler(request: Request, reply: FastifyReplyLike): Promise<unknown>
-  /** Answers a promise, or is done at once. */
+  /** Returns a promise, or calls `done` at once and returns undefined. */
   onSend(
     request: Request,
     reply: FastifyReplyLike,
@@ -88,7 +88,8 @@ export function idempotency<Request extends FastifyRequestLike>(
 
   function begin(recording: ResponseRecorder, request: Request, reply: FastifyReplyLike): void {
     recordings.begin(request, recording)
-    // Sent in a form that nobody saw, or past Fastify (`hijack`), up to where its client left.
+    // The response was sent in a form that `onSend` cannot see, or bypassed Fastify (`hijack`), or its client
+    // disconnected.
     whenClosed(reply.raw, () => {
       const { statusCode: status } = reply.raw
       if (reply.sent) recordings.end(request, () => void recording.keep({ status, headers: [], body: null }))
@@ -127,10 +128,10 @@ export function responseCache<Request extends FastifyRequestLike>(
   }
 
   function begin(begun: BegunResponse, request: Request, reply: FastifyReplyLike): void {
-    // What hooks behind say counts, too.
+    // Headers of later hooks are taken into account.
     under.begin(request, untilSent(begun, reply.raw))
     forgetConditions(request)
-    // Where there is no response at all.
+    // For requests without any response.
     whenClosed(reply.raw, () => begun.fail())
   }
 }
@@ -139,7 +140,7 @@ function send(reply: FastifyReplyLike, answer: Answer): unknown {
   lay(reply, answer)
   reply.code(answer.status)
   if (answer.body.length === 0) return reply.send(undefined)
-  // Fastify says of bytes without a type what they are; of a stream it says nothing.
+  // Fastify adds a content type to bytes without one; to a stream it adds none.
   if (reply.getHeaders()['content-type'] !== undefined) return reply.send(answer.body)
   reply.header('content-length', String(answer.body.length))
   return reply.send(Readable.from([answer.body]))

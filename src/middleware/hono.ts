@@ -1,4 +1,4 @@
-// Middleware for Hono, whose requests and responses are those of fetch. Headers that stand on its context already stay.
+// Middleware for Hono, whose requests and responses are those of fetch. Headers already set on its context stay.
 
 import type { Answer } from './responses/answer.ts'
 import { askedOf, incomingOf, withoutConditions } from './requests/fetch-request.ts'
@@ -18,11 +18,11 @@ import { type SendsHead, untilSent } from './responses/until-sent.ts'
 import { whenClosed } from './responses/when-closed.ts'
 import { whenDone } from './responses/when-done.ts'
 
-/** What is used of Hono's context. */
+/** The part of Hono's context that the middleware uses. */
 export interface HonoContext {
   readonly req: ReadRequest & { raw: Request }
   readonly env?: unknown
-  /** False: nobody has answered. */
+  /** False while there is no response. */
   readonly finalized?: boolean
   get res(): Response
   set res(response: Response | undefined)
@@ -48,7 +48,7 @@ export function rateLimit(limiter: Limiter, options: RateLimitMiddlewareOptions<
         passage.done()
         return undefined
       }
-      // Another one, that waited no longer, or the handler itself by Node's.
+      // A response was sent already, after a timeout, or the handler answered on Node's own response.
       if (sent?.headersSent === true || isByNode(context)) return undefined
       return put(context, whenDone(withHeaders(context.res, passage.headers), request, passage.done))
     } catch (error) {
@@ -66,7 +66,7 @@ export function idempotency(once: Store, options: IdempotencyOptions<Request> = 
     const readBody = () => bodyOf(context.req, maxBytes)
     const admission = await policy.admit(incomingOf(context.req.raw, options, { maxBytes, readBody }))
     if (admission.status === 'answered') return answer(context, admission.answer)
-    if (admission.status === 'pass') return goOn(next)
+    if (admission.status === 'pass') return proceed(next)
     const { recording } = admission
     try {
       await next()
@@ -122,13 +122,13 @@ export function responseCache(
 
 type Sent = SendsHead & { readonly headersSent?: boolean }
 
-/** What Node sends: it is closed also where others have put another response in the place of this one. */
+/** Node's response. It is closed even when other code has replaced Hono's response. */
 function sentBy({ env }: HonoContext): Sent | null {
   const { outgoing } = (env ?? {}) as { readonly outgoing?: Sent }
   return typeof outgoing?.once === 'function' ? outgoing : null
 }
 
-/** On Node what stands before has a word, too: it may set a cookie, or give up on the handler. */
+/** On Node, earlier middleware also affects the decision: it may set a cookie, or abandon the handler. */
 function decidedBy(context: HonoContext, begun: BegunResponse): KeepsResponses {
   const sent = sentBy(context)
   if (sent === null) return begun
@@ -136,12 +136,15 @@ function decidedBy(context: HonoContext, begun: BegunResponse): KeepsResponses {
   return untilSent(begun, sent)
 }
 
-/** Hono itself fails then, behind any middleware; `res` would make a response. */
+/** Hono itself fails then, outside of any middleware. Reading `res` would create a response. */
 function isUnanswered({ finalized }: HonoContext): boolean {
   return finalized === false
 }
 
-/** The handler answers by Node's own response: what it gave to Hono is a mark (RESPONSE_ALREADY_SENT), which must stay the same object. */
+/**
+ * The handler answers on Node's own response. Its return value is a marker (RESPONSE_ALREADY_SENT), which must stay the
+ * same object.
+ */
 function isByNode({ res }: HonoContext): boolean {
   return res.headers.has('x-hono-already-sent')
 }
@@ -155,7 +158,9 @@ function keepUnseen(context: HonoContext, recording: KeepsResponses): undefined 
   else whenClosed(sent, keep)
 }
 
-/** The response, once it is kept. Where its body fails, the answer to that has none of what described it. */
+/**
+ * The response, once it is stored. When its body fails, the error response carries no headers that described the body.
+ */
 async function kept(context: HonoContext, recording: KeepsResponses, maxBytes: number): Promise<Response> {
   const { res } = context
   try {
@@ -168,19 +173,19 @@ async function kept(context: HonoContext, recording: KeepsResponses, maxBytes: n
   }
 }
 
-async function goOn(next: () => Promise<void>): Promise<undefined> {
+async function proceed(next: () => Promise<void>): Promise<undefined> {
   await next()
 }
 
 function answer(context: HonoContext, given: Answer): undefined {
-  // Before there is a response, `res` has the headers that others have set.
+  // Before a response exists, `res` holds the headers set by other code.
   const standing = context.res.headers
   return put(context, toResponse(given, { standing, whole: context.req.raw.method !== 'HEAD' }))
 }
 
 function put(context: HonoContext, response: Response): undefined {
   if (response === context.res) return
-  // Hono merges headers into a response that is there; this one has them already.
+  // Hono would merge headers into an existing response; this one has them already.
   context.res = undefined
   context.res = response
 }

@@ -1,5 +1,4 @@
-// Middleware for handlers in the style of fetch: a Request in, a Response out. The adapters of frameworks
-// stand beside it.
+// Middleware for fetch-style handlers: a Request in, a Response out. The framework adapters are in this folder too.
 
 import { askedOf, incomingOf, withoutConditions } from './requests/fetch-request.ts'
 import { keepResponse, toResponse, withHeaders } from './responses/fetch-response.ts'
@@ -12,7 +11,7 @@ import {
 } from './policies/response-cache.ts'
 import { whenDone } from './responses/when-done.ts'
 
-/** Answers a request; further arguments (an environment, a context) are passed on. */
+/** Answers a request. Further arguments (an environment, a context) are passed on. */
 export type RequestHandler<Rest extends readonly unknown[]> = (
   request: Request,
   ...rest: Rest
@@ -24,9 +23,9 @@ export type FetchHandler<Rest extends readonly unknown[]> = (
 ) => Promise<Response>
 
 /**
- * Lets a request through when the limiter allows it, and tells the client how it stands. Else 429, or 503
- * while the store is out and the limiter fails closed. A place of a concurrency limit is given back when
- * the response has been read to its end.
+ * Passes a request on when the limiter allows it, and adds the rate limit headers to its response. Otherwise answers
+ * 429, or 503 while the store is unavailable and the limiter fails closed. A concurrency permit is released once the
+ * response has been read to its end.
  */
 export function withRateLimit<Rest extends readonly unknown[]>(
   limiter: Limiter,
@@ -48,8 +47,8 @@ export function withRateLimit<Rest extends readonly unknown[]>(
 }
 
 /**
- * Carries out a request with an Idempotency-Key once, and replays its response. Responses of 500 and above
- * are not kept, and a handler that throws frees the key.
+ * Runs a request with an Idempotency-Key once, and replays its response. Responses with a status of 500 or above are
+ * not stored. If the handler throws, the key is free again.
  */
 export function withIdempotency<Rest extends readonly unknown[]>(
   once: Store,
@@ -73,8 +72,9 @@ export function withIdempotency<Rest extends readonly unknown[]>(
 }
 
 /**
- * Serves kept responses to GET and HEAD. Where there is none, or soon will be, one request in all processes has its
- * handler make another. What is `no-store` or `private`, sets cookies or answers Authorization is not kept.
+ * Serves stored responses to GET and HEAD. When none is stored, or it will expire soon, one request among all processes
+ * has its handler make a new one. Responses that are `no-store` or `private`, set cookies, or answer a request with
+ * Authorization are not stored.
  */
 export function withResponseCache<Rest extends readonly unknown[]>(
   cache: ResponseStore,

@@ -1,4 +1,4 @@
-// The types that all entries of the middleware show.
+// The public types that all middleware entry points share.
 
 export type { IdempotencyOptions } from './policies/idempotency.ts'
 export type { Limiter, RateLimitMiddlewareOptions } from './policies/rate-limit.ts'

@@ -1,4 +1,4 @@
-// What becomes of a response once it has been kept: over HTTP/2, and where its client has left meanwhile.
+// What happens to a response after it is stored: over HTTP/2, and when its client disconnects in the meantime.
 
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -14,7 +14,7 @@ import { type NodeResponse, record } from './responses/record-node-response.ts'
 
 const nothing = (): void => undefined
 
-/** A gate that what keeps responses waits at. */
+/** A gate at which storing a response waits. */
 class Gate {
   open: () => void = nothing
   note: () => void = nothing
@@ -34,7 +34,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A client of a server that records what this handler answers. */
+/** A client of a server that records the answers of this handler. */
 async function overHttp2(
   keep: () => Promise<void>,
   handle: (response: NodeResponse) => void,
@@ -51,10 +51,10 @@ async function overHttp2(
 const bodies: [how: string, handle: (response: NodeResponse) => void][] = [
   ['by its end', (response) => response.end('done')],
   ['before it', (response) => void [response.write('do'), response.end('ne')]],
-  ['behind a head', (response) => void [response.writeHead(200, { 'x-a': '1' }), response.end('done')]],
+  ['after a head', (response) => void [response.writeHead(200, { 'x-a': '1' }), response.end('done')]],
 ]
 
-test.each(bodies)('over HTTP/2 a client gets all that was written %s', async (_, handle) => {
+test.each(bodies)('over HTTP/2 a client receives everything written %s', async (_, handle) => {
   const client = await overHttp2(async () => undefined, handle)
 
   const asking = client.request({ ':path': '/' })
@@ -65,7 +65,7 @@ test.each(bodies)('over HTTP/2 a client gets all that was written %s', async (_,
   expect(body).toBe('done')
 })
 
-test('a chunk that comes when all was sent has no effect, and fails nothing', async () => {
+test('a chunk written after the response was sent has no effect and causes no error', async () => {
   const taken: unknown[] = []
   const server = createServer((_, response) => {
     record(response, { keep: async () => undefined }, 1000)
@@ -80,7 +80,7 @@ test('a chunk that comes when all was sent has no effect, and fails nothing', as
   await expect.poll(() => taken).toEqual([false])
 })
 
-test('over HTTP/2 a response ends whose client leaves while it is kept', async () => {
+test('over HTTP/2 a response is closed when its client disconnects while it is stored', async () => {
   const gate = new Gate()
   let isClosed = false
   const client = await overHttp2(gate.keep, (response) => {
@@ -91,7 +91,7 @@ test('over HTTP/2 a response ends whose client leaves while it is kept', async (
   await gate.isReached
 
   asking.close(8)
-  // The answer to it comes behind what the server was told before.
+  // The answer to the ping arrives after the server has processed the reset.
   await new Promise((resolve) => client.ping(resolve))
   await nextTurn()
   gate.open()
@@ -99,7 +99,7 @@ test('over HTTP/2 a response ends whose client leaves while it is kept', async (
   await expect.poll(() => isClosed).toBe(true)
 })
 
-test('a connection ends whose client leaves while its response is kept', async () => {
+test('a connection is closed when its client disconnects while the response is stored', async () => {
   const gate = new Gate()
   let isClosed = false
   const server = createServer((_, response) => {
@@ -108,7 +108,7 @@ test('a connection ends whose client leaves while its response is kept', async (
     response.end('done')
   })
   let hasLeft: Promise<unknown> = Promise.resolve()
-  // Node has ended its side, too, and would close the connection now.
+  // By then Node has ended its side too, and would close the connection.
   server.on('connection', (socket) => {
     hasLeft = once(socket, 'finish').then(() => nextTurn())
   })
@@ -127,12 +127,12 @@ test('a connection ends whose client leaves while its response is kept', async (
 })
 
 const short: [how: string, end: (response: ServerResponse) => unknown][] = [
-  ['is short', (response) => response.end('no')],
-  ['is long', (response) => response.end('much')],
-  ['is long in all', (response) => [response.write('mu'), response.end('ch')]],
+  ['is too short', (response) => response.end('no')],
+  ['is too long', (response) => response.end('much')],
+  ['is too long in total', (response) => [response.write('mu'), response.end('ch')]],
 ]
 
-test.each(short)('a body that %s is refused at once where Node looks at its length', async (_, end) => {
+test.each(short)('a body that %s is rejected at once when Node checks its length', async (_, end) => {
   const kept: unknown[] = []
   const codes: unknown[] = []
   const server = createServer((_request, response) => {

@@ -6,7 +6,7 @@ import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import { checkInteger, checkOptions, checkText } from '../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { learnTold } from '../runtime/waiting/told.ts'
+import { learnTold } from '../runtime/waiting/notify-channel.ts'
 import type { QueueSource } from './source/source.ts'
 
 /**

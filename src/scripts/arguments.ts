@@ -1,5 +1,5 @@
-// What callers of generated modules hand in is checked before anything is sent: types are gone at run time, and an
-// argument that is missing would reach the script as the text `undefined`.
+// Checks the arguments of generated modules before anything is sent: at run time there are no types, and a missing
+// argument would reach the script as the text `undefined`.
 
 import { checkOptions } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
@@ -8,7 +8,7 @@ import type { Operation } from '../runtime/calls/operation.ts'
 /** The types of values, as the heads of scripts name them. */
 export type FieldType = 'integer' | 'number' | 'big' | 'text' | 'bytes' | 'flag'
 
-/** In brackets: of each item of a repeated argument, which is a plain value or a record. */
+/** In brackets: the type of each item of a repeated argument, which is a plain value or a record. */
 export type ArgumentType =
   | FieldType
   | readonly [FieldType]
@@ -20,15 +20,15 @@ export interface ArgumentTypes {
 
 /** One operation as a generated module describes it. */
 export interface ScriptOperation<Arguments, Answer> extends Operation<Required<Arguments>, Answer> {
-  /** What a caller passes. Call ids are not part of it. */
+  /** The arguments that a caller passes; call ids are added by the library. */
   readonly takes: ArgumentTypes
-  /** What arguments are that a caller leaves out. */
+  /** The values of omitted arguments. */
   readonly defaults: { readonly [argument: string]: number | boolean }
 }
 
 type Takes = Pick<ScriptOperation<never, unknown>, 'takes' | 'defaults'>
 
-/** The arguments with those that were left out. Throws InvalidArgumentError. */
+/** The arguments, with defaults for omitted ones. Throws InvalidArgumentError. */
 export function completed({ takes, defaults }: Takes, args: object): object {
   checkOptions('arguments', args, Object.keys(takes))
   const given = Object.entries(args).filter(([, value]) => value !== undefined)

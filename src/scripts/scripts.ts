@@ -1,5 +1,5 @@
-// What modules written by `perilune generate` stand on. People call those modules; nothing here is meant to be
-// called by hand.
+// The runtime of modules written by `perilune generate`. Programs call those modules; nothing here is meant to be
+// called directly.
 
 import type { Script } from '../driver.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
@@ -11,30 +11,30 @@ import { completed, type ScriptOperation } from './arguments.ts'
 export interface UnitPlace {
   /** The folder of its operations: `guild-names`. */
   readonly structure: string
-  /** Which of them: any text of 1 to 512 bytes without control characters. */
+  /** The name of the unit: any text of 1 to 512 bytes without control characters. */
   readonly name: string
-  /** The oldest server that knows all commands of the structure. */
+  /** The oldest server version with all commands of the structure. */
   readonly since: string
 }
 
 /** One unit of a structure: it knows its keys, which share a slot, and runs its operations. */
 export interface ScriptUnit {
   /**
-   * Runs an operation that has the same effect when it runs twice, and runs it again when its answer was lost. Rejects
-   * with InvalidArgumentError, DriverError or AmbiguousError.
+   * Runs an operation whose effect is the same when it runs twice; repeats it when its answer was lost. Rejects with
+   * InvalidArgumentError, DriverError or AmbiguousError.
    */
   run<Arguments extends object, Answer>(
     operation: ScriptOperation<Arguments, Answer>,
     args: Arguments,
   ): Promise<Answer>
-  /** As `run`, for an operation that must take effect once: its script remembers calls by the ids it is given. */
+  /** Like `run`, for an operation that must take effect once: its script remembers the ids of calls. */
   runOnce<Arguments extends object, Answer>(
     operation: ScriptOperation<Arguments & CallId, Answer>,
     args: Arguments,
   ): Promise<Answer>
 }
 
-/** The unit of a structure under the namespace of `redis`. Opens nothing. Throws InvalidArgumentError. */
+/** The unit of a structure in the namespace of `redis`. Opens nothing. Throws InvalidArgumentError. */
 export function openUnit(redis: HasRuntime, { structure, name, since }: UnitPlace): ScriptUnit {
   const unit = new Unit(runtimeOf(redis), { structure, name: checkName('name', name), since })
   return {
@@ -48,7 +48,7 @@ export function openUnit(redis: HasRuntime, { structure, name, since }: UnitPlac
   }
 }
 
-/** Loads scripts on every master, so that no first call pays for it. Throws DriverError. */
+/** Loads scripts on every primary, so that no first call pays for loading. Throws DriverError. */
 export function preloadScripts(
   redis: HasRuntime,
   operations: readonly { readonly script: Script }[],

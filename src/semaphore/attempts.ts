@@ -4,7 +4,7 @@ import { abandon, acquire, extend, release, resize, serve } from '../generated/s
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { LeaseKind } from '../runtime/keeper/lease-keeper.ts'
 import type { Trace } from '../runtime/calls/runner.ts'
-import { CLAIM_MS, learnTold } from '../runtime/waiting/told.ts'
+import { CLAIM_MS, learnTold } from '../runtime/waiting/notify-channel.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import type { AttemptHow, Attempts, LineStanding } from '../runtime/waiting/attempts.ts'
 
@@ -34,7 +34,7 @@ export class Permits {
   /** False when the server does not know the permit any more. */
   async release(token: number, trace: Trace): Promise<boolean> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
-    const { channel, sharded, counted } = this.#unit.told
+    const { channel, sharded, counted } = this.#unit.notifyChannel
     const args = { token: String(token), claimMs: CLAIM_MS, channel, sharded, counted }
     const answer = await this.#unit.run(release, args, trace)
     if (answer.status === 'lost') return false
@@ -90,7 +90,7 @@ export class WeightedAttempts implements Attempts {
   async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<LineStanding> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
     const { holder, limit, leaseMs } = this.#terms
-    const { channel, sharded, counted } = this.#unit.told
+    const { channel, sharded, counted } = this.#unit.notifyChannel
     const weight = this.#weight
     const claimMs = CLAIM_MS
     const asked = {

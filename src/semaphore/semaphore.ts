@@ -11,7 +11,7 @@ import { type DetachedLease, acquireDetached } from '../runtime/leases/acquire-d
 import { standInLine } from '../runtime/waiting/line.ts'
 import { runUnder } from '../runtime/leases/run-under.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { learnTold, lineTermsOf } from '../runtime/waiting/told.ts'
+import { learnTold, lineTermsOf } from '../runtime/waiting/notify-channel.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 import type { Waiting } from '../runtime/waiting/wait.ts'
 import { Permits, type PermitTerms, WeightedAttempts } from './attempts.ts'

@@ -1,5 +1,5 @@
-// A store of Keyv 5, and so of cache-manager 7, on a cache. Keyv writes its namespace before each key; here it is
-// a tag as well, so that it is cleared in one step, in every slot.
+// A store for Keyv 5, and so for cache-manager 7, on a cache. Keyv puts its namespace before each key. Here the
+// namespace is a tag as well, so that it is cleared in one step, in every slot.
 
 import { EventEmitter } from 'node:events'
 import type { Cache, SetOptions } from '../cache/cache.ts'
@@ -9,11 +9,11 @@ import { fitName } from '../runtime/values/fit-name.ts'
 import { keptFor, LONGEST } from './kept-for.ts'
 
 export interface KeyvStoreOptions {
-  /** How long a value without a TTL is kept; default and at most 25 days, which is also the longest TTL. */
+  /** How long a value without a TTL is kept; default 25 days, which is also the maximum of any TTL. */
   ttl?: Duration
 }
 
-/** What is used of a cache. Keyv hands in text, or objects where it is told not to serialise. */
+/** The part of a cache that the store uses. Keyv passes text, or objects when its serialization is off. */
 export type KeyvCache = Pick<Cache<unknown>, 'getEntry' | 'invalidate'> & {
   set(key: string, value: never, options: SetOptions): Promise<unknown>
 }
@@ -21,9 +21,9 @@ export type KeyvCache = Pick<Cache<unknown>, 'getEntry' | 'invalidate'> & {
 const MOST_KEYS = 1000
 const LONGEST_TAG = 255
 
-/** One for each Keyv: its namespace is kept here. */
+/** One per Keyv, because the store holds its namespace. */
 export class KeyvStore extends EventEmitter {
-  /** Keyv wants them to be there. */
+  /** Required by Keyv. */
   readonly opts: { readonly dialect: string } = { dialect: 'perilune' }
   /** Set by Keyv. */
   namespace: string | undefined = undefined
@@ -37,7 +37,7 @@ export class KeyvStore extends EventEmitter {
     this.#expireMs = toMs('ttl', options.ttl ?? LONGEST, { max: LONGEST })
   }
 
-  /** Undefined when there is none. Keyv passes over what this throws, so it is told as an event, too. */
+  /** The value; undefined when there is none. Keyv ignores a rejection, so the error is emitted as an event too. */
   async get<Value>(key: string): Promise<Value | undefined> {
     try {
       return await this.#find<Value>(key)
@@ -47,12 +47,14 @@ export class KeyvStore extends EventEmitter {
     }
   }
 
-  /** The values in the order of the keys; undefined where there is none, or it cannot be asked for: then the error is told. */
+  /**
+   * The values in the order of the keys; undefined when there is none, or on an error, which is emitted as an event.
+   */
   async getMany<Value>(keys: string[]): Promise<(Value | undefined)[]> {
     return this.#each(keys, (key) => this.#find<Value>(key), undefined)
   }
 
-  /** `ttl` in milliseconds; 0 or none: `ttl`. */
+  /** `ttl` in milliseconds; 0 or none: the option `ttl`. */
   async set(key: string, value: unknown, ttl?: number): Promise<boolean> {
     const ms = ttl || this.#expireMs
     if (ms < 0) await this.delete(key)
@@ -60,12 +62,12 @@ export class KeyvStore extends EventEmitter {
     return true
   }
 
-  /** False when there was none. */
+  /** False when there was no value. */
   async delete(key: string): Promise<boolean> {
     return (await this.#cache.invalidate(fitName(key))) === 1
   }
 
-  /** True when at least one was there. */
+  /** True when at least one value existed. */
   async deleteMany(keys: string[]): Promise<boolean> {
     let deleted = 0
     for (let at = 0; at < keys.length; at += MOST_KEYS) {
@@ -75,17 +77,17 @@ export class KeyvStore extends EventEmitter {
     return deleted > 0
   }
 
-  /** Whether there is a value that may be served; false where that cannot be asked: then the error is told. */
+  /** Whether a value exists and has not expired; false on an error, which is emitted as an event. */
   async has(key: string): Promise<boolean> {
     return (await this.hasMany([key]))[0] ?? false
   }
 
-  /** As `has`, in the order of the keys. */
+  /** Like `has`, in the order of the keys. */
   async hasMany(keys: string[]): Promise<boolean[]> {
     return this.#each(keys, async (key) => (await this.#cache.getEntry(fitName(key))) !== null, false)
   }
 
-  /** Everything of this namespace, in one step. */
+  /** Deletes everything in this namespace, in one step. */
   async clear(): Promise<void> {
     await this.#cache.invalidate({ tag: this.#tag })
   }
@@ -94,7 +96,7 @@ export class KeyvStore extends EventEmitter {
     return fitName(`keyv:${this.namespace ?? ''}`, LONGEST_TAG)
   }
 
-  /** Keyv does not expect these to throw. What several of them meet is told once. */
+  /** Keyv does not expect these to reject. An error of several keys is emitted once. */
   async #each<Result>(
     keys: string[],
     ask: (key: string) => Promise<Result>,

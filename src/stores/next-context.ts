@@ -1,19 +1,19 @@
-// What Next.js hands in, and what is used of a cache.
+// The arguments of Next.js, and the part of a cache that the handler uses.
 
 import type { Cache, SetOptions, WasSet } from '../cache/cache.ts'
 
-/** What is used of a cache. */
+/** The part of a cache that the handler uses. */
 export type NextCache = Pick<Cache<unknown>, 'getEntry'> & {
   set(key: string, value: never, options: SetOptions): Promise<WasSet>
 }
 
-/** How long an entry counts, in seconds, as Next.js says it. */
+/** How long an entry is valid, in seconds, in the form of Next.js. */
 export interface NextCacheControl {
   readonly revalidate: number | false
   readonly expire: number | undefined
 }
 
-/** What Next.js says of what it asks for, or keeps. */
+/** The context that Next.js passes with a read or a write. */
 export interface NextContext {
   readonly kind?: string
   readonly fetchCache?: boolean

@@ -1,10 +1,11 @@
-// Tags of Next.js. An entry may have more of them than a value of a cache, and more when it is asked for than when it
-// was stored, so each is an entry of its own that says when it was revalidated:
+// Tags of Next.js. An entry may have more tags than a cache value allows, and a read may add further tags. So each tag
+// is an entry of its own with the time of its revalidation:
 //
-//   hard: whatever was stored before must not be served
-//   soft: whatever was stored before is served while it is made again, for so long; then as hard
+//   hard: entries stored before must not be served
+//   soft: entries stored before may be served for a given time while a new one is made; after that, as hard
 //
-// What came first say the server's clock and, where that steps back or two nodes do not agree, the turns of next-turns.
+// The order of events follows from the server's clock. When that steps back, or two nodes disagree, the turns of
+// next-turns decide.
 
 import type { FoundValue } from '../cache/cache.ts'
 import { fitName } from '../runtime/values/fit-name.ts'
@@ -17,7 +18,7 @@ export type Verdict = 'fresh' | 'stale' | 'expired'
 /** When an entry was stored. */
 export interface StoredAt {
   readonly createdAtMs: number
-  /** The newest that was there before; none where another version has stored it. */
+  /** The newest turn before it was stored; absent when another version has stored it. */
   readonly turn?: TagTurn
 }
 
@@ -35,7 +36,7 @@ export async function revalidate(
   await Promise.all(tags.map(note))
 }
 
-/** What an entry with these tags that was stored then is worth. */
+/** Whether an entry with these tags, stored at that time, may be served. */
 export async function judgeTags(
   cache: NextCache,
   tags: readonly string[],
@@ -62,7 +63,7 @@ async function cameAfter(
   note: FoundValue<unknown>,
   { createdAtMs, turn }: StoredAt,
 ): Promise<boolean> {
-  // Within one millisecond nobody knows which came first.
+  // Within one millisecond the order is unknown.
   if (note.createdAtMs >= createdAtMs) return true
   const noted = turnOf(note.value)
   if (noted === null || !isLater(noted, turn)) return false

@@ -1,5 +1,5 @@
-// Turns: a revalidation of tags takes the next one of its cache, and an entry is stored with the newest that was there before
-// it. So it is known which came first whatever clocks say.
+// Turns: a revalidation of tags takes the next turn of its cache, and an entry is stored with the newest turn before
+// it. So their order is known whatever clocks say.
 
 import { randomUUID } from 'node:crypto'
 import type { WasSet } from '../cache/cache.ts'
@@ -7,27 +7,27 @@ import { LONGEST } from './kept-for.ts'
 import type { NextCache } from './next-context.ts'
 
 export interface TagTurn {
-  /** Turns that a server has forgotten begin anew under another one. */
+  /** When the server has lost the turns, they restart under another line. */
   readonly line: string
   readonly number: number
 }
 
-/** No tag and no entry has a key without a colon. */
+/** All keys of tags and entries contain a colon. */
 const KEY = 'turns'
 
-/** The newest turn; the first one where there is none. */
+/** The newest turn; the first one when there is none. */
 export async function newestTurn(cache: NextCache): Promise<TagTurn> {
   return (await readTurn(cache)) ?? nextTurn(cache)
 }
 
-/** One that was taken after this call began, by this one or by another: what was stored before has an older one. */
+/** A turn that this or another call took after this call began: everything stored before has an older one. */
 export async function nextTurn(cache: NextCache): Promise<TagTurn> {
   const before = await readTurn(cache)
   for (let [newest, least] = [before, 0]; ; newest = await readTurn(cache)) {
     if (newest !== null && isLater(newest, before)) return newest
     const number = Math.max(newest?.number ?? 0, least) + 1
     const turn = { line: newest?.line ?? randomUUID(), number }
-    // A version that is not greater is refused: somebody else was faster.
+    // A version that is not greater is rejected: another process was faster.
     const set = await putTurn(cache, turn)
     if (set.stored) return turn
     least = set.version
@@ -35,20 +35,20 @@ export async function nextTurn(cache: NextCache): Promise<TagTurn> {
 }
 
 /**
- * Sees to it that what is stored from now on is not older than this turn. Where turns are on a node that has lost its newest ones, and
- * notes of revalidations on others that have lost none, nothing would be new any more.
+ * Ensures that later entries are not older than this turn. If the node with the turns has lost its newest ones, while
+ * other nodes still have the revalidations, no new entry would ever be valid.
  */
 export async function keepUpWith(cache: NextCache, turn: TagTurn): Promise<void> {
   if (isLater(turn, await readTurn(cache))) await putTurn(cache, turn)
 }
 
-/** False where one of them is not known, or nobody can tell. */
+/** False when one of them is unknown, or their order is. */
 export function isLater(one: TagTurn | null, other: TagTurn | null | undefined): boolean {
   if (!one || !other) return false
   return one.line === other.line && one.number > other.number
 }
 
-/** The turn in what is kept of a revalidation; versions before this one have kept none. */
+/** The turn stored with a revalidation; versions before this one stored none. */
 export function turnOf(value: unknown): TagTurn | null {
   return (Object(value) as { turn?: TagTurn }).turn ?? null
 }

@@ -1,20 +1,20 @@
-// Values of Next.js as JSON: the bytes and maps of bytes that stand at their top go beside them, in base64.
+// Values of Next.js as JSON. Bytes, and maps of bytes, at their top level are stored separately, in base64.
 
 import type { NextCacheControl, NextContext } from './next-context.ts'
 import type { TagTurn } from './next-turns.ts'
 
-/** As it is kept. */
+/** An entry as it is stored. */
 export interface StoredEntry {
   readonly value: object | null
   readonly bytes: Readonly<Record<string, string>>
   readonly maps: Readonly<Record<string, readonly (readonly [string, string])[]>>
   readonly tags: readonly string[]
   readonly cacheControl?: NextCacheControl
-  /** When it was stored; none where another version has done so. */
+  /** The turn before it was stored; absent when another version has stored it. */
   readonly turn?: TagTurn
 }
 
-/** Where pages and routes have their tags. */
+/** The header in which pages and routes have their tags. */
 const TAGS_HEADER = 'x-next-cache-tags'
 
 export function toStored(value: object | null, context: NextContext, turn: TagTurn): StoredEntry {

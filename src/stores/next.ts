@@ -1,5 +1,6 @@
-// The `cacheHandler` of Next.js on a cache: pages, routes and fetches of all its processes in one place. Whether an
-// entry is too old says Next.js, by when it was stored; whether its tags have been revalidated since is judged here.
+// The `cacheHandler` of Next.js on a cache: pages, routes and fetches of all its processes in one place. Next.js
+// decides by the storage time whether an entry is too old; the handler decides whether its tags have been revalidated
+// since.
 
 import { checkOptions } from '../runtime/values/arguments.ts'
 import { notifying } from '../runtime/errors/notify.ts'
@@ -12,18 +13,21 @@ import { newestTurn } from './next-turns.ts'
 import { fromStored, type StoredEntry, toStored } from './next-values.ts'
 
 export interface NextCacheHandlerOptions {
-  /** Told when Redis is away: pages are then rendered, and not kept. */
+  /** Called while Redis is unavailable, at most once a second; pages are then rendered without being stored. */
   onError?: (error: unknown) => void
 }
 
 export interface NextEntry<Value> {
-  /** By the clock of this process, so long ago as it is by the server's; -1: Next.js makes it again before it answers. */
+  /**
+   * By the clock of this process, with the entry's age by the server's clock; -1: Next.js makes the entry again before
+   * it answers.
+   */
   lastModified: number
   value: Value | null
   cacheControl?: NextCacheControl
 }
 
-/** As Next.js makes one for each request. */
+/** Next.js creates one for each request. */
 export interface NextCacheHandler<Value> {
   get(key: string, context: NextContext): Promise<NextEntry<Value> | null>
   set(key: string, value: Value | null, context: NextContext): Promise<void>
@@ -35,7 +39,7 @@ export type NextCacheHandlerClass<Value> = new (context: {
   revalidatedTags?: string[]
 }) => NextCacheHandler<Value>
 
-/** After Redis did not answer, nobody asks it for so long. */
+/** How long Redis is not asked after it did not answer. */
 const AWAY_MS = 1000
 const YEAR_S = 365 * 24 * 60 * 60
 
@@ -65,27 +69,30 @@ export function nextCacheHandler<Value extends object = { kind: string }>(
       })
     }
 
-    /** Rejects while Redis is away: what is shown would stay old. */
+    /** Rejects while Redis is unavailable: otherwise outdated pages would stay without notice. */
     async revalidateTag(tags: string | string[], durations?: { expire?: number }): Promise<void> {
       await revalidate(cache, [tags].flat(), durations)
     }
 
-    /** Nothing is kept here. */
+    /** The handler keeps no state per request. */
     resetRequestCache(): void {}
   }
 }
 
-/** Of Redis; what all handlers of a process share. */
+/** Whether Redis is available, shared by all handlers of a process. */
 class Availability {
   readonly #onError: (error: unknown) => void
   #awayUntil = 0
-  #toldUntil = 0
+  #silentUntil = 0
 
   constructor({ onError }: NextCacheHandlerOptions) {
     this.#onError = notifying('onError', onError)
   }
 
-  /** Null while Redis is away, and where it cannot do this: where it is full, it tells what it has all the same. */
+  /**
+   * Null while Redis is unavailable, or cannot do this. Only an unreachable Redis is then left alone for a while: a
+   * full one still serves reads.
+   */
   async unlessAway<Result>(ask: () => Promise<Result>): Promise<Result | null> {
     if (performance.now() < this.#awayUntil) return null
     try {
@@ -94,15 +101,15 @@ class Availability {
       if (!isOutage(error)) throw error
       const until = performance.now() + AWAY_MS
       if (error.code === 'unreachable' || error.code === 'ambiguous') this.#awayUntil = until
-      this.#tell(error, until)
+      this.#report(error, until)
       return null
     }
   }
 
-  /** Once in that time. */
-  #tell(error: unknown, until: number): void {
-    if (performance.now() < this.#toldUntil) return
-    this.#toldUntil = until
+  /** At most once in that time. */
+  #report(error: unknown, until: number): void {
+    if (performance.now() < this.#silentUntil) return
+    this.#silentUntil = until
     this.#onError(error)
   }
 }
@@ -123,12 +130,14 @@ async function find<Value extends object>(
   const value = fromStored<Value>(stored)
   const { cacheControl } = stored
   const lastModified = nowOfNext() - found.ageMs
-  // Of what is not fresh the server's clock has stepped back since: nobody knows how old it is.
+  // For an entry that is not fresh, the server's clock has stepped back since: its age is unknown.
   if (verdict === 'stale' || !found.fresh) return { ...staleBy(lastModified, context, cacheControl), value }
   return { lastModified, value, ...(cacheControl === undefined ? {} : { cacheControl }) }
 }
 
-/** So that Next.js takes the entry for stale, but serves it while it makes another one: that is a matter of its age alone. */
+/**
+ * Makes Next.js regard the entry as stale and serve it while it makes another one; Next.js decides that by age alone.
+ */
 function staleBy(
   storedAt: number,
   context: NextContext,
@@ -136,13 +145,13 @@ function staleBy(
 ): { lastModified: number; cacheControl?: NextCacheControl } {
   if (isFetch(context)) return { lastModified: 1, ...(cacheControl === undefined ? {} : { cacheControl }) }
   const { revalidate: own, expire } = cacheControl ?? { revalidate: false, expire: undefined }
-  // One that is never too old by its own is from now on; the next one brings its own age.
+  // An entry that never gets too old by itself is stale from now on; the next one has its own age.
   const seconds = own === false ? 1 : own
   const lastModified = Math.min(storedAt, nowOfNext() - seconds * 1000 - 1)
   return { lastModified, cacheControl: { revalidate: seconds, expire } }
 }
 
-/** The clock by which Next.js judges how old an entry is. */
+/** The clock by which Next.js computes the age of an entry. */
 function nowOfNext(): number {
   return performance.timeOrigin + performance.now()
 }

@@ -14,7 +14,7 @@ export function scriptOf(source: string, options: { bytes?: boolean } = {}): Scr
   return { name: 'test/script', sha1, source, reads: false, bytes: options.bytes ?? false }
 }
 
-/** Sent as source, so that it runs whatever the server remembers. */
+/** Sent as source, so that it runs whatever scripts the server has cached. */
 export function callOf(script: Script, keys: string[], args: ScriptCall['args'] = []): ScriptCall {
   return { script, keys, args, send: 'source' }
 }
@@ -25,7 +25,7 @@ export const FAIL: Script = scriptOf("return redis.error_reply('SORRY not today'
 
 const PATIENCE_MS = 20_000
 
-/** Repeats a call until it succeeds, as the runtime does; an error that is not of the port ends it at once. */
+/** Repeats a call until it succeeds, as the runtime does; any error outside of the port ends it at once. */
 export async function untilAnswered(driver: Driver, call: ScriptCall): Promise<Reply> {
   const deadline = performance.now() + PATIENCE_MS
   for (;;) {
@@ -42,7 +42,7 @@ export async function untilAnswered(driver: Driver, call: ScriptCall): Promise<R
 export async function until(question: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   while (!(await question())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`)
+    if (performance.now() > deadline) throw new Error(`timed out waiting until ${what}`)
     await sleep(10)
   }
 }
@@ -54,10 +54,10 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
     (error: unknown) => ({ error }),
   )
   if ('error' in outcome) return outcome.error
-  throw new Error(`resolved to ${String(outcome.value)} where it had to reject`)
+  throw new Error(`resolved to ${String(outcome.value)}, expected a rejection`)
 }
 
-/** Collects what nobody handled while `use` ran. */
+/** Collects unhandled rejections while `use` runs. */
 export async function unhandledDuring(use: () => Promise<void>): Promise<unknown[]> {
   const unhandled: unknown[] = []
   const collect = (reason: unknown) => unhandled.push(reason)

@@ -1,12 +1,12 @@
-// What the suite for drivers needs from the place where it runs.
+// The environment that the driver test suite needs.
 
 import type { Driver } from '../driver.ts'
 
 export interface OpenedDriver {
   readonly driver: Driver
-  /** Asks the server for a PING through the client itself, past the driver; rejects when that fails. */
+  /** Sends a PING to the server with the client itself, bypassing the driver; rejects when that fails. */
   ping(): Promise<unknown>
-  /** Closes the driver, and then the client that it was given. */
+  /** Closes the driver, and then the client passed to it. */
   close(): Promise<void>
 }
 
@@ -16,23 +16,25 @@ export interface DriverContext {
   open(): Promise<OpenedDriver>
   /** Text that no other test uses, without braces. */
   uniqueTag(): string
-  /** Sends a command to every primary, on connections of their own; resolves to one answer each. */
+  /** Sends a command to every primary, on separate connections; resolves to one answer each. */
   command(...words: string[]): Promise<unknown[]>
   /** Kills the server that serves the key with kill -9. */
   crash?(key: string): Promise<void>
-  /** Starts again what `crash` killed, with no data and no scripts. */
+  /** Restarts the server that `crash` killed, without data and scripts. */
   revive?(): Promise<void>
   /** Moves the slot of the key to another primary. */
   moveSlot?(key: string): Promise<void>
   /** Kills the primary; resolves once a replica has taken over. */
   failover?(): Promise<void>
-  /** A planned failover of the primary of the key: resolves once a replica has taken over. The old primary lives on. */
+  /**
+   * A planned failover of the primary of the key: resolves once a replica has taken over. The old primary stays alive.
+   */
   switchover?(key: string): Promise<void>
-  /** Connections that have subscribed to a channel fall silent, and none of them is closed. New ones work. */
+  /** Makes existing subscriber connections silent without closing them. New connections work. */
   halfOpenSubscribers?(): Promise<void>
 }
 
-/** The kind of place that a case needs, or the switch of it. */
+/** The kind of environment that a case needs, or the operation that it must offer. */
 export type Need =
   | 'single'
   | 'cluster'
@@ -48,12 +50,12 @@ export interface DriverCase {
   run(context: DriverContext): Promise<void>
 }
 
-/** The cases that can run in a place that offers this. */
+/** The cases that can run in an environment that offers this. */
 export function casesFor(suite: readonly DriverCase[], offers: readonly Need[]): DriverCase[] {
   return suite.filter(({ needs }) => needs === undefined || offers.includes(needs))
 }
 
-/** Opens a driver, hands it over, and closes it whatever happens. */
+/** Opens a driver, passes it to `use`, and always closes it. */
 export async function withDriver(
   context: DriverContext,
   use: (opened: OpenedDriver) => Promise<void>,

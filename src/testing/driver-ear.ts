@@ -1,4 +1,4 @@
-// A listener that remembers, and messages for it.
+// A listener that records events, and messages for it.
 
 import type { Driver, Listener } from '../driver.ts'
 import { callOf, scriptOf, until, untilAnswered } from './driver-calls.ts'
@@ -7,9 +7,9 @@ import { type DriverContext, withDriver } from './driver-context.ts'
 export class DriverEar implements Listener {
   readonly heard: string[] = []
   gaps = 0
-  /** How many gaps there had been when each loss was told. */
+  /** The number of gaps at the time of each loss. */
   readonly losses: number[] = []
-  /** What the driver said of itself when each loss was told. */
+  /** The health reported by the driver at the time of each loss. */
   readonly healthyWhenLost: (boolean | undefined)[] = []
   readonly #driver: Driver | undefined
 
@@ -34,7 +34,7 @@ export class DriverEar implements Listener {
 const PUBLISH = scriptOf("return redis.call('PUBLISH', KEYS[1], ARGV[1])")
 const SPUBLISH = scriptOf("return redis.call('SPUBLISH', KEYS[1], ARGV[1])")
 
-/** Resolves to how many subscribers the server says that it has told. */
+/** Resolves to the number of receivers that the server reports. */
 export async function publish(driver: Driver, channel: string, message: string): Promise<number> {
   const { shardedChannels } = await driver.info()
   return Number(
@@ -42,7 +42,7 @@ export async function publish(driver: Driver, channel: string, message: string):
   )
 }
 
-/** Publishes until it is heard: after a fault, the first ones may be lost. */
+/** Publishes until the message is received: after a fault, the first ones may be lost. */
 export async function publishUntilHeard(
   driver: Driver,
   channel: string,
@@ -56,8 +56,8 @@ export async function publishUntilHeard(
 }
 
 /**
- * Publishes by a client that has just connected, until the node of the commands has told a subscriber itself: what a replica
- * passes on to its own subscribers is heard, too, but scripts count nobody there.
+ * Publishes from a newly connected client until the node that runs commands itself counts a subscriber. Subscribers of
+ * a replica also receive the message, but scripts on that node do not count them.
  */
 export async function publishUntilCounted(
   context: DriverContext,

@@ -1,4 +1,4 @@
-// What becomes of subscriptions when their server goes, or is one no more that takes commands.
+// Subscriptions when their server fails, or no longer accepts commands.
 
 import assert from 'node:assert/strict'
 import { until } from './driver-calls.ts'
@@ -7,7 +7,7 @@ import { DriverEar, publishUntilCounted, publishUntilHeard } from './driver-ear.
 
 export const failoverCases: DriverCase[] = [
   {
-    title: 'a subscription comes back after a failover',
+    title: 'a subscription is restored after a failover',
     needs: 'failover',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
@@ -16,12 +16,12 @@ export const failoverCases: DriverCase[] = [
         await driver.subscribe(channel, ear)
 
         await context.failover?.()
-        await until(() => ear.gaps > 0, 'it knew of the gap')
+        await until(() => ear.gaps > 0, 'the gap was reported')
         await publishUntilHeard(driver, channel, 'after', ear)
       }),
   },
   {
-    title: 'a subscription on a server that was demoted is placed again, and its listener learns of it',
+    title: 'a subscription on a demoted server is placed again, and its listener is notified',
     needs: 'switchover',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
@@ -30,7 +30,7 @@ export const failoverCases: DriverCase[] = [
         await driver.subscribe(channel, ear)
 
         await context.switchover?.(channel)
-        await until(() => ear.gaps > 0, 'it knew of the gap')
+        await until(() => ear.gaps > 0, 'the gap was reported')
         await publishUntilCounted(context, channel, ear)
 
         assert.equal(ear.losses[0], 0)
@@ -39,7 +39,7 @@ export const failoverCases: DriverCase[] = [
       }),
   },
   {
-    title: 'a subscription whose connection falls silent is placed again, and its listener learns of it',
+    title: 'a subscription whose connection falls silent is placed again, and its listener is notified',
     needs: 'halfOpenSubscribers',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
@@ -48,7 +48,7 @@ export const failoverCases: DriverCase[] = [
         await driver.subscribe(channel, ear)
 
         await context.halfOpenSubscribers?.()
-        await until(() => ear.gaps > 0, 'it knew of the gap')
+        await until(() => ear.gaps > 0, 'the gap was reported')
         await publishUntilHeard(driver, channel, 'after', ear)
 
         assert.equal(ear.losses[0], 0)

@@ -13,19 +13,19 @@ import {
 } from './driver-calls.ts'
 import { type DriverCase, type DriverContext, withDriver } from './driver-context.ts'
 
-// Endless where the key exists, so that a client which resends it to the revived server does no harm.
+// Endless while the key exists, so that a client that resends it to the revived server does no harm.
 const ENDLESS = scriptOf("while redis.call('EXISTS', KEYS[1]) == 1 do end return 'gone'")
 
-/** Kills the server of `key` while it works on the call that is handed over. */
+/** Kills the server of `key` while it runs the given call. */
 async function crashDuring(context: DriverContext, key: string): Promise<void> {
-  await sleep(30) // by now the server is at work: were it not, the call would only fail sooner
+  await sleep(30) // the server runs the call by now; if not, the call only fails sooner
   await context.crash?.(key)
 }
 
 export const faultCases: DriverCase[] = [
   {
     title:
-      'a server that dies in mid-call fails every call in flight as maybe done, and calls succeed once it is back',
+      'when a server dies during a call, calls under way fail as possibly done, and calls succeed once it is back',
     needs: 'crash',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
@@ -50,7 +50,7 @@ export const faultCases: DriverCase[] = [
       }),
   },
   {
-    title: 'a call whose connection is cut settles, whatever the client does about it',
+    title: 'a call whose connection is cut settles, however the client reacts',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const key = context.uniqueTag()
@@ -58,7 +58,7 @@ export const faultCases: DriverCase[] = [
 
         await context.command('CLIENT', 'PAUSE', '20000', 'WRITE')
         const outcome = driver.run(callOf(WRITE, [key], ['after'])).catch((error: unknown) => error)
-        await sleep(30) // the server has it by now, and holds it back
+        await sleep(30) // the server has received it by now, and blocks it
         await context.command('CLIENT', 'KILL', 'TYPE', 'normal')
         await context.command('CLIENT', 'UNPAUSE')
 
@@ -83,14 +83,14 @@ export const faultCases: DriverCase[] = [
         await context.crash?.(key)
         await until(() => !driver.healthy(), 'the driver noticed')
         await context.revive?.()
-        await until(() => gaps > 0, 'the listener knew of the gap')
+        await until(() => gaps > 0, 'the gap was reported')
 
         await untilAnswered(driver, callOf(ECHO, [key], ['back']))
         await until(() => driver.healthy(), 'the driver was healthy again')
       }),
   },
   {
-    title: 'calls succeed again on the server that took over',
+    title: 'calls succeed again on the new primary',
     needs: 'failover',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
@@ -103,7 +103,7 @@ export const faultCases: DriverCase[] = [
       }),
   },
   {
-    title: 'a slot that moved is found, by scripts and by reads',
+    title: 'scripts and reads find a slot that moved',
     needs: 'moveSlot',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
@@ -123,7 +123,7 @@ export const faultCases: DriverCase[] = [
       }),
   },
   {
-    title: 'keys of one tag go together, and keys of two slots are refused',
+    title: 'keys with one tag are accepted together, and keys of two slots are rejected',
     needs: 'cluster',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
@@ -133,7 +133,7 @@ export const faultCases: DriverCase[] = [
         )
 
         const together = await driver.run(callOf(move, [`{${tag}}:a`, `{${tag}}:b`]))
-        // Of 16,384 slots two tags share one now and then.
+        // With 16,384 slots, two tags occasionally share one.
         const others = [1, 2, 3].map((n) => `{${tag}${n}}:b`)
         const keys = [`{${tag}}:a`, `{${tag}}:b`, ...others]
         const apart = await failureOf(driver.run(callOf(move, keys)))
@@ -143,7 +143,7 @@ export const faultCases: DriverCase[] = [
       }),
   },
   {
-    title: 'close fails what is pending and what comes later, and leaves the client usable',
+    title: 'close fails pending and later calls, and leaves the client usable',
     run: async (context) => {
       const opened = await context.open()
       const { driver } = opened

@@ -5,7 +5,7 @@ import { type DriverCase, withDriver } from './driver-context.ts'
 
 export const readCases: DriverCase[] = [
   {
-    title: 'reads go over any slots, keep their order and answer in Buffers',
+    title: 'reads of several slots keep their order and return Buffers',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const tag = context.uniqueTag()
@@ -46,7 +46,7 @@ export const readCases: DriverCase[] = [
       }),
   },
   {
-    title: 'a plain write takes text, numbers and bytes, and tells its reply or why it was refused',
+    title: 'a plain write takes text, numbers and bytes, and returns its reply or the error',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const key = context.uniqueTag()
@@ -62,7 +62,7 @@ export const readCases: DriverCase[] = [
       }),
   },
   {
-    title: 'info tells the engine, the version, and whether it is a cluster',
+    title: 'info reports the engine, the version, and whether the server is a cluster',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const info = await driver.info()

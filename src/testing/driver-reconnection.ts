@@ -3,7 +3,7 @@ import { ConnectionLostError } from '../driver.ts'
 import { callOf, ECHO, failureOf, until, untilAnswered } from './driver-calls.ts'
 import { type DriverCase, type DriverContext, withDriver } from './driver-context.ts'
 
-/** The connections whose last command was a script, of all primaries. */
+/** The connections, on all primaries, whose last command was a script. */
 async function connectionsOf(context: DriverContext): Promise<string[]> {
   const lists = await context.command('CLIENT', 'LIST', 'TYPE', 'normal')
   return lists.flatMap((list, primary) =>
@@ -16,7 +16,7 @@ async function connectionsOf(context: DriverContext): Promise<string[]> {
 
 export const reconnectingCases: DriverCase[] = [
   {
-    title: 'reconnect fails what is due as maybe done, and the client connects again',
+    title: 'reconnect fails outstanding calls as possibly done, and the client reconnects',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         if (driver.reconnect === undefined) return

@@ -26,7 +26,7 @@ export const replyCases: DriverCase[] = [
       }),
   },
   {
-    title: 'a script without bytes answers in text, and numbers travel as they are written',
+    title: 'a script without bytes returns text, and numbers stay unchanged',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const script = scriptOf('return {ARGV[1], ARGV[2], ARGV[3], redis.status_reply("FINE")}')
@@ -37,7 +37,7 @@ export const replyCases: DriverCase[] = [
       }),
   },
   {
-    title: 'a script with bytes answers integers as numbers and everything else as Buffers',
+    title: 'a script with bytes returns integers as numbers and all other values as Buffers',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const script = scriptOf('return {ARGV[1], 7, false, {ARGV[1]}, redis.status_reply("FINE")}', {
@@ -50,7 +50,7 @@ export const replyCases: DriverCase[] = [
       }),
   },
   {
-    title: 'integers, nothing, empty lists and lists in lists keep their shape',
+    title: 'integers, null, empty lists and nested lists keep their shape',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const tag = context.uniqueTag()
@@ -66,7 +66,7 @@ export const replyCases: DriverCase[] = [
       }),
   },
   {
-    title: 'an error of a script is a ServerReplyError with its word',
+    title: 'an error of a script is a ServerReplyError with its error code',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const key = context.uniqueTag()
@@ -84,7 +84,7 @@ export const replyCases: DriverCase[] = [
       }),
   },
   {
-    title: 'an unknown hash is NOSCRIPT; after its source was sent the hash is known',
+    title: 'an unknown hash is NOSCRIPT; once the source was sent, the hash is known',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const tag = context.uniqueTag()
@@ -120,7 +120,7 @@ export const replyCases: DriverCase[] = [
       }),
   },
   {
-    title: 'many calls settle each by itself, in their order',
+    title: 'many calls settle independently, in their order',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const tag = context.uniqueTag()

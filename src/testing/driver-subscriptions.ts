@@ -5,7 +5,7 @@ import { DriverEar, publish, publishUntilHeard } from './driver-ear.ts'
 
 export const subscriptionCases: DriverCase[] = [
   {
-    title: 'a subscriber hears what is published once subscribe has resolved, and nothing after close',
+    title: 'a subscriber receives messages once subscribe has resolved, and none after close',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const channel = `wake:{${context.uniqueTag()}}`
@@ -24,7 +24,7 @@ export const subscriptionCases: DriverCase[] = [
       }),
   },
   {
-    title: 'two listeners of one channel share one subscription, and the last to leave ends it',
+    title: 'two listeners of one channel share one subscription, which ends with the last of them',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const channel = `wake:{${context.uniqueTag()}}`
@@ -34,11 +34,11 @@ export const subscriptionCases: DriverCase[] = [
           driver.subscribe(channel, ear),
         ])
         await publish(driver, channel, 'twice')
-        await until(() => ear.heard.length === 2, 'both were told')
+        await until(() => ear.heard.length === 2, 'both received the message')
 
         await one.close()
         await publish(driver, channel, 'once')
-        await until(() => ear.heard.length === 3, 'the one that stayed was told')
+        await until(() => ear.heard.length === 3, 'the remaining one received the message')
         await other.close()
 
         const { shardedChannels } = await driver.info()
@@ -47,7 +47,7 @@ export const subscriptionCases: DriverCase[] = [
       }),
   },
   {
-    title: 'channels of many slots are heard by their own listeners only',
+    title: 'listeners receive only the messages of their own channels, over many slots',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const tags = Array.from({ length: 12 }, () => context.uniqueTag())
@@ -55,7 +55,7 @@ export const subscriptionCases: DriverCase[] = [
         await Promise.all(tags.map((tag, n) => driver.subscribe(`wake:{${tag}}`, ears[n] ?? new DriverEar())))
 
         await Promise.all(tags.map((tag) => publish(driver, `wake:{${tag}}`, tag)))
-        await until(() => ears.every((ear) => ear.heard.length > 0), 'everybody was told')
+        await until(() => ears.every((ear) => ear.heard.length > 0), 'all received the message')
 
         assert.deepEqual(
           ears.map((ear) => ear.heard),
@@ -64,7 +64,7 @@ export const subscriptionCases: DriverCase[] = [
       }),
   },
   {
-    title: 'a killed subscriber connection comes back by itself and tells every listener of the gap',
+    title: 'a killed subscriber connection is restored and reports the gap to every listener',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const channel = `wake:{${context.uniqueTag()}}`
@@ -73,9 +73,9 @@ export const subscriptionCases: DriverCase[] = [
         assert.equal(driver.healthy(), true)
 
         await context.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
-        await until(() => ears.every((ear) => ear.gaps > 0), 'both knew of the gap')
+        await until(() => ears.every((ear) => ear.gaps > 0), 'the gap was reported to both')
         await publish(driver, channel, 'after')
-        await until(() => ears.every((ear) => ear.heard.length > 0), 'both were told')
+        await until(() => ears.every((ear) => ear.heard.length > 0), 'both received the message')
 
         assert.deepEqual(
           ears.map((ear) => ear.heard),
@@ -85,20 +85,20 @@ export const subscriptionCases: DriverCase[] = [
       }),
   },
   {
-    title: 'a listener is told that its subscription is lost, before it is told of the gap',
+    title: 'a listener is notified of the lost subscription before the gap',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
         const ear = new DriverEar()
         await driver.subscribe(`wake:{${context.uniqueTag()}}`, ear)
 
         await context.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
-        await until(() => ear.gaps > 0, 'it knew of the gap')
+        await until(() => ear.gaps > 0, 'the gap was reported')
 
         assert.equal(ear.losses[0], 0)
       }),
   },
   {
-    title: 'a subscription follows its slot to another primary and tells of the gap',
+    title: 'a subscription follows its slot to another primary and reports the gap',
     needs: 'moveSlot',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
@@ -107,8 +107,8 @@ export const subscriptionCases: DriverCase[] = [
         await driver.subscribe(channel, ear)
 
         await context.moveSlot?.(channel)
-        // A plain channel belongs to no slot.
-        if ((await driver.info()).shardedChannels) await until(() => ear.gaps > 0, 'it knew of the gap')
+        // A plain channel has no slot.
+        if ((await driver.info()).shardedChannels) await until(() => ear.gaps > 0, 'the gap was reported')
         await publishUntilHeard(driver, channel, 'after', ear)
 
         assert.equal(driver.healthy(), true)

@@ -1,4 +1,4 @@
-// What every driver must do. Independent of any test runner: run those of `casesFor`.
+// The requirements for every driver, independent of any test runner: run the cases of `casesFor`.
 
 import type { DriverCase } from './driver-context.ts'
 import { failoverCases } from './driver-failovers.ts'

@@ -1,4 +1,4 @@
-// For those who test what time does (`testClock`), and those who write a driver or a binding.
+// For tests of time-dependent behavior (`testClock`), and for authors of a driver or a binding.
 
 export type { DriverCase, DriverContext, Need, OpenedDriver } from './driver-suite.ts'
 export { casesFor, driverSuite } from './driver-suite.ts'

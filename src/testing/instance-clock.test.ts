@@ -1,4 +1,4 @@
-// The clock that users test with, on real servers: structures and scripts of users alike.
+// The test clock for users, on real servers: structures and user scripts.
 
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
@@ -13,7 +13,7 @@ import { until } from '../../test/queue-fixture.ts'
 import { guildNames, preload, visits } from '../../test/scripts/generated/redis.ts'
 import type { Script } from '../driver.ts'
 
-// Whoever waits looks again by itself after ten seconds and more.
+// Without a wake-up, a waiter polls after ten seconds and more.
 const WOKEN = { timeout: 8000 }
 const STARTS_AT = new Date('2027-03-01T12:00:00Z')
 
@@ -47,7 +47,7 @@ function setup(): Setup {
   return { ...process, clock, name: randomUUID() }
 }
 
-test('a lock whose holder is gone is free when its lease is over, and not before', async () => {
+test('a lock of a dead holder is free when its lease has expired, and not before', async () => {
   const { redis, clock, name } = setup()
   const lock = redis.lock(name, { lease: '1h' })
   const first = await lock.acquire()
@@ -61,7 +61,7 @@ test('a lock whose holder is gone is free when its lease is over, and not before
   expect(second?.expiresAtMs).toBe(STARTS_AT.getTime() + 2 * 3_600_000)
 })
 
-test('who waits in line looks again when the time was set on', WOKEN, async () => {
+test('a waiter in line looks again after the clock was advanced', WOKEN, async () => {
   const { redis, clock, name } = setup()
   const lock = redis.lock(name, { lease: '1h' })
   await lock.acquire()
@@ -73,7 +73,7 @@ test('who waits in line looks again when the time was set on', WOKEN, async () =
   await expect(waiting).resolves.toMatchObject({ expiresAtMs: clock.nowMs + 3_600_000 })
 })
 
-test('a holder whose lease ran out learns of it at its next extension', async () => {
+test('a holder of an expired lease notices at its next extension', async () => {
   const { redis, clock, name } = setup()
   const lease = await redis.lock(name, { lease: '3s' }).acquire()
 
@@ -83,7 +83,7 @@ test('a holder whose lease ran out learns of it at its next extension', async ()
   expect(() => lease.assertHeld()).toThrow()
 })
 
-test('a worker that waits works on a delayed job once its time has come', WOKEN, async () => {
+test('a waiting worker runs a delayed job when it is due', WOKEN, async () => {
   const { redis, clock, calls, name } = setup()
   const queue = redis.queue<{ mail: { to: string } }>(name)
   const sent: string[] = []
@@ -102,7 +102,7 @@ test('a worker that waits works on a delayed job once its time has come', WOKEN,
   expect(sent).toEqual(['bob', 'ada'])
 })
 
-test('a recurring job runs at the times of its zone', WOKEN, async () => {
+test('a recurring job runs at the times of its time zone', WOKEN, async () => {
   const { redis, clock, name } = setup()
   const queue = redis.queue<{ report: null }>(name)
   let runs = 0
@@ -122,7 +122,7 @@ test('a recurring job runs at the times of its zone', WOKEN, async () => {
   await worker.close()
 })
 
-test('a cached value grows old, also the copy in this process', async () => {
+test('a cached value ages, and so does its copy in this process', async () => {
   const { redis, clock, name } = setup()
   const cache = redis.cache<number>(name, {
     ttl: '1h',
@@ -140,7 +140,7 @@ test('a cached value grows old, also the copy in this process', async () => {
   expect(await cache.get('a', load)).toBe(2)
 })
 
-test('a limit fills up again', async () => {
+test('a rate limit refills', async () => {
   const { redis, clock, name } = setup()
   const limit = redis.rateLimit(name, { limit: 2, window: '1m' })
   await limit.take('ada', { cost: 2 })
@@ -152,7 +152,7 @@ test('a limit fills up again', async () => {
   expect((await limit.take('ada')).allowed).toBe(false)
 })
 
-test('a delayed message comes to whoever waits for it', WOKEN, async () => {
+test('a delayed message reaches a waiting consumer', WOKEN, async () => {
   const { redis, clock, calls, name } = setup()
   const feed = redis.feed<string>(name)
   await feed.append('later', { delay: '1d' })
@@ -164,7 +164,7 @@ test('a delayed message comes to whoever waits for it', WOKEN, async () => {
   expect((await waiting).messages.map(({ body }) => body)).toEqual(['later'])
 })
 
-test('scripts of users tell the time of the test, with all of their arguments', async () => {
+test('user scripts read the test clock, and get all of their arguments', async () => {
   const { redis, clock, name } = setup()
   const own = visits(redis, name)
   const lake = { place: 'lake', times: 3 }
@@ -185,7 +185,7 @@ test('an error of Lua names the line of the source', async () => {
   await expect(guildNames(redis, name).broken()).rejects.toThrow('redis/guild-names/broken.lua:10')
 })
 
-test('on a cluster all units live by the clock', async () => {
+test('on a cluster all units use the clock', async () => {
   const [port = 0] = inject('clusterPorts')
   const cluster = new Cluster([{ host: '127.0.0.1', port }])
   const redis = perilune(ioredis(cluster), { namespace: 'clock-test' })
@@ -205,7 +205,7 @@ test('on a cluster all units live by the clock', async () => {
   expect(new Set(answers.map(({ last }) => last))).toEqual(new Set([BigInt(clock.nowMs) * 1000n]))
 })
 
-test('with node-redis too', async () => {
+test('it works with node-redis too', async () => {
   const client = createClient({ socket: { port: inject('redisPort') } })
   await client.connect()
   const redis = perilune(nodeRedis(client), { namespace: 'clock-test' })
@@ -224,7 +224,7 @@ test('with node-redis too', async () => {
   await expect(waiting).resolves.toMatchObject({ expiresAtMs: clock.nowMs + 3_600_000 })
 })
 
-test('several instances live by one clock', async () => {
+test('several instances share one clock', async () => {
   const [one, other] = [started(), started()]
   const clock = testClock([one.redis, other.redis])
   const name = randomUUID()
@@ -237,7 +237,7 @@ test('several instances live by one clock', async () => {
   expect(await lock.tryAcquire()).not.toBeNull()
 })
 
-test('instances on one driver are driven once', async () => {
+test('instances on one driver are connected to the clock once', async () => {
   const { redis, driver } = started()
   const other = perilune(driver, { namespace: 'clock-test-too' })
   const clock = testClock([redis, other])
@@ -250,7 +250,7 @@ test('instances on one driver are driven once', async () => {
   expect(() => testClock(other)).toThrow('redis has a test clock already')
 })
 
-test('nobody else notices: no key is written, and others tell the real time', async () => {
+test('other users are not affected: no key is written, and their clock is the real one', async () => {
   const { redis, client, clock, name } = setup()
   const other = started()
   clock.advance('365d')
@@ -262,7 +262,7 @@ test('nobody else notices: no key is written, and others tell the real time', as
   expect(await client.keys(`*${name}*clock*`)).toEqual([])
 })
 
-test('every script of the library is driven, with as many lines as before', async () => {
+test('every script of the library uses the clock, with an unchanged number of lines', async () => {
   const { redis, driver } = started()
   const scripts = new Map<string, Script>()
   const load = driver.load.bind(driver)
@@ -286,7 +286,7 @@ test('every script of the library is driven, with as many lines as before', asyn
   }
 })
 
-test('what makes no sense is refused', () => {
+test('invalid arguments are rejected', () => {
   const { redis, clock } = setup()
 
   expect(() => testClock(redis)).toThrow('redis has a test clock already')
@@ -298,7 +298,7 @@ test('what makes no sense is refused', () => {
   expect(clock.nowMs).toBe(STARTS_AT.getTime())
 })
 
-test('production has no test clock', () => {
+test('a test clock is rejected in production', () => {
   vi.stubEnv('NODE_ENV', 'production')
   onTestFinished(() => void vi.unstubAllEnvs())
 

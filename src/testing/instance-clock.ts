@@ -1,6 +1,7 @@
-// Time for the tests of users: it stands still until it is moved, for whole instances of Perilune, whatever their structures,
-// scripts and slots. Each call carries the time along as one more argument, which its script takes away before it looks at the
-// others; so no key is written, nobody else who uses the server notices, and it is gone with the process.
+// Time for users' tests: it stands still until a test advances it, for whole instances of Perilune with all their
+// structures, scripts and slots. Each call carries the time as an extra last argument, which its script removes before
+// it reads the others. So no key is written, other users of the server are not affected, and the clock ends with the
+// process.
 
 import { createHash } from 'node:crypto'
 import { types } from 'node:util'
@@ -12,24 +13,23 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 
 export interface TestClockOptions {
-  /** Where the time stands at first; default: now. */
+  /** The initial time; default: now. */
   startsAt?: Date
 }
 
 export interface TestClock {
-  /** What time it is for the scripts, in Unix milliseconds. */
+  /** The current time for scripts, in Unix milliseconds. */
   readonly nowMs: number
   /**
-   * Sets the time on. It leaps: nothing is extended meanwhile, as if every process had been asleep; then all who wait look
-   * again. Throws InvalidArgumentError.
+   * Advances the time in one leap. No lease is renewed in between, as if every process had been asleep; then all
+   * waiters look again. Throws InvalidArgumentError.
    */
   advance(by: Duration): void
 }
 
 /**
- * From now on these instances live by a clock that stands still until a test moves it; before that they should not have been
- * used. What Redis itself expires goes by its own time. Throws InvalidArgumentError, and an Error where NODE_ENV says
- * `production`.
+ * Makes these instances use a clock that stands still until a test advances it; call it before their first use. Expiry
+ * by Redis itself follows the real time. Throws InvalidArgumentError, and an Error when NODE_ENV is `production`.
  */
 export function testClock(
   redis: HasRuntime | readonly HasRuntime[],
@@ -66,7 +66,7 @@ class InstanceClock implements TestClock {
 
   advance(by: Duration): void {
     this.#nowMs += toMs('by', by)
-    // Caches judge hits by what the server's answers told of its time.
+    // Caches judge hits by the server time in earlier answers.
     for (const { clock } of this.#runtimes) clock.forget()
     for (const listener of this.#listeners) listener.onGap()
   }
@@ -113,7 +113,7 @@ const TAKEN_ALONG = 'local test_clock_us = tonumber(table.remove(ARGV)) '
 
 const known = new WeakMap<Script, Script>()
 
-/** The script by the time that its calls carry; itself where it does not look at the clock. */
+/** The script with the time from its calls; unchanged when it does not read the clock. */
 function onCallsClock(script: Script): Script {
   const before = known.get(script)
   if (before !== undefined) return before
@@ -124,13 +124,14 @@ function onCallsClock(script: Script): Script {
 
 function remade(script: Script): Script {
   const swapped = script.source.replace(CLOCK, standingClock)
-  if (/['"]TIME['"]/.test(swapped)) throw new Error(`${script.name} has another clock than testClock knows`)
+  if (/['"]TIME['"]/.test(swapped))
+    throw new Error(`${script.name} reads the time in a way that testClock does not know`)
   if (swapped === script.source) return script
   const source = TAKEN_ALONG + swapped
   return { ...script, source, sha1: createHash('sha1').update(source).digest('hex') }
 }
 
-/** As many lines as the clock that it replaces, for errors name lines. */
+/** With the number of lines of the clock that it replaces, because errors name lines. */
 function standingClock(clock: string): string {
   const empty = '\n'.repeat(clock.split('\n').length - 3)
   return `local function clock_us()\n  return test_clock_us${empty}\nend`

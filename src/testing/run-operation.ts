@@ -11,8 +11,8 @@ import {
 import type { Value } from './vector-value.ts'
 
 /**
- * Runs one operation of a contract on the test clock. `prefix` begins each key: `shop:{feed:room}:`.
- * Resolves to the word and the values of the answer; rejects with the server's error.
+ * Runs one operation of a contract on the test clock. `prefix` begins each key: `shop:{feed:room}:`. Resolves to the
+ * status word and the values of the answer; rejects with the server's error.
  */
 export async function runOperation(
   driver: Driver,

@@ -1,10 +1,10 @@
-// A clock that stands still until a test moves it. Scripts learn the time from one fragment; here they
-// run with another in its place, which reads a key beside the unit's own.
+// A clock that stands still until a test moves it. Scripts read the time through one fragment. Here it is replaced by
+// another one, which reads a key next to the unit's own keys.
 
 import { createHash } from 'node:crypto'
 import type { Driver, Reply, Script, ScriptCall } from '../driver.ts'
 
-/** Takes the place of shared/clock. Without its key it tells the real time. */
+/** Replaces shared/clock. Without its key it returns the real time. */
 export const TEST_CLOCK = `-- Takes the place of shared/clock in tests: a clock that stands where the test put it. Its key shares
 -- the hash tag of the call's keys, so it works on a cluster too. Without that key it tells the real time.
 local function clock_us()
@@ -16,16 +16,16 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end`
 
-/** Where every unit's test clock stands at first, in microseconds. */
+/** The initial time of every unit's test clock, in microseconds. */
 export const START_US = 1_800_000_000_000_000
 
-/** The script with the test clock in place of `clock`, the text that lua/contract.json names so. */
+/** The script with the test clock in place of `clock`, the text with that name in lua/contract.json. */
 export function onTestClock(script: Script, clock: string): Script {
   const source = script.source.replace(clock, () => TEST_CLOCK)
   return { ...script, source, sha1: createHash('sha1').update(source).digest('hex') }
 }
 
-/** A driver whose scripts tell the time of the test clock; all else goes through. */
+/** A driver whose scripts use the test clock; everything else passes through. */
 export function withTestClock(driver: Driver, clock: string): Driver {
   const known = new Map<string, Script>()
   const swapped = (script: Script): Script => {
@@ -50,7 +50,7 @@ export function withTestClock(driver: Driver, clock: string): Driver {
   }
 }
 
-/** Sets the test clock of one unit; `prefix` is what its keys begin with: `perilune:{feed:room}`. */
+/** Sets the test clock of one unit; `prefix` is the beginning of its keys: `perilune:{feed:room}`. */
 export async function setTestClock(driver: Driver, prefix: string, us: number): Promise<void> {
   await runCommand(driver, [`${prefix}:clock`], ['SET', `${prefix}:clock`, us])
 }

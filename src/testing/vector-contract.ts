@@ -1,5 +1,5 @@
-// What a player of vectors reads of lua/contract.json, and how it puts arguments in and takes answers
-// out by it. Nothing here knows any structure: the contract suffices.
+// The part of lua/contract.json that a vector player reads, and how it encodes arguments and decodes answers with it.
+// This code knows no structure: the contract is sufficient.
 
 import { createHash } from 'node:crypto'
 import { type Argument, type Reply, type Script } from '../driver.ts'
@@ -21,9 +21,12 @@ export interface ContractOperation {
   readonly keys: readonly { readonly part: string }[]
   readonly arguments: readonly Field[]
   readonly answers: Readonly<Record<string, readonly Field[]>>
-  /** What is joined with line breaks to be its script: lines as they are, or which of `texts`, the first line of it, and how many. */
+  /**
+   * The pieces that are joined with line breaks to form the script: literal lines, or an index of `texts`, its first
+   * line, and the number of lines.
+   */
   readonly pieces?: readonly (string | readonly number[])[]
-  /** The script as a whole, where a contract has it so, as those of format 1. */
+  /** The whole script, for contracts that contain it, such as those of format 1. */
   readonly source?: string
 }
 
@@ -32,9 +35,9 @@ export interface RunnableOperation extends ContractOperation {
   readonly source: string
 }
 
-/** `lua/contract.json`, as far as it takes to run its scripts. */
+/** The part of `lua/contract.json` that is needed to run its scripts. */
 export interface Contract {
-  /** The fragment that reads the server's time, as it stands in every script. */
+  /** The fragment that reads the server's time, as it appears in every script. */
   readonly clock: string | null
   readonly texts?: readonly { readonly lines: readonly string[] }[]
   readonly operations: Readonly<Record<string, ContractOperation>>
@@ -44,7 +47,7 @@ export type Arguments = Readonly<Record<string, unknown>>
 
 const joined = new WeakMap<ContractOperation, string>()
 
-/** Throws when the contract has no such operation, or its script is not the one that it names by `sha1`. */
+/** Throws when the contract has no such operation, or when its script does not match its `sha1`. */
 export function operationOf(contract: Contract, name: string): RunnableOperation {
   const operation = contract.operations[name]
   if (operation === undefined) throw new Error(`the contract has no ${name}`)
@@ -65,11 +68,14 @@ function joinedSource(
   })
   const source = lines.join('\n')
   if (createHash('sha1').update(source).digest('hex') !== sha1)
-    throw new Error(`the pieces of ${name} are not the script that its sha1 names`)
+    throw new Error(`the pieces of ${name} do not match its sha1`)
   return source
 }
 
-/** Whether a contract, which may be of an older release, has the call of a step: `given` and `answer` are what it says. */
+/**
+ * Whether a contract, possibly of an older release, has the call of a step with these arguments (`given`) and this
+ * answer.
+ */
 export function knowsCall(contract: Contract, name: string, given: Arguments, answer: unknown): boolean {
   const operation = contract.operations[name]
   if (operation === undefined) return false
@@ -79,7 +85,7 @@ export function knowsCall(contract: Contract, name: string, given: Arguments, an
   return operation.answers[String(word)]?.length === values.length
 }
 
-/** Without the arguments that the operation of an older release does not take. */
+/** The arguments without those that the operation of an older release does not take. */
 export function argumentsFor({ arguments: fields }: ContractOperation, all: Arguments): Arguments {
   const known = new Set(fields.map(({ name }) => name))
   return Object.fromEntries(Object.entries(all).filter(([name]) => known.has(name)))
@@ -93,13 +99,13 @@ function holdsBytes({ type, fields = [] }: Field): boolean {
   return type === 'bytes' || fields.some(holdsBytes)
 }
 
-/** The last parts of all keys that operations of the structure touch, sorted. */
+/** The last parts of all keys that operations of the structure use, sorted. */
 export function partsOf(contract: Contract, structure: string): string[] {
   const own = Object.values(contract.operations).filter((operation) => operation.structure === structure)
   return [...new Set(own.flatMap(({ keys }) => keys.map(({ part }) => part)))].toSorted()
 }
 
-/** The arguments in the order of ARGV. Throws for one that is missing or that nobody declared. */
+/** The arguments in the order of ARGV. Throws for an argument that is missing or not declared. */
 export function encodeArguments(fields: readonly Field[], given: Arguments): Argument[] {
   const known = new Set(fields.map(({ name }) => name))
   const stray = Object.keys(given).find((name) => !known.has(name))
@@ -121,7 +127,7 @@ function encode({ name, type }: Field, value: unknown): Argument {
   return type === 'flag' ? Number(value) : toBytes(value)
 }
 
-/** The status word, then the values in the order of the contract; a list of records as a list of lists. */
+/** The status word, then the values in the order of the contract; a list of records is a list of lists. */
 export function decodeAnswer({ answers }: ContractOperation, reply: Reply): Value[] {
   if (!Array.isArray(reply)) throw new Error('the script did not answer with a list')
   const [word, ...parts] = reply

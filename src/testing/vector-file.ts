@@ -1,41 +1,41 @@
-// A file of vectors; test/conformance/README.md describes it.
+// A file of vectors, described in test/conformance/README.md.
 
 import type { Arguments } from './vector-contract.ts'
 
 export interface VectorFile {
   readonly structure: string
-  /** For each operation, the arguments of which a step need not speak. */
+  /** For each operation, default arguments for its steps. */
   readonly defaults: Readonly<Record<string, Arguments>>
   readonly vectors: readonly Vector[]
 }
 
 export interface Vector {
-  /** What it shows: `deletes the feed and leaves no key`. */
+  /** The behavior shown: `deletes the feed and leaves no key`. */
   readonly it: string
-  /** `unreleased`: the scripts of the last release do otherwise, so they do not play it. */
+  /** `unreleased`: the scripts of the last release behave differently, so they skip this vector. */
   readonly since?: string
   readonly steps: readonly Step[]
 }
 
-/** One thing to do, or to look at. */
+/** One action or check. */
 export interface Step {
   /** `feed/append` */
   readonly call?: string
-  /** The arguments of the call by name; those that are missing take the file's default. */
+  /** The arguments of the call by name; missing ones take the file's default. */
   readonly with?: Arguments
   readonly redis?: readonly unknown[]
   readonly advance_ms?: number
   readonly script_flush?: boolean
   readonly keys_left?: readonly string[]
-  /** Which of the vector's units; by default the one without a name. */
+  /** The unit of the vector; default: the one without a name. */
   readonly unit?: string
-  /** The unit beside it in the same slot, such as the dead letters of a feed. */
+  /** A second unit in the same slot, such as the dead letters of a feed. */
   readonly beside?: string
   readonly answer?: unknown
   readonly error?: string
 }
 
-/** A file as it is written: `{ "repeat": "x", "times": 3 }` is a text. */
+/** Parses a file; `{ "repeat": "x", "times": 3 }` is a text. */
 export function parseVectors(text: string): VectorFile {
   const file: VectorFile = JSON.parse(text, (_, value: unknown) => (isRepeat(value) ? spelled(value) : value))
   return file
@@ -54,7 +54,7 @@ function spelled({ repeat, times }: Repeat): string {
   return repeat.repeat(times)
 }
 
-/** The arguments of a step. The default of a repeated argument is what its groups leave out. */
+/** The arguments of a step. The default of a repeated argument fills in what its groups omit. */
 export function argumentsOf(file: VectorFile, name: string, given: Arguments = {}): Arguments {
   const filled: Record<string, unknown> = { ...given }
   for (const [argument, standard] of Object.entries(file.defaults[name] ?? {})) {

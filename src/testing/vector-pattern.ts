@@ -1,6 +1,6 @@
-// The patterns of vectors: "$name" is bound at its first use and must be equal later, "$name+5" is a
-// sum, "${epoch}-${first+1}" a text with values in it, ">$name" or ">5" a lower bound, "*" anything.
-// "$t" and "$us" are the clock in milliseconds and microseconds.
+// The patterns of vectors: "$name" is bound at its first use and must be equal later, "$name+5" is a sum,
+// "${epoch}-${first+1}" a text with values in it, ">$name" or ">5" a lower bound, "*" anything. "$t" and "$us" are the
+// clock in milliseconds and microseconds.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Value } from './vector-value.ts'
@@ -17,7 +17,7 @@ export class Bindings {
     this.#values.set('t', Math.floor(us / 1000))
   }
 
-  /** A value with the variables filled in. Throws for a variable that has no value yet. */
+  /** A value with its variables filled in. Throws for a variable without a value. */
   fill(value: unknown): unknown {
     if (typeof value === 'string') return this.#fillText(value)
     if (Array.isArray(value)) return value.map((part) => this.fill(part))
@@ -29,7 +29,7 @@ export class Bindings {
     return Object.fromEntries(Object.entries(values).map(([name, part]) => [name, this.fill(part)]))
   }
 
-  /** Where the value differs from the pattern, in words, or null when it fits. */
+  /** A description of the first difference between value and pattern; null when they match. */
   mismatch(pattern: unknown, value: Value | undefined, path = 'answer'): string | null {
     if (Array.isArray(pattern) && Array.isArray(value)) return this.#listMismatch(pattern, value, path)
     if (this.#fits(pattern, value)) return null

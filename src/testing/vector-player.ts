@@ -13,11 +13,11 @@ import { toBytes, toValue, type Value } from './vector-value.ts'
 export interface VectorPlace {
   readonly driver: Driver
   /**
-   * Whose scripts run: the first step's, the second's and so on, then from the start again. A step that one of
-   * them cannot know, because it is of an older release, is left to the next.
+   * The contracts whose scripts run: the first for the first step, the second for the second and so on, in rotation. A
+   * step that a contract of an older release cannot know is run by the next one.
    */
   readonly contracts: readonly [Contract, ...Contract[]]
-  /** Makes every master forget its scripts. */
+  /** Makes every primary forget its scripts. */
   flushScripts(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ class Play {
     this.#bindings.setClock(this.#us)
   }
 
-  /** What differs from the vector, or null. */
+  /** The difference from the vector, or null. */
   async step(step: Step, at: number): Promise<string | null> {
     const prefix = await this.#prefixOf(step.unit ?? '')
     if (step.advance_ms !== undefined) await this.#advance(step.advance_ms)
@@ -126,7 +126,7 @@ class Play {
     return partsOf(this.#place.contracts[0], this.#file.structure)
   }
 
-  /** The one whose turn it is, unless it is too old for the step. */
+  /** The next contract in rotation that knows the step. */
   #contractFor(step: Step, name: string, at: number): Contract {
     const { contracts } = this.#place
     const turns = contracts.map((contract, n) => contracts[(at + n) % contracts.length] ?? contract)

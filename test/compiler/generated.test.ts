@@ -152,13 +152,15 @@ test('repeated keys follow the declared ones, and groups of one field are plain 
 
 test('an answer that the head does not declare is an error', () => {
   expect(() => demo['clear']?.decode(['gone'])).toThrow('the server answered text of 4 characters')
-  expect(() => demo['clear']?.decode(null)).toThrow('a list was due')
+  expect(() => demo['clear']?.decode(null)).toThrow('a list was expected')
 })
 
 test('a list that ends within a record is an error', () => {
   const reply: Reply = ['kept', 1, '2', '0.5', null, [1, 2], []]
 
-  expect(() => demo['takeNotes']?.decode(reply)).toThrow('the server answered nothing where bytes was due')
+  expect(() => demo['takeNotes']?.decode(reply)).toThrow(
+    'the server answered nothing where bytes was expected',
+  )
 })
 
 test('only scripts that answer with bytes ask for bytes', () => {

@@ -4,7 +4,7 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { CLAIM_MS } from '../../src/runtime/waiting/told.ts'
+import { CLAIM_MS } from '../../src/runtime/waiting/notify-channel.ts'
 import { onTestClock, START_US } from '../../src/testing/test-clock.ts'
 import { type Contract, operationOf, scriptOf } from '../../src/testing/vector-contract.ts'
 

@@ -5,7 +5,7 @@ import type { Line, LineEvents, Lines } from '../wire/line.ts'
 
 const deaf = { onMessage: () => undefined, onGap: () => undefined }
 
-/** Nodes of which each does what the test wants; `asked`: which were asked for a line, in order. */
+/** Nodes that behave as the test specifies; `asked`: the nodes that were asked for a line, in order. */
 interface Nodes extends Lines {
   readonly asked: string[]
   readonly events: LineEvents[]
@@ -46,18 +46,18 @@ function never<T>(): Promise<T> {
   return new Promise(() => undefined)
 }
 
-/** What a listener was told. */
-function ear(): Listener & { told: string[] } {
-  const told: string[] = []
+/** What a listener was notified of. */
+function ear(): Listener & { reported: string[] } {
+  const reported: string[] = []
   return {
-    told,
-    onMessage: (message) => told.push(message),
-    onLost: () => told.push('lost'),
-    onGap: () => told.push('gap'),
+    reported,
+    onMessage: (message) => reported.push(message),
+    onLost: () => reported.push('lost'),
+    onGap: () => reported.push('gap'),
   }
 }
 
-test('every node is asked once for a channel, and the last one says why it cannot be had', async () => {
+test('every node is asked once for a channel, and the last one gives the reason for the failure', async () => {
   const lines = nodes(async (address) => {
     throw new ConnectionLostError(`${address} is gone`, false)
   })
@@ -67,7 +67,7 @@ test('every node is asked once for a channel, and the last one says why it canno
   expect(lines.asked).toEqual(['one', 'other'])
 })
 
-test('a node that refuses a channel is believed', async () => {
+test('a rejection of a channel by one node is final', async () => {
   const lines = nodes(async () => {
     throw new ServerReplyError('NOPERM not this channel')
   })
@@ -77,7 +77,7 @@ test('a node that refuses a channel is believed', async () => {
   expect(lines.asked).toEqual(['one'])
 })
 
-test('no node is asked any more once the driver is closed', async () => {
+test('no further node is asked once the driver is closed', async () => {
   const lines = nodes(async () => {
     channels.close()
     throw new ConnectionLostError('gone', false)
@@ -89,7 +89,7 @@ test('no node is asked any more once the driver is closed', async () => {
   expect(lines.asked).toEqual(['one'])
 })
 
-test('a line that does not confirm a channel in time is closed, and another is tried', async () => {
+test('a line that does not confirm a channel in time is closed, and another one is tried', async () => {
   let closed = 0
   const lines = nodes(async (address) =>
     line(address === 'one' ? { subscribe: never, close: () => closed++ } : {}),
@@ -102,7 +102,7 @@ test('a line that does not confirm a channel in time is closed, and another is t
   channels.close()
 })
 
-test('where any node will do, a further channel goes to the line that there is', async () => {
+test('when any node will do, a further channel uses the existing line', async () => {
   const lines = nodes(async () => line(), { leadsTo: async (_, address) => address === 'other' })
   const channels = new Channels(lines)
   await channels.subscribe('a', deaf)
@@ -127,20 +127,20 @@ test('a line that opens too late is closed', async () => {
   channels.close()
 })
 
-test('a line that is silent while commands are answered is given up for another', async () => {
-  const { told, ...listener } = ear()
+test('a line that is silent while commands are answered is replaced by another one', async () => {
+  const { reported, ...listener } = ear()
   const lines = nodes(async () => line(lines.asked.length === 1 ? { ping: never } : {}))
   const channels = new Channels(lines)
 
   await channels.subscribe('a', listener)
-  await expect.poll(() => told).toEqual(['lost', 'gap'])
+  await expect.poll(() => reported).toEqual(['lost', 'gap'])
 
   expect(lines.asked).toEqual(['one', 'one'])
   channels.close()
 })
 
-test('a line that is silent as long as commands are, too, is in doubt and kept', async () => {
-  const { told, ...listener } = ear()
+test('a line that is silent while commands are unanswered too is doubted but kept', async () => {
+  const { reported, ...listener } = ear()
   let isAway = false
   const answer = () => (isAway ? never<undefined>() : Promise.resolve(undefined))
   const channels = new Channels(nodes(async () => line({ ping: answer }), { touch: answer }))
@@ -151,12 +151,12 @@ test('a line that is silent as long as commands are, too, is in doubt and kept',
   await expect.poll(() => channels.healthy()).toBe(false)
   await new Promise((resolve) => setTimeout(resolve, 3500))
 
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   channels.close()
 })
 
-test('a line whose node is no longer that of the commands is given up at once when the client says that something changed', async () => {
-  const { told, ...listener } = ear()
+test('a line at another node than the commands is closed at once when the client reports a change', async () => {
+  const { reported, ...listener } = ear()
   let leadsTo = true
   const lines = nodes(async () => line(), { leadsTo: async () => leadsTo })
   const channels = new Channels(lines)
@@ -164,17 +164,17 @@ test('a line whose node is no longer that of the commands is given up at once wh
 
   leadsTo = false
   channels.doubtAfter(new ServerReplyError('READONLY it is a replica now'))
-  await expect.poll(() => told).toEqual(['lost'])
+  await expect.poll(() => reported).toEqual(['lost'])
   expect(channels.healthy()).toBe(false)
   leadsTo = true
 
-  await expect.poll(() => told).toEqual(['lost', 'gap'])
+  await expect.poll(() => reported).toEqual(['lost', 'gap'])
   expect(channels.healthy()).toBe(true)
   channels.close()
 })
 
 test.each(['NOREPLICAS too few', 'MISCONF the disk is full'])(
-  'a primary that takes no writes for a moment (%s) is asked again whether it is one',
+  'a primary that temporarily rejects writes (%s) is asked again whether it is the primary',
   async (refusal) => {
     let says = refusal
     const touch = async () => {
@@ -191,8 +191,8 @@ test.each(['NOREPLICAS too few', 'MISCONF the disk is full'])(
   },
 )
 
-test('a channel is only back once it is certain that its line is at the node of the commands', async () => {
-  const { told, ...listener } = ear()
+test('a channel is restored only once its line is known to be at the node of the commands', async () => {
+  const { reported, ...listener } = ear()
   let refuses = false
   const touch = async () => {
     if (refuses) throw new ServerReplyError('READONLY it is a replica')
@@ -204,15 +204,15 @@ test('a channel is only back once it is certain that its line is at the node of 
   refuses = true
   lines.events[0]?.onLost()
   await expect.poll(() => lines.asked.length).toBeGreaterThan(1)
-  expect(told).toEqual(['lost'])
+  expect(reported).toEqual(['lost'])
   refuses = false
 
-  await expect.poll(() => told).toEqual(['lost', 'gap'])
+  await expect.poll(() => reported).toEqual(['lost', 'gap'])
   channels.close()
 })
 
-test('what a line says that a channel has left is not heard', async () => {
-  const { told, ...listener } = ear()
+test('messages from a line that a channel has left are ignored', async () => {
+  const { reported, ...listener } = ear()
   let first = 'one'
   const lines = nodes(async () => line(), { placeOf: async () => ({ addresses: [first], onlyFirst: true }) })
   const channels = new Channels(lines)
@@ -220,16 +220,16 @@ test('what a line says that a channel has left is not heard', async () => {
 
   first = 'other'
   channels.doubt()
-  await expect.poll(() => told).toEqual(['lost', 'gap'])
+  await expect.poll(() => reported).toEqual(['lost', 'gap'])
   lines.events[0]?.onMessage('a', 'from one')
   lines.events[1]?.onMessage('a', 'from other')
 
-  expect(told).toEqual(['lost', 'gap', 'from other'])
+  expect(reported).toEqual(['lost', 'gap', 'from other'])
   expect(lines.asked).toEqual(['one', 'other'])
   channels.close()
 })
 
-test('a channel whose slot leaves the node is placed anew, and the line carries the others on', async () => {
+test('a channel whose slot leaves the node is placed again, and the line keeps the others', async () => {
   const [stays, leaves] = [ear(), ear()]
   const addresses = new Map([['leaves', 'one']])
   const lines = nodes(async () => line(), {
@@ -241,16 +241,16 @@ test('a channel whose slot leaves the node is placed anew, and the line carries 
 
   addresses.set('leaves', 'other')
   lines.events[0]?.onLeft('leaves')
-  await expect.poll(() => leaves.told).toEqual(['lost', 'gap'])
+  await expect.poll(() => leaves.reported).toEqual(['lost', 'gap'])
   lines.events[0]?.onMessage('stays', 'from one')
   lines.events[1]?.onMessage('leaves', 'from other')
 
-  expect([stays.told, leaves.told]).toEqual([['from one'], ['lost', 'gap', 'from other']])
+  expect([stays.reported, leaves.reported]).toEqual([['from one'], ['lost', 'gap', 'from other']])
   expect(lines.asked).toEqual(['one', 'other'])
   channels.close()
 })
 
-test('a channel that leaves the node while the line proves itself for it is placed anew', async () => {
+test('a channel that leaves the node while its line is verified is placed again', async () => {
   let tries = 0
   const lines = nodes(async () => line({ subscribe: async () => void tries++ }), {
     leadsTo: async () => {
@@ -266,7 +266,7 @@ test('a channel that leaves the node while the line proves itself for it is plac
   channels.close()
 })
 
-test('a node whose refusal does not say where the slot is now is asked for no longer than the client thinks so', async () => {
+test('a node that rejects a slot without naming its owner is asked only as long as the client regards it as the owner', async () => {
   let owner = 'one'
   const lines = nodes(
     async (address) =>

@@ -1,15 +1,15 @@
 // The subscriptions of one driver, over as few connections ("lines") as the server allows.
 //
 //   WAITING ── placed ──► UP ◄──────────── placed and proven ─────────────┐
-//      │                  │ proves itself about once a second             │
+//      │                  │ verified about once a second                  │
 //      │                  │                                               │
-//      │                  └── its line has gone (onLost) ──► LOST ────────┘ onGap
-//      └── refused: the subscription fails                    │ tried again, after 20 ms at first, after 1 s at last
+//      │                  └── its line is lost (onLost) ──► LOST ─────────┘ onGap
+//      └── rejected: the subscription fails                   │ retried, first after 20 ms, later once a second
 //                                                             └── until the last listener leaves
 //
-// A channel is placed on a line to the node where the commands for it run, and up once the server has confirmed. A line goes
-// when it breaks, or when it cannot prove itself (open-line.ts): all of its channels are lost. When a slot leaves its node, the
-// channels in that slot are lost, and the line carries the others on.
+// A channel is placed on a line to the node that runs its commands, and is UP once the server has confirmed. A line is
+// lost when it breaks, or when it cannot be verified (open-line.ts): all of its channels are lost. When a slot leaves
+// its node, the channels in that slot are lost, and the line keeps the others.
 
 import { ConnectionLostError, type Listener, ServerReplyError, type Subscription } from '../../driver.ts'
 import type { Lines } from '../wire/line.ts'
@@ -30,14 +30,14 @@ interface Channel {
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 1000
 const IDLE_LINE_MS = 5000
-/** Errors of commands after which a line may be at the wrong node. */
+/** Error codes after which a line may lead to the wrong node. */
 const DOUBTFUL = new Set(['READONLY', 'MOVED', 'CLUSTERDOWN', 'MASTERDOWN', 'LOADING'])
 
 export class Channels {
   readonly #placer: Placer
   readonly #channels = new Map<string, Channel>()
   readonly #rounds: Rounds
-  /** Between tries to place a channel again. */
+  /** Pauses between attempts to place a channel again. */
   readonly #pauses = new Pauses()
   #round = 0
   #closed = false
@@ -69,19 +69,19 @@ export class Channels {
     return { close: () => this.#leave(channel, member) }
   }
 
-  /** Every channel is up, on a line that has proved itself lately. */
+  /** True when every channel is UP, on a line that was verified recently. */
   healthy(): boolean {
     for (const { up, line } of this.#channels.values()) if (!up || line?.isProven !== true) return false
     return true
   }
 
-  /** The client has connected, or has learned of other nodes: lines prove themselves now, and what is lost is placed now. */
+  /** The client has connected, or has learned of other nodes: verifies all lines and places lost channels now. */
   doubt(): void {
     this.#pauses.endAll()
     this.#rounds.hurry()
   }
 
-  /** Lines prove themselves now if the error of a command says that its node is another one. */
+  /** Verifies all lines now if the error of a command shows that its node may have changed. */
   doubtAfter(error: Error): void {
     if (error instanceof ServerReplyError && DOUBTFUL.has(error.word)) this.#rounds.hurry()
   }
@@ -130,7 +130,7 @@ export class Channels {
     if (before !== undefined && before !== line) void this.#unsubscribe(channel, before)
   }
 
-  /** A line that a channel has left, or one that has gone, may still say something. */
+  /** Messages may still arrive from a line that a channel has left, or from a lost line. */
   #deliver(line: OpenLine, name: string, message: string): void {
     const channel = this.#channels.get(name)
     if (channel === undefined || channel.line !== line || line.isGone) return
@@ -194,7 +194,7 @@ export class Channels {
   }
 
   async #unsubscribe(channel: Channel, line: OpenLine): Promise<void> {
-    // A line that fails now is lost, and everything on it with it: nothing is left to be done.
+    // A line that fails here is lost with all of its channels, so no cleanup is needed.
     await line.unsubscribe(channel.name).catch(() => undefined)
     setTimeout(() => this.#closeIfIdle(line), IDLE_LINE_MS).unref()
   }

@@ -1,39 +1,39 @@
-// One line, and what is known of it. A line that is of no use looks like one on which nothing is said: nothing tells a client
-// that its connection is half open, or that its server is a replica by now. So a line has to prove itself.
+// One line and its state. A useless line looks like an idle one: a client cannot see that its connection is half open,
+// or that its server has become a replica. So each line is verified regularly.
 //
-//   OPENING ──► OPEN ─┬─ proven: it answers PING, and leads to the node where commands for its channels run
-//      │          │   └─ unproven: that could not be found out just now
+//   OPENING ──► OPEN ─┬─ proven: it answers PING, and leads to the node that runs commands for its channels
+//      │          │   └─ unproven: this could not be determined at the moment
 //      │          │
-//      └──────────┴──► GONE: broken, silent while commands are answered, elsewhere than the commands, or closed
+//      └──────────┴──► GONE: broken, silent while commands are answered, at another node than the commands, or closed
 //
-// Which node that is shows a write that changes nothing (`touch`): any other node refuses it or passes it on.
+// To find the node, a write that changes nothing (`touch`) is sent: any other node rejects or redirects it.
 
 import { ConnectionLostError, ServerReplyError } from '../../driver.ts'
 import type { Line, Lines } from '../wire/line.ts'
 import { Pulse } from './pulse.ts'
 import { inTime } from '../wire/time-limit.ts'
 
-/** Whether the line is at the node where the commands for its channels run. */
+/** Whether the line leads to the node that runs the commands for its channels. */
 export type Whereabouts = 'here' | 'elsewhere' | 'unknown'
 
 export interface OpenLineEvents {
   onMessage(channel: string, message: string): void
   /** The slot of this channel has left the node. */
   onLeft(channel: string): void
-  /** Called once, when the line has gone, however it went. */
+  /** Called once when the line is lost or closed, for any reason. */
   onGone(): void
 }
 
 export interface OpenLineTerms extends OpenLineEvents {
   readonly address: string
-  /** True when it matters for each slot where the line leads to. */
+  /** True when every slot must be checked for the node of the line. */
   readonly isForSlots: boolean
 }
 
-/** A proof counts for this long: somewhat longer than it takes until the next one. */
+/** How long a proof is valid: slightly longer than the interval between proofs. */
 const PROVEN_FOR_MS = 3000
 
-/** Error words of a server that takes no commands just now, or none for this slot. */
+/** Error codes of a server that temporarily accepts no commands, or none for this slot. */
 const PASSING = new Set([
   'READONLY',
   'MOVED',
@@ -45,7 +45,7 @@ const PASSING = new Set([
   'BUSY',
 ])
 
-/** Of a primary that takes no write just now: it is one. */
+/** Error codes of a primary that temporarily rejects writes: it still is a primary. */
 const OF_PRIMARIES = new Set(['NOREPLICAS', 'MISCONF'])
 
 export class OpenLine {
@@ -54,9 +54,9 @@ export class OpenLine {
   readonly #lines: Lines
   readonly #events: OpenLineEvents
   readonly #line: Promise<Line>
-  /** What the server has confirmed, each with an object of its own for each time. */
+  /** Confirmed channels, each with a new object per confirmation. */
   readonly #carried = new Map<string, object>()
-  /** What the server refuses to answer for good. Then the line is taken for proven, as far as that goes. */
+  /** Questions that the server always rejects. The line then passes that part of the proof. */
   readonly #refused = new Set<'touch' | 'leadsTo'>()
   readonly #pulse = new Pulse(() => this.#line.then((line) => line.ping()))
   #asking: Promise<Whereabouts> | null = null
@@ -76,17 +76,20 @@ export class OpenLine {
     return this.#isGone
   }
 
-  /** True while it is certain that the line hears what is published for its channels. */
+  /** True while the line certainly receives the messages published to its channels. */
   get isProven(): boolean {
     return !this.#isGone && !this.#pulse.isLate && performance.now() - this.#provenAt < PROVEN_FOR_MS
   }
 
-  /** True from when the server has confirmed the channel until its slot leaves the node. */
+  /** True from the server's confirmation of the channel until its slot leaves the node. */
   carries(channel: string): boolean {
     return !this.#isGone && this.#carried.has(channel)
   }
 
-  /** Resolves once the server has confirmed; rejects with the errors of the port. A line that does neither in time is given up. */
+  /**
+   * Resolves once the server has confirmed; rejects with the errors of the port. A line that does neither before the
+   * time limit is closed.
+   */
   async subscribe(channel: string): Promise<void> {
     await this.#send((line) => line.subscribe(channel), 'SUBSCRIBE')
     this.#carried.set(channel, {})
@@ -97,7 +100,7 @@ export class OpenLine {
     await this.#send((line) => line.unsubscribe(channel), 'UNSUBSCRIBE')
   }
 
-  /** Finds out whether this is the line for these channels; by the first of them where that speaks for all. */
+  /** Determines whether this is the right line for these channels; checks only the first when one is enough for all. */
   async prove(channels: readonly string[]): Promise<Whereabouts> {
     this.#asking ??= this.#ask(this.#isForSlots ? channels : channels.slice(0, 1)).finally(() => {
       this.#asking = null
@@ -107,7 +110,7 @@ export class OpenLine {
     return found
   }
 
-  /** Asks the line for a sign of life, or closes it when it has owed one for too long. */
+  /** Sends a PING, or closes the line when the answer to one is overdue. */
   feelPulse(): void {
     if (!this.#pulse.feel()) this.close()
   }
@@ -134,7 +137,7 @@ export class OpenLine {
     try {
       return await inTime(opening, 'connect')
     } catch (error) {
-      // It may come later.
+      // The line may still open later.
       opening.then((line) => line.close()).catch(() => undefined)
       throw error
     }
@@ -164,7 +167,7 @@ export class OpenLine {
       await this.#unlessRefused('touch', () => this.#lines.touch(channel))
       const { addresses, onlyFirst } = await this.#lines.placeOf(channel)
       const isRight = onlyFirst ? addresses[0] === this.address : addresses.includes(this.address)
-      // A channel that was left meanwhile says nothing of the line.
+      // If the channel was left in the meantime, the result says nothing about the line.
       const isHere = (isRight && (await this.#leadsThere(channel))) || this.#carried.get(channel) !== carried
       return isHere ? 'here' : 'elsewhere'
     } catch {
@@ -178,7 +181,7 @@ export class OpenLine {
     return (await this.#unlessRefused('leadsTo', ask)) !== false
   }
 
-  /** Undefined when the server refuses to answer this, now or for good. Rejects when there is no answer just now. */
+  /** Undefined when the server rejects this question, now or always. Rejects when there is no answer now. */
   async #unlessRefused<T>(what: 'touch' | 'leadsTo', ask: () => Promise<T>): Promise<T | undefined> {
     const askedAt = performance.now()
     try {

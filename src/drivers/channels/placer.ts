@@ -1,4 +1,4 @@
-// Finds the line for a channel: to the node where the commands for it run, as far as the client knows.
+// Finds the line for a channel: one to the node that runs its commands, as far as the client knows.
 
 import { ConnectionLostError, ServerReplyError } from '../../driver.ts'
 import type { Lines } from '../wire/line.ts'
@@ -7,13 +7,13 @@ import { inTime } from '../wire/time-limit.ts'
 
 export interface Placing {
   readonly channel: string
-  /** False once no one listens to the channel any more. */
+  /** False once the channel has no listener. */
   isWanted(): boolean
   /** This line is tried now, and no other. */
   onTry(line: OpenLine): void
-  /** Whether a line on which the channel is confirmed will do. */
+  /** Whether a line with this result is acceptable once the channel is confirmed on it. */
   suits(found: Whereabouts): boolean
-  /** Called in the same turn in which the line was seen to be alive: what happens to it later is told by `onGone`. */
+  /** Called in the same turn in which the line was alive. A later loss is reported by `onGone`. */
   onPlaced(): void
 }
 
@@ -29,7 +29,7 @@ const MOST_TRIES = 12
 export class Placer {
   readonly #lines: Lines
   readonly #events: PlacerEvents
-  /** By address. */
+  /** Keyed by address. */
   readonly #open = new Map<string, OpenLine>()
   #learning: Promise<unknown> | null = null
 
@@ -38,7 +38,7 @@ export class Placer {
     this.#events = events
   }
 
-  /** Asks one node after the other to take the channel; MOVED names the one to ask next. Rejects with the errors of the port. */
+  /** Subscribes at one node after the other; MOVED names the next one to try. Rejects with the errors of the port. */
   async place(placing: Placing): Promise<void> {
     const { addresses: likely, onlyFirst } = await this.#lines.placeOf(placing.channel)
     let addresses = onlyFirst ? likely : this.#openFirst(likely)
@@ -74,7 +74,7 @@ export class Placer {
     onPlaced()
   }
 
-  /** Where commands lead by now, if that is not where the channel could not be placed. */
+  /** The current owner of the slot, unless it is the node where placing the channel failed. */
   async #otherThan(address: string, channel: string): Promise<readonly string[]> {
     this.#learning ??= this.#lines.touch(channel).finally(() => {
       this.#learning = null

@@ -1,9 +1,12 @@
 import type { OpenLine, Whereabouts } from './open-line.ts'
 
-/** On a cluster a line has channels of many slots: so many of them are looked at in a round, in turn. */
+/** On a cluster a line has channels of many slots: each round checks this many, in rotation. */
 const CHANNELS_A_ROUND = 5
 
-/** Each line proves itself by some of its channels; one that is elsewhere is closed. Resolves to whether all are where they belong. */
+/**
+ * Verifies each line by some of its channels; a line at the wrong node is closed. Resolves to whether all lines are
+ * right.
+ */
 export async function proveAll(
   channels: ReadonlyMap<OpenLine, readonly string[]>,
   round: number,
@@ -21,7 +24,7 @@ async function proveOne(line: OpenLine, channels: readonly string[]): Promise<Wh
   return found
 }
 
-/** Some of the names, others in each round. */
+/** Some of the names; each round continues after the previous one. */
 function inTurn(names: readonly string[], round: number): string[] {
   const count = Math.min(names.length, CHANNELS_A_ROUND)
   return Array.from({ length: count }, (_, n) => names[(round * count + n) % names.length] ?? '')

@@ -1,38 +1,38 @@
 import { LIMIT_MS } from '../wire/time-limit.ts'
 
-/** A PING may be out for this long before the line is in doubt. */
+/** How long a PING may be unanswered before the line is in doubt. */
 const PING_MS = 900
 
-/** The signs of life of a line: answers to PING, and whatever else it says. */
+/** Signs of life of a line: answers to PING and all other incoming data. */
 export class Pulse {
   readonly #ping: () => Promise<unknown>
-  /** When the PING was sent that is not answered yet. */
+  /** When the unanswered PING was sent. */
   #pingAt: number | null = null
-  /** When a question was asked that was answered on a connection for commands: the last one. */
+  /** When the last question was sent that has been answered on a command connection. */
   #answeredFor = Number.NEGATIVE_INFINITY
 
   constructor(ping: () => Promise<unknown>) {
     this.#ping = ping
   }
 
-  /** True while a PING is out for longer than it takes. */
+  /** True while a PING is overdue. */
   get isLate(): boolean {
     return this.#pingAt !== null && performance.now() - this.#pingAt > PING_MS
   }
 
-  /** The line has said something. */
+  /** The line has received data. */
   heard(): void {
     this.#pingAt = null
   }
 
-  /** A question was answered on a connection for commands. */
+  /** A question was answered on a command connection. */
   commandAnswered(askedAt: number): void {
     this.#answeredFor = askedAt
   }
 
   /**
-   * Asks for a sign of life, unless one is due. False when it has been due for too long, while commands were answered: where
-   * they are not, the server is busy or away.
+   * Sends a PING unless one is unanswered. False when it is overdue although commands were answered. If commands are
+   * not answered either, the server is busy or unreachable.
    */
   feel(): boolean {
     const now = performance.now()
@@ -42,7 +42,7 @@ export class Pulse {
     const answered = (): void => {
       if (this.#pingAt === now) this.#pingAt = null
     }
-    // A refusal is an answer, too.
+    // An error reply is an answer too.
     this.#ping().then(answered, answered)
     return true
   }

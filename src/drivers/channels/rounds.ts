@@ -1,5 +1,5 @@
-// Looking again and again while it is needed: about once a second while the last look left no doubt, sooner while it did.
-// There is never more than one look at once, and the timer keeps no process alive.
+// Repeats a check while it is needed: about once a second while the last result was clear, sooner while it was not.
+// Only one check runs at a time, and the timer keeps no process alive.
 
 const PAUSE_MS = 1000
 const SHORT_PAUSE_MS = 50
@@ -7,7 +7,7 @@ const LONGEST_PAUSE_IN_DOUBT_MS = 250
 
 export interface Looking {
   isNeeded(): boolean
-  /** Resolves to false when it could not be made sure that all is well. */
+  /** Resolves to false when the check could not confirm that all is well. */
   look(): Promise<boolean>
 }
 
@@ -16,7 +16,7 @@ export class Rounds {
   #timer: NodeJS.Timeout | undefined
   #underWay = false
   #hurried = false
-  /** How long the last pause was after a look that left doubt; 0 after one that left none. */
+  /** The length of the last pause after an unclear result; 0 after a clear one. */
   #doubtMs = 0
   #stopped = false
 
@@ -24,12 +24,12 @@ export class Rounds {
     this.#looking = looking
   }
 
-  /** Looks are needed from here on. */
+  /** Starts checking. */
   start(): void {
     if (!this.#underWay && this.#timer === undefined) this.#later(PAUSE_MS)
   }
 
-  /** Something has happened that the next look may show: it is due soon. */
+  /** An event may have changed the result: runs the next check soon. */
   hurry(): void {
     if (this.#hurried) return
     this.#hurried = true

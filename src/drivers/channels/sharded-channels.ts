@@ -1,6 +1,6 @@
 import type { ServerInfo } from '../../driver.ts'
 
-/** Whether subscriptions of a cluster are sharded. Asked once; a question that failed is asked again. */
+/** Whether subscriptions of a cluster are sharded. Asked once; a failed question is repeated. */
 export class Sharding {
   readonly #info: () => Promise<ServerInfo>
   #asking: Promise<boolean> | undefined

@@ -1,4 +1,4 @@
-// What the driver must know about the innards of an ioredis client.
+// Details of an ioredis client that the driver depends on.
 
 import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
 import { connectThroughFailovers } from './detector.ts'
@@ -11,10 +11,11 @@ import type { WireArgument } from '../wire/wire.ts'
 export type SendCommand = (command: string, args: WireArgument[], bytes: boolean) => Promise<unknown>
 
 /**
- * Past three habits of ioredis. With auto-pipelining on, a cluster would send our calls in pipelines, and those do not follow
- * MOVED. With a `commandTimeout` it rejects a call whose answer is still due: so nobody would see that its connection has fallen
- * silent, and calls have deadlines of their own. And it copies the arguments of every call by `flat`, which of a hundred takes
- * longer than all else it does to a command: texts, of which it makes nothing else, come into the command when that is sent.
+ * Avoids three behaviors of ioredis. First, with auto-pipelining a cluster would send our calls in pipelines, which do
+ * not follow MOVED. Second, with a `commandTimeout` it rejects calls whose answer is still outstanding, which hides a
+ * silent connection; our calls have their own deadlines. Third, it copies the arguments of every call with `flat`,
+ * which for a hundred arguments costs more than the rest of the command. So arguments, which are texts already, are put
+ * into the command when it is sent.
  */
 export function senderOf(client: Redis | Cluster): SendCommand {
   let texts: string[] = []
@@ -35,14 +36,14 @@ export function senderOf(client: Redis | Cluster): SendCommand {
   }
 }
 
-/** True when a command sent now is written in this very tick, and does not wait for a connection. */
+/** True when a command sent now is written in this tick, without waiting for a connection. */
 export function writesAtOnce(client: Redis): boolean {
   return client.status === 'ready' && client.stream.writable
 }
 
 /**
- * A run is lost when its connection closes, whatever ioredis does about it. `onChange` is called when the client has
- * connected, or uses other nodes. Returns how to stop watching.
+ * Gives up the runs of a connection when it closes, whatever ioredis does with them. `onChange` is called when the
+ * client has connected, or uses other nodes. Returns a function that stops watching.
  */
 export function watch(
   client: Redis | Cluster,
@@ -69,8 +70,8 @@ function watchSingle(client: Redis, pending: PendingRuns<Redis>, onChange: () =>
 }
 
 /**
- * What the server is asked first is an answer that is due, whoever waits for the connection: ioredis waits without end. Returns how to
- * stop following.
+ * Tracks the first requests of the client on a connection as outstanding answers, because ioredis waits for them
+ * without a limit. Returns a function that stops tracking.
  */
 function followGreetings(client: Redis, pending: PendingRuns<Redis>): () => void {
   let onGreeted = (): void => undefined
@@ -78,14 +79,14 @@ function followGreetings(client: Redis, pending: PendingRuns<Redis>): () => void
     const greeted = new Promise<void>((resolve) => {
       onGreeted = resolve
     })
-    pending.follow(greeted, { key: '', written: true, node: client }).catch(() => undefined) // nobody waits for it
+    pending.follow(greeted, { key: '', written: true, node: client }).catch(() => undefined) // has no caller
   }
   const onEnd = (): void => onGreeted()
   client.on('connect', onConnect).on('ready', onEnd).on('close', onEnd)
   return () => client.off('connect', onConnect).off('ready', onEnd).off('close', onEnd)
 }
 
-/** As for a single server, for every node that comes and goes. */
+/** Watches every node of a cluster, including nodes added later, like a single server. */
 function watchCluster(cluster: Cluster, pending: PendingRuns<Redis>, onChange: () => void): () => void {
   const watched = new Map<Redis, () => void>()
   const onNode = (node: Redis) => {
@@ -113,8 +114,8 @@ function watchCluster(cluster: Cluster, pending: PendingRuns<Redis>, onChange: (
 }
 
 /**
- * Connects again to find the primary: through Sentinel, or to an address that may lead elsewhere by now. Null for a cluster,
- * which tells by MOVED, and for a client that would not connect again.
+ * Reconnects to find the primary: through Sentinel, or to an address that may lead to another server by now. Null for a
+ * cluster, which reports it by MOVED, and for a client that would not reconnect.
  */
 export function searchOf(client: Redis | Cluster): PrimarySearch | null {
   if (isCluster(client) || typeof client.options.retryStrategy !== 'function') return null
@@ -129,7 +130,7 @@ export function isCluster(client: Redis | Cluster): client is Cluster {
   return client.isCluster
 }
 
-/** Resolves once the client knows the nodes, and connects it where it waits for its first command. */
+/** Resolves once the client knows the nodes. Connects a client that waits for its first command (`lazyConnect`). */
 export async function readiness(cluster: Cluster): Promise<void> {
   let onReady = (): void => undefined
   const ready = new Promise<void>((resolve) => {
@@ -137,7 +138,7 @@ export async function readiness(cluster: Cluster): Promise<void> {
   })
   cluster.once('ready', onReady)
   try {
-    // A command without a key goes to any of the nodes, and that one may be silent; where there is none it says why.
+    // A command without a key goes to any node, which may be silent. Without any node it rejects with the reason.
     await Promise.race([ready, cluster.call('ping')])
   } finally {
     cluster.off('ready', onReady)
@@ -156,15 +157,15 @@ export function databaseOf(client: Redis | Cluster): number | undefined {
   return isCluster(client) ? client.options.redisOptions?.db : client.options.db
 }
 
-/** Where the connection for commands leads, if there is one to an address. */
+/** The remote address of the command connection, if it has one. */
 export function peerOf(client: Redis): string | undefined {
-  // There is none before the first connection, whatever its type says.
+  // Undefined before the first connection, despite its type.
   const stream: Partial<Redis['stream']> | undefined = client.stream
   const host = stream?.remoteAddress
   return host === undefined ? undefined : `${host}:${stream?.remotePort}`
 }
 
-/** How a connection of its own gets to this address, past the Sentinels. */
+/** Options for a separate connection to this address, bypassing the Sentinels. */
 export function straightTo(address: string, { options }: Redis): RedisOptions {
   const colon = address.lastIndexOf(':')
   const place = {

@@ -1,20 +1,21 @@
-// ioredis (5.11.1 and 6.0.0) with `failoverDetector: true` ends for good when a Sentinel tells of a failover while the client, whose
-// connection has broken, asks a Sentinel for the primary: the detector of the old connection closes what is not there yet,
-// and the attempt to connect takes that for the wish of its user.
+// ioredis (5.11.1 and 6.0.0) with `failoverDetector: true` can end permanently. This happens when a Sentinel reports a
+// failover while the client, whose connection broke, asks a Sentinel for the primary. The detector of the old
+// connection then closes a connection that does not exist yet, and the connection attempt takes that for a
+// `disconnect()` of the user.
 
 import type { Redis } from 'ioredis'
 
-/** What no type of ioredis tells. */
+/** Fields without a public type in ioredis. */
 interface Inside {
   /** True from a `disconnect()` or `quit()` of the user until the connection has closed. */
   readonly manuallyClosing?: boolean
   readonly connector?: { readonly failoverDetector?: { readonly isDisconnected?: boolean } | null }
 }
 
-/** Connects again whenever it has ended so. Returns how to stop. */
+/** Reconnects whenever the client ended this way. Returns a function that stops this. */
 export function connectThroughFailovers(client: Redis): () => void {
   if (client.options.failoverDetector !== true) return () => undefined
-  /** False once the detector has done its work: then the end has another reason. */
+  /** False once the detector has finished: an end then has another reason. */
   let mayBeEnded = false
   const onConnecting = (): void => {
     mayBeEnded = !hasDetected(client) && !isClosedByUser(client)
@@ -25,7 +26,7 @@ export function connectThroughFailovers(client: Redis): () => void {
   const onEnd = (): void => {
     const isMistaken = mayBeEnded && hasDetected(client) && !isClosedByUser(client)
     mayBeEnded = false
-    if (isMistaken) client.connect().catch(() => undefined) // it goes on trying by itself
+    if (isMistaken) client.connect().catch(() => undefined) // it keeps retrying by itself
   }
   client.on('connecting', onConnecting).on('close', onClose).on('end', onEnd)
   return () => client.off('connecting', onConnecting).off('close', onClose).off('end', onEnd)

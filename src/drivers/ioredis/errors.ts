@@ -1,20 +1,20 @@
-// What ioredis throws, by what it says and carries: a minified bundle renames its classes, and the sandbox of a test runner has
-// an Error of its own.
+// Classifies the errors of ioredis by message and fields: a minified bundle renames its classes, and the sandbox of a
+// test runner has its own Error class.
 
 import { ConnectionLostError, ServerReplyError } from '../../driver.ts'
 import type { PendingRun } from '../wire/pending-runs.ts'
 import { IN_SUBSCRIBER_MODE, isOfNoRoom, messageOf } from '../wire/message.ts'
 
-/** What ioredis throws when it drops a command that it never took out of its offline queue. */
+/** The error of ioredis for a command that it dropped from its offline queue. */
 const NEVER_WRITTEN =
   /^(?:Connection is closed\.|Reached the max retries per request limit|Stream isn't writeable and enableOfflineQueue)/
-/** The one error that names its command and is no reply. */
+/** The only error that names its command and is no reply. */
 const ABORTED = 'Command aborted due to connection close'
-/** What it refuses by itself on a connection that subscribes or monitors, and would refuse for ever. */
+/** The error of ioredis itself for a connection in subscriber or monitor mode; a retry would always fail. */
 const UNFIT = /^Connection (?:in subscriber mode|is in monitoring mode)/
 const TOO_MANY_REDIRECTIONS = /^Too many Cluster redirections\. Last error: [^ ]+: (.+)$/
 
-/** Turns what ioredis threw into one of the two errors of the port. */
+/** Converts an ioredis error into one of the two errors of the port. */
 export function explain(error: unknown, run: Pick<PendingRun, 'written'>): Error {
   const reply = replyIn(error)
   if (reply !== undefined && isOfNoRoom(reply)) return new ConnectionLostError(reply, false, { cause: error })

@@ -6,7 +6,7 @@ import { runIdOf } from '../wire/server-info.ts'
 import { inTime, LIMIT_MS } from '../wire/time-limit.ts'
 import { wireArgument } from '../wire/wire.ts'
 
-/** Opens a connection that only listens, with the options of `client` except for `place`. */
+/** Opens a connection for subscriptions only, with the options of `client` except for `place`. */
 export async function openLine(
   client: Redis,
   place: RedisOptions,
@@ -17,19 +17,21 @@ export async function openLine(
     ...place,
     lazyConnect: true,
     connectTimeout: LIMIT_MS,
-    // Who asks has a limit of his own, and an answer that does not come would look like a refusal.
+    // Each question has its own time limit. With this timeout, a missing answer would look like a rejection.
     commandTimeout: undefined,
     retryStrategy: () => null,
     sentinelRetryStrategy: () => null,
     enableOfflineQueue: true,
     autoResubscribe: false,
-    // The client itself listens to the Sentinels. One that ends by itself would leave its connections to them open, for ever.
+    // The client itself listens to the Sentinels. A connection that ends by itself would leave its Sentinel connections
+    // open.
     failoverDetector: false,
   })
   let lastError: unknown
   connection.on('error', (error) => {
     lastError = error
-    // ioredis 5 says so of each channel whose slot has left the node, for it takes that for an answer that it did not ask for.
+    // ioredis 5 emits this for each channel whose slot has left the node: it takes the message for an unrequested
+    // reply.
     if (error.message.startsWith('Command queue state error')) end(connection)
   })
   connection.once('end', () => events.onLost())
@@ -42,11 +44,11 @@ export async function openLine(
 }
 
 /**
- * One that ends, or has ended, is left alone: each time ioredis would listen for the end once more, and set a timer that keeps the process
- * alive for two seconds.
+ * A connection that is ending or has ended is left alone: on each further call ioredis would wait for the end again,
+ * with a timer that keeps the process alive for two seconds.
  */
 function end(connection: Redis): void {
-  // There is none before the connection is made, whatever its type says.
+  // Undefined before the connection is made, despite its type.
   const stream: Partial<Redis['stream']> | undefined = connection.stream
   const ends = connection.status === 'close' || connection.status === 'end' || stream?.writableEnded === true
   if (!ends) connection.disconnect()
@@ -57,12 +59,12 @@ class IoredisLine implements Line {
   readonly #connection: Redis
   readonly #sharded: boolean
   /**
-   * How to reject what is not confirmed yet, when the connection ends: ioredis 5 forgets an SSUBSCRIBE that is answered with
-   * MOVED, which would wait for ever.
+   * Rejects unconfirmed subscriptions when the connection ends: ioredis 5 forgets an SSUBSCRIBE that is answered with
+   * MOVED, and its promise would never settle.
    */
   readonly #unconfirmed = new Set<(error: Error) => void>()
   #unexplainedMoves = 0
-  /** What the server has confirmed. */
+  /** Channels that the server has confirmed. */
   readonly #carried = new Set<string>()
   readonly #events: LineEvents
 
@@ -71,7 +73,7 @@ class IoredisLine implements Line {
     this.#sharded = sharded
     this.#events = events
     this.runId = sharded ? Promise.resolve(undefined) : this.#askRunId()
-    this.runId.catch(() => undefined) // who needs it sees the failure
+    this.runId.catch(() => undefined) // its users handle the failure
     connection.on('moved', () => this.#onMoved())
     connection.once('end', () => {
       for (const reject of this.#unconfirmed) reject(new Error('the connection was closed'))
@@ -87,7 +89,7 @@ class IoredisLine implements Line {
     }
   }
 
-  /** A MOVED that answers us is no news of other slots. */
+  /** A MOVED in answer to our own SSUBSCRIBE says nothing about other slots. */
   #explain(error: unknown): Error {
     const explained = explain(error, { written: true })
     if (explained instanceof ServerReplyError && explained.word === 'MOVED') this.#unexplainedMoves--
@@ -140,9 +142,9 @@ class IoredisLine implements Line {
   }
 
   /**
-   * ioredis says `moved` when our own SSUBSCRIBE is answered with MOVED, which harms nothing, and when
-   * a slot has left the node with our channels in it, but not which: then the line asks for all of them again. While the
-   * answer to an SSUBSCRIBE is due, ioredis 5 may have taken it for that, and the line is given up.
+   * ioredis emits `moved` in two cases. One is a MOVED in answer to our own SSUBSCRIBE, which is harmless. The other is
+   * that a slot with our channels has left the node; since it does not say which slot, the line subscribes to all its
+   * channels again. While an SSUBSCRIBE is unanswered, ioredis 5 may have confused the two, and the line is closed.
    */
   #onMoved(): void {
     this.#unexplainedMoves++
@@ -154,7 +156,7 @@ class IoredisLine implements Line {
     })
   }
 
-  /** Changes nothing where the channel is carried yet. What ends the connection is told by that. */
+  /** Has no effect for a channel that is still carried. An error that ends the connection is reported by its end. */
   async #askAgain(channel: string): Promise<void> {
     try {
       await this.#subscribe(channel)

@@ -5,9 +5,9 @@ import { openLine } from './line.ts'
 import { type Line, type LineEvents, type Lines, type ChannelPlace, touchOf } from '../wire/line.ts'
 import { isSameProcess } from '../channels/same-process.ts'
 import { Sharding } from '../channels/sharded-channels.ts'
-import { countsSomebody } from '../wire/wire.ts'
+import { hasSubscriber } from '../wire/wire.ts'
 
-/** How the driver sends. */
+/** How the driver sends its calls. */
 interface Commands extends Pick<Driver, 'read' | 'write' | 'info'> {
   follow(send: () => Promise<unknown>, node: Redis): Promise<Reply>
 }
@@ -57,13 +57,13 @@ export class IoredisLines implements Lines {
       () => senderOf(node)('PUBSUB', ['SHARDNUMSUB', channel], false),
       node,
     )
-    return countsSomebody(answer)
+    return hasSubscriber(answer)
   }
 }
 
 /**
- * As the client connects. Where that leads to another server by now, for Sentinel has named another primary or a name has
- * another address, the line goes where the client's connection leads.
+ * Connects as the client does. That may lead to another server by now, because Sentinel has named another primary or a
+ * name has another address. The line then goes to the peer of the client's connection.
  */
 function placesOf(client: Redis): string[] {
   const peer = client.options.Connector ? undefined : peerOf(client)

@@ -1,4 +1,4 @@
-// How a connection of ioredis that has fallen silent is known, and ended.
+// Detects and ends silent connections of ioredis.
 
 import type { Cluster, Redis } from 'ioredis'
 import { isCluster, nodeAt, ownerOf } from './client.ts'
@@ -7,10 +7,10 @@ import { type WatchedConnections, NO_EVENTS } from '../wire/watched-connections.
 import type { PendingRun } from '../wire/pending-runs.ts'
 import { bytesOf } from '../wire/wire.ts'
 
-/** Two seconds with the round in which it is looked at again. */
+/** Two seconds, including the round of the check. */
 const PATIENCE = 3
 
-/** Commands of the user that wait at the server, and keep those behind them waiting. */
+/** Blocking commands of the user, which delay the commands after them. */
 const WAITING =
   /^(?:bl(?:move|mpop|pop)|br(?:pop|poplpush)|bz(?:mpop|popmax|popmin)|xread|xreadgroup|wait|waitaof)$/i
 
@@ -26,11 +26,11 @@ export function listenTo(client: Redis | Cluster): WatchedConnections<Redis> {
       return node !== undefined && isConnected(node) && isDue(node, run) ? node : undefined
     },
     patienceWith: () => PATIENCE,
-    // That of the user, too.
+    // Includes the commands of the user.
     sent: (_, node) => bytesOf(firstOf(node)?.args ?? []),
     signs: ({ stream }) => ({ of: stream, read: stream.bytesRead }),
     open: (node) => openLine(node, {}, false, NO_EVENTS),
-    // Not `disconnect`: that waits for the other side to end it, too.
+    // `disconnect` would wait until the other side has ended the connection too.
     drop: (node) => node.stream.destroy(),
     away: () => {
       if (isCluster(client)) client.refreshSlotsCache()
@@ -38,23 +38,23 @@ export function listenTo(client: Redis | Cluster): WatchedConnections<Redis> {
   }
 }
 
-/** One that would not connect again is left alone. */
+/** Undefined for a client that would not reconnect: its connection is left alone. */
 function nodeOf(client: Redis | Cluster, { key, node }: PendingRun<Redis>): Redis | undefined {
   if (!isCluster(client)) return typeof client.options.retryStrategy === 'function' ? client : undefined
   if (node !== undefined) return client.nodes('master').find((each) => each === node)
   return key === '' ? undefined : nodeAt(client, ownerOf(client, key))
 }
 
-/** Also while the server has not answered what ioredis asks it first: that waits for ever. */
+/** Also while the server has not answered ioredis's first requests, which have no time limit. */
 function isConnected({ status, stream }: Redis): boolean {
   return (status === 'ready' || status === 'connect') && stream.writable
 }
 
-/** What was sent elsewhere is not due here, nor soon what waits behind a command that waits. */
+/** Not overdue: a call sent to another node, or one that waits after a blocking command. */
 function isDue(node: Redis, { waitsMs }: PendingRun<Redis>): boolean {
   const first = firstOf(node)
   if (first === undefined) return false
-  // How long ours waits is known.
+  // The waiting time of our own calls is known.
   return !WAITING.test(first.name) || (waitsMs !== undefined && first.name === 'wait')
 }
 

@@ -1,11 +1,11 @@
-// Which clients of ioredis the driver speaks through.
+// Checks whether the driver can use an ioredis client.
 
 import type { Cluster, Redis } from 'ioredis'
 import { can, refuse } from '../wire/given.ts'
 import { isCluster } from './client.ts'
 import { IN_SUBSCRIBER_MODE } from '../wire/message.ts'
 
-/** Throws a TypeError for what is no client of ioredis, of a version that is too old, or set up so that it would go wrong. */
+/** Throws a TypeError for a value that is no ioredis client, is too old, or has unsupported options. */
 export function checkSuitable(client: Redis | Cluster): void {
   // A pipeline has the methods of its client.
   const isClient =
@@ -17,7 +17,7 @@ export function checkSuitable(client: Redis | Cluster): void {
   refuseOptions(client)
 }
 
-/** No client tells its version: by what came with 5.11.1, and with 5.11. */
+/** Clients do not report their version; this checks for what 5.11 and 5.11.1 added. */
 function isNewEnough(client: Redis | Cluster): boolean {
   return isCluster(client)
     ? 'clusterNodeRetryStrategy' in client.options

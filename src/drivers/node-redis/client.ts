@@ -1,5 +1,5 @@
-// The parts of the three kinds of node-redis clients that the driver uses. The real types carry the
-// user's modules, scripts and RESP version in their parameters, none of which matters here.
+// The parts of the three kinds of node-redis clients that the driver uses. The real types carry the user's modules,
+// scripts and RESP version in their parameters, which do not matter here.
 
 import { inTime } from '../wire/time-limit.ts'
 import type { WireArgument } from '../wire/wire.ts'
@@ -9,7 +9,7 @@ export interface SendOptions {
   timeout?: undefined
 }
 
-/** What all kinds of clients offer. */
+/** Common to all kinds of clients. */
 export interface Emitter {
   on(event: string, listener: () => void): unknown
   off(event: string, listener: () => void): unknown
@@ -30,7 +30,7 @@ export interface NodeClient extends Emitter {
 
 export type OnMessage = (message: string, channel: string) => void
 
-/** What a duplicate is used for. */
+/** A duplicate that only subscribes. */
 export interface ListeningClient {
   readonly isOpen: boolean
   connect(): Promise<unknown>
@@ -46,7 +46,7 @@ export interface ListeningClient {
 export interface ClusterNode {
   readonly address: string
   client?: NodeClient | undefined
-  /** While it connects for the first time. */
+  /** Set while it connects for the first time. */
   readonly connectPromise?: Promise<unknown> | undefined
 }
 
@@ -54,11 +54,11 @@ export interface ClusterClient extends Emitter {
   readonly isReady: boolean
   readonly isOpen: boolean
   readonly masters: readonly ClusterNode[]
-  /** Empty unless it reads from them. */
+  /** Empty unless the client reads from replicas. */
   readonly replicas: readonly ClusterNode[]
-  /** By their numbers; those that no node was known to have are missing. */
+  /** By slot number; slots without a known node are missing. */
   readonly slots: readonly ({ readonly master: ClusterNode } | undefined)[]
-  /** Nothing public has it look at the cluster again. */
+  /** Private, because node-redis has no public way to refresh its view of the cluster. */
   readonly _slots?: { rediscover?(startWith?: object): Promise<void> }
   sendCommand(
     firstKey: WireArgument | undefined,
@@ -80,15 +80,15 @@ export interface SentinelClient extends Emitter {
   ): Promise<NodeClient>
 }
 
-/** Those whose connection is being closed, and until when. */
+/** Clients whose connection is being closed, each with the end of that. */
 const quitting = new WeakMap<NodeClient, Promise<void>>()
 
-/** Has the server close the connection, after which node-redis connects again; resolves once it is gone. */
+/** Has the server close the connection, after which node-redis reconnects; resolves once it is closed. */
 export function quit(node: NodeClient): Promise<void> {
   if (!node.isReady) return Promise.resolve()
   const before = quitting.get(node)
   if (before !== undefined) return before
-  // A server that is gone hears nothing of it.
+  // An unreachable server never receives the QUIT.
   const gone = inTime(quitOnce(node), 'QUIT')
     .catch(() => replace(node))
     .finally(() => quitting.delete(node))
@@ -105,12 +105,12 @@ function quitOnce(node: NodeClient): Promise<void> {
     }
     node.on('error', gone)
     node.on('end', gone)
-    // Whether this is answered, and how, tells nothing: it may be the answer to another call.
+    // The answer proves nothing: it may belong to another call.
     node.sendCommand(['QUIT']).catch(() => undefined)
   })
 }
 
-/** Those that are closed for a moment, and connect again. */
+/** Clients that are closed for a moment, and reconnect. */
 const replaced = new WeakSet<NodeClient>()
 
 export function isReplaced(node: NodeClient): boolean {
@@ -118,18 +118,18 @@ export function isReplaced(node: NodeClient): boolean {
 }
 
 /**
- * Ends the connection without a word to the server, which may not hear it; the client connects again. One that its user has closed
- * meanwhile stays closed.
+ * Ends the connection without notifying the server, which may be unreachable; the client reconnects. A client that its
+ * user has closed in the meantime stays closed.
  */
 export async function replace(node: NodeClient): Promise<void> {
   if (!node.isOpen) return
   const wasReady = node.isReady
   replaced.add(node)
   node.destroy()
-  // What it was in the middle of ends first: node-redis would go on with that, besides.
+  // Let a connection attempt end first: otherwise node-redis would continue it in parallel.
   if (!wasReady) await new Promise((resolve) => setImmediate(resolve))
   replaced.delete(node)
-  if (!node.isOpen) node.connect().catch(() => undefined) // it goes on trying by itself, and tells its user
+  if (!node.isOpen) node.connect().catch(() => undefined) // it keeps retrying by itself, and reports to its user
 }
 
 export function connectsAgain({ options }: NodeClient): boolean {

@@ -25,27 +25,30 @@ export class ClusterConnections implements Connections {
   }
 
   /**
-   * MOVED tells node-redis that its table of slots is old. Nothing tells it that the table lacks some: a node that is asked while
-   * it hears of a failover may not know who has a slot, and node-redis (6.3.1) then throws for all of its keys, for ever. Nor does
-   * anything when its `reconnectStrategy` has given a node up: it keeps the client that is closed.
+   * MOVED shows node-redis that its slot table is outdated. Two other states go unnoticed. The table may lack slots,
+   * because a node that is asked during a failover may not know their owner; node-redis (6.3.1) then throws for every
+   * key of them, permanently. And a node that its `reconnectStrategy` has given up keeps its closed client.
    */
   isAstray(error: Error): boolean {
     return error.message === NO_NODE || (error instanceof ConnectionLostError && this.#givenUp().length > 0)
   }
 
-  /** Not awaited: calls for other slots go on. */
+  /** Not awaited: calls for other slots continue. */
   async findPrimary(): Promise<void> {
-    for (const node of this.#givenUp()) node.client = undefined // who needs it has it connect anew
-    this.#client._slots?.rediscover?.().catch(() => undefined) // the next call that fails has it tried again
+    for (const node of this.#givenUp()) node.client = undefined // the next user of the node connects a new client
+    this.#client._slots?.rediscover?.().catch(() => undefined) // the next failed call retries this
   }
 
-  /** Asks another node than this one, which does not answer: node-redis would wait for it, and ask none meanwhile. */
+  /**
+   * Refreshes the view of the cluster from another node than this silent one: node-redis would wait for it and ask no
+   * other.
+   */
   lookPast(silent: NodeClient): void {
     const others = this.#client.masters.flatMap(({ client }) =>
       client !== undefined && client !== silent && client.isReady ? [client] : [],
     )
     const other = others[Math.floor(Math.random() * others.length)]
-    if (other !== undefined) this.#client._slots?.rediscover?.(other).catch(() => undefined) // tried again while it is silent
+    if (other !== undefined) this.#client._slots?.rediscover?.(other).catch(() => undefined) // retried while the node is silent
   }
 
   #givenUp(): ClusterNode[] {
@@ -74,7 +77,7 @@ export class ClusterConnections implements Connections {
   masters(): Promise<NodeClient>[] {
     if (!this.#client.isReady)
       return [Promise.reject(new ConnectionLostError('the cluster client is not connected', false))]
-    // A node that was asked for the others may not have been one of them.
+    // One of the nodes that was asked for the others may not have been a primary.
     if (this.#client.masters.length === 0) return [Promise.reject(new ConnectionLostError(NO_NODE, false))]
     return this.#client.masters.map((node) => this.#connect(node))
   }
@@ -123,7 +126,7 @@ export class ClusterConnections implements Connections {
     }
   }
 
-  /** node-redis 6.2.1 tells of each node once that it is ready. */
+  /** node-redis 6.2.1 emits the readiness of each node only once. */
   #watchGreetings(onGreeting: OnGreeting): void {
     const clients = this.#client.masters.flatMap(({ client }) => client ?? [])
     this.#greetings.watch(clients, onGreeting)

@@ -8,34 +8,39 @@ export interface Connections {
   readonly cluster: boolean
   readonly isOpen: boolean
   readonly isReady: boolean
-  /** True when a command sent now is written in this very tick: a time limit for its queueing has no use. */
+  /** True when a command sent now is written in this tick: a time limit for its queueing is then useless. */
   readonly writesAtOnce: boolean
-  /** Whether what a call has failed with tells that the client may look to the wrong servers, or to none. */
+  /** Whether this error of a call shows that the client may use the wrong servers, or none. */
   isAstray(error: Error): boolean
-  /** Asks who is the primary, or connects again: the address may lead to another server. Resolves when calls may be sent again. */
+  /**
+   * Finds the primary again, or reconnects: the address may lead to another server. Resolves when calls may be sent
+   * again.
+   */
   findPrimary(): Promise<void>
-  /** True while the server of this node has not answered yet what a client asks that has connected again. */
+  /** True while the server of this node has not answered the first requests of a reconnected client. */
   isGreeting(node: NodeClient): boolean
-  /** The server of this node does not answer: there may be another one in its place by now. */
+  /** The server of this node does not answer: another one may have replaced it. */
   lookPast(silent: NodeClient): void
   send(key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown>
-  /** Each once it is connected. */
+  /** One promise per primary; each resolves once its client is connected. */
   masters(): Promise<NodeClient>[]
-  /** Of the node of a cluster that serves the key, where that is known; undefined where there is no other one. */
+  /** The address of the cluster node that serves the key, when known; undefined when there is only one connection. */
   addressOf(key: string): string | undefined
-  /** The addresses of all masters; with a key, the one that serves it first. */
+  /** The addresses of all primaries; with a key, the one that serves it first. */
   addresses(key?: string): string[]
-  /** A client for the node, or for any node when this one is not known. */
+  /** A client for the node, or for any node when this address is unknown. */
   nodeAt(address: string): Promise<NodeClient>
-  /** The same for all keys that are served over one connection; undefined: nobody knows that. */
+  /** Equal for all keys served over one connection; undefined when unknown. */
   placeOf(key: string): object | undefined
   /** A client for the node that serves the key. */
   nodeOf(key: string): Promise<NodeClient>
-  /** `onChange` is called when the client has connected, or uses other nodes. Returns how to stop watching. */
+  /**
+   * `onChange` is called when the client has connected, or uses other nodes. Returns a function that stops watching.
+   */
   watch(onChange: () => void, onGreeting: OnGreeting): () => void
 }
 
-/** Returns how to stop listening. */
+/** Returns a function that stops listening. */
 export function listen(client: Emitter, event: string, onEvent: () => void): () => void {
   client.on(event, onEvent)
   return () => void client.off(event, onEvent)

@@ -1,23 +1,23 @@
-// What node-redis throws, by what it says and carries: a minified bundle renames its classes, and the sandbox of a test runner
-// has an Error of its own.
+// Classifies the errors of node-redis by message and fields: a minified bundle renames its classes, and the sandbox of
+// a test runner has its own Error class.
 
 import { ConnectionLostError, ServerReplyError } from '../../driver.ts'
 import { IN_SUBSCRIBER_MODE, isOfNoRoom, messageOf } from '../wire/message.ts'
 import type { PendingRun } from '../wire/pending-runs.ts'
 
-/** What node-redis throws for a command that never left its queue. */
+/** The error of node-redis for a command that never left its queue. */
 const NEVER_WRITTEN =
   /^(?:The client is closed|The client is offline|The queue is full|Command timeout during maintenance)/
 const REPLY_CLASSES = new Set(['ErrorReply', 'SimpleError', 'BlobError'])
 
-/** What a call fails with whose slot the client knows no node for. */
+/** The error for a slot whose node the client does not know. */
 export const NO_NODE = 'the client knows no node that has the slot'
 
 interface Thrown {
   readonly message: string
 }
 
-/** Turns what node-redis threw into one of the two errors of the port. */
+/** Converts a node-redis error into one of the two errors of the port. */
 export function explain(error: unknown, run: Pick<PendingRun, 'written'> = { written: false }): Error {
   if (error instanceof ConnectionLostError) return error
   if (isReply(error) && isOfNoRoom(error.message))
@@ -29,12 +29,12 @@ export function explain(error: unknown, run: Pick<PendingRun, 'written'> = { wri
   return new ConnectionLostError(messageOf(error), !wasNeverWritten(error, run), { cause: error })
 }
 
-/** What the server says of a connection that subscribes, on RESP2, says not what to do. */
+/** Adds advice to the server's error for a RESP2 connection in subscriber mode. */
 function textOf(reply: string): string {
   return reply.includes('only (P|S)SUBSCRIBE') ? `ERR ${IN_SUBSCRIBER_MODE}` : reply
 }
 
-/** By the class; where that has another name, by the code word that begins a reply. */
+/** By the class name; when that is renamed, by the error code that begins a reply. */
 function isReply(error: unknown): error is Thrown {
   if (!isThrown(error)) return false
   return REPLY_CLASSES.has(error.constructor.name) || /^[A-Z][A-Z0-9]+ /.test(error.message)
@@ -46,14 +46,14 @@ function wasNeverWritten(error: unknown, run: Pick<PendingRun, 'written'>): bool
 }
 
 /**
- * Reading the master of a slot that its table lacks, node-redis throws what the language throws: before it sends the command, or
- * after the command was refused with MOVED.
+ * When its table lacks the primary of a slot, node-redis throws a TypeError: before it sends the command, or after a
+ * MOVED in answer to the command.
  */
 function isWithoutNode(error: unknown): boolean {
   return isThrown(error) && error.constructor.name === 'TypeError' && /\bmaster\b/.test(error.message)
 }
 
-/** The one error that says and carries nothing; commands that wait to be written end with it, and rarely others. */
+/** An error without message and fields; mostly the timeout of commands that wait to be written. */
 function isTimeout(error: Thrown): boolean {
   return error.message === '' && !('code' in error) && !('errors' in error)
 }

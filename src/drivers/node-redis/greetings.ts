@@ -1,20 +1,23 @@
-// What node-redis asks a server first, over each new connection, is an answer that is due, whoever waits for the connection:
-// node-redis waits without end. It tells nothing but what happens.
+// Tracks the first requests of node-redis on each new connection as outstanding answers, because node-redis waits for
+// them without a limit. It exposes them through events only.
 
 import { errorMonitor } from 'node:events'
 import type { NodeClient } from './client.ts'
 
-/** Of an error that nobody else hears the process still ends, as node-redis has it. */
+/** With `errorMonitor` instead of `error`, an unhandled error still ends the process, as usual for node-redis. */
 const ENDS = ['ready', errorMonitor, 'reconnecting', 'end']
 
-/** Called with a client that has connected again, and with what settles once its server has answered, or it has given up. */
+/**
+ * Called with a client that has reconnected, and a promise that settles once its server has answered, or the client has
+ * given up.
+ */
 export type OnGreeting = (client: NodeClient, greeted: Promise<void>) => void
 
-/** What is known of one client. */
+/** The state of one client. */
 class Greeting {
   readonly #client: NodeClient
   readonly #onGreeting: OnGreeting
-  /** One that connects for the first time is its user's affair: he waits for that. */
+  /** A client that connects for the first time is not watched: its user waits for that connection. */
   #wasReady: boolean
   #onGreeted: (() => void) | undefined
 
@@ -54,7 +57,7 @@ class Greeting {
 export class Greetings {
   #greetings = new Map<NodeClient, Greeting>()
 
-  /** These are all clients from now on. */
+  /** Watches these clients from now on, and no others. */
   watch(clients: readonly NodeClient[], onGreeting: OnGreeting): void {
     const before = this.#greetings
     const greetingOf = (client: NodeClient): Greeting =>
@@ -68,7 +71,7 @@ export class Greetings {
     this.#greetings.clear()
   }
 
-  /** True while it is connected, was ready before, and is not again yet. */
+  /** True while a client that was ready before is connected but not ready again. */
   isDue(client: NodeClient): boolean {
     return this.#greetings.get(client)?.isDue ?? false
   }

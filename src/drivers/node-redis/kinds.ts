@@ -1,4 +1,4 @@
-// Finds out which kind of client it is; a single one, and one that asks Sentinels.
+// Determines the kind of a client, and wraps a single client or one that uses Sentinels.
 
 import {
   type ClusterClient,
@@ -43,7 +43,7 @@ class SingleConnection implements Connections {
     return quit(this.#client)
   }
 
-  /** There is no other one to ask. */
+  /** There is only one server to ask. */
   lookPast(): void {}
 
   get isOpen(): boolean {
@@ -96,7 +96,7 @@ class SingleConnection implements Connections {
 
 class SentinelConnections implements Connections {
   readonly cluster = false
-  readonly writesAtOnce = true // it waits for a primary by itself before it queues anything
+  readonly writesAtOnce = true // it waits for a primary itself before it queues a command
   readonly #client: SentinelClient
 
   constructor(client: SentinelClient) {
@@ -104,10 +104,10 @@ class SentinelConnections implements Connections {
   }
 
   isAstray(error: Error): boolean {
-    return isRefusal(error, 'NOREPLICAS') // READONLY is a sign to node-redis itself
+    return isRefusal(error, 'NOREPLICAS') // node-redis itself reacts to READONLY
   }
 
-  /** After this error node-redis asks the Sentinels, and then does it again. */
+  /** On this error node-redis asks the Sentinels and then runs the function again. */
   async findPrimary(): Promise<void> {
     let asked = false
     await this.#client._execute(false, async (client) => {
@@ -121,7 +121,7 @@ class SentinelConnections implements Connections {
     return false
   }
 
-  /** node-redis listens to the Sentinels. */
+  /** node-redis listens to the Sentinels itself. */
   lookPast(): void {}
 
   get isOpen(): boolean {

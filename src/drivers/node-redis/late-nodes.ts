@@ -1,23 +1,24 @@
-// Nodes of a cluster to which the first connection does not come about, such as one that was promoted and died at once. node-redis
-// (6.3.1) waits for it for ever, and looks at the cluster no more until then, though other nodes have the slots by now.
+// Cluster nodes whose first connection is never established, such as a node that was promoted and died at once.
+// node-redis (6.3.1) waits for it without a limit, and does not refresh its view of the cluster until then, although
+// other nodes have taken its slots.
 
 import type { ClusterClient, ClusterNode } from './client.ts'
 
 const LOOK_MS = 1000
-/** Twice as long as one attempt to connect takes by default. */
+/** Twice the default time of one connection attempt. */
 const PATIENCE_MS = 10_000
 
 export class LateNodes {
   readonly #client: ClusterClient
   #timer: NodeJS.Timeout | undefined
-  /** Since when the clients of nodes are awaited, by `performance.now()`. */
+  /** When waiting for each node's client began, by `performance.now()`. */
   #awaited = new Map<ClusterNode['client'], number>()
 
   constructor(client: ClusterClient) {
     this.#client = client
   }
 
-  /** To be called when not all nodes are connected. */
+  /** Call this when not all nodes are connected. */
   watch(): void {
     this.#timer ??= setTimeout(() => this.#look(), LOOK_MS).unref()
   }
@@ -36,23 +37,23 @@ export class LateNodes {
     if (nodes.length > 0) this.watch()
   }
 
-  /** Those that are connecting for the first time. */
+  /** Nodes that are connecting for the first time. */
   #connecting(): ClusterNode[] {
     const nodes = [...this.#client.masters, ...this.#client.replicas]
     return nodes.filter(({ client, connectPromise }) => client !== undefined && connectPromise !== undefined)
   }
 
-  /** What waits for them fails. Who needs one of them has it connect anew. */
+  /** Calls that wait for these nodes fail. The next user of a node connects a new client. */
   #giveUp(nodes: readonly ClusterNode[]): void {
     for (const node of nodes) {
       const { client } = node
-      node.client = undefined // node-redis 6.2.1 would keep it, and use it no more
+      node.client = undefined // node-redis 6.2.1 would keep the unusable client
       client?.destroy()
     }
     void this.#lookAgain()
   }
 
-  /** Twice: the look that has waited for a node asked for the slots before it did. */
+  /** Twice: the refresh that has waited for a node read the slots before that. */
   async #lookAgain(): Promise<void> {
     const look = async (): Promise<void> => this.#client._slots?.rediscover?.()
     await look().catch(() => undefined)

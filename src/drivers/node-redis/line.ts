@@ -4,7 +4,7 @@ import { explain } from './errors.ts'
 import { runIdOf } from '../wire/server-info.ts'
 import { inTime, LIMIT_MS } from '../wire/time-limit.ts'
 
-/** Opens a connection that only listens, with the options of `client` except for `socket`. */
+/** Opens a connection for subscriptions only, with the options of `client` except for `socket`. */
 export async function openLine(
   client: NodeClient,
   socket: object,
@@ -48,7 +48,7 @@ class NodeRedisLine implements Line {
     connection.on('sharded-channel-moved', (channel) => this.#leave(String(channel)))
   }
 
-  /** To be called before anything is subscribed to: on RESP2 nothing else may be asked later. */
+  /** Call this before any subscription: on RESP2 no other command may follow one. */
   askRunId(): void {
     this.runId = this.#connection.sendCommand(['INFO', 'server']).then(
       (info) => runIdOf(String(info)),
@@ -56,7 +56,7 @@ class NodeRedisLine implements Line {
         throw explain(error)
       },
     )
-    this.runId.catch(() => undefined) // who needs it sees the failure
+    this.runId.catch(() => undefined) // its users handle the failure
   }
 
   async subscribe(channel: string): Promise<void> {
@@ -97,7 +97,10 @@ class NodeRedisLine implements Line {
     if (this.#connection.isOpen) this.#connection.destroy()
   }
 
-  /** Once what came with it is read: node-redis reads that again when its connection is destroyed meanwhile. */
+  /**
+   * Deferred until all received data is processed: node-redis processes it twice when its connection is destroyed
+   * during that.
+   */
   #leave(channel: string): void {
     setImmediate(() => {
       if (!this.#lost) this.#events.onLeft(channel)

@@ -6,9 +6,9 @@ import { explain } from './errors.ts'
 import { openLine } from './line.ts'
 import { isSameProcess } from '../channels/same-process.ts'
 import { Sharding } from '../channels/sharded-channels.ts'
-import { countsSomebody } from '../wire/wire.ts'
+import { hasSubscriber } from '../wire/wire.ts'
 
-/** How the driver sends. */
+/** How the driver sends its calls. */
 interface Commands extends Pick<Driver, 'read' | 'write' | 'info'> {
   ask(node: NodeClient, words: string[]): Promise<Reply>
 }
@@ -30,7 +30,7 @@ export class NodeRedisLines implements Lines {
   }
 
   async open(address: string, events: LineEvents): Promise<Line> {
-    // The client of a known node has an address of its own where nodes are mapped (`nodeAddressMap`).
+    // With `nodeAddressMap` the client of a known node has another address.
     const isKnown = this.#connections.addresses().includes(address)
     const node = await this.#nodeAt(address)
     return openLine(node, isKnown ? {} : socketOf(address), await this.#isSharded(), events)
@@ -44,7 +44,7 @@ export class NodeRedisLines implements Lines {
     if (!this.#connections.cluster) return isSameProcess(line, this.#commands)
     if (!(await this.#sharding.isOn())) return true
     const node = await this.#nodeAt(address)
-    return countsSomebody(await this.#commands.ask(node, ['PUBSUB', 'SHARDNUMSUB', channel]))
+    return hasSubscriber(await this.#commands.ask(node, ['PUBSUB', 'SHARDNUMSUB', channel]))
   }
 
   async #isSharded(): Promise<boolean> {

@@ -1,4 +1,4 @@
-// How a connection of node-redis that has fallen silent is known, and ended.
+// Detects and ends silent connections of node-redis.
 
 import { type WatchedConnections, NO_EVENTS } from '../wire/watched-connections.ts'
 import { connectsAgain, type NodeClient, replace } from './client.ts'
@@ -7,9 +7,9 @@ import { openLine } from './line.ts'
 import type { PendingRun } from '../wire/pending-runs.ts'
 import { inTime } from '../wire/time-limit.ts'
 
-/** Two seconds with the round in which it is looked at again: what answers a client that connects is small, and comes at once. */
+/** Two seconds, including the round of the check: the answers to a connecting client are small and come at once. */
 const PATIENCE_WITH_GREETING = 3
-/** node-redis does not tell whether something was read: a part of a long answer is as good as none. */
+/** node-redis does not show whether data was read, so a partial long answer is no sign of life. */
 const PATIENCE = 9
 const PATIENCE_WHERE_LARGE = 60
 

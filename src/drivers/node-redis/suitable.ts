@@ -1,14 +1,14 @@
-// Which clients of node-redis the driver speaks through.
+// Checks whether the driver can use a node-redis client.
 
 import { can, refuse } from '../wire/given.ts'
 import { IN_SUBSCRIBER_MODE } from '../wire/message.ts'
 import type { ClusterClient, NodeClient, SentinelClient } from './client.ts'
 
-/** Throws a TypeError for what is no client of node-redis, of a version that is too old, or set up so that it would go wrong. */
+/** Throws a TypeError for a value that is no node-redis client, is too old, or has unsupported options. */
 export function checkSuitable(client: NodeClient | ClusterClient | SentinelClient): void {
   if (!isClient(client))
     refuse('nodeRedis() takes a client, a cluster or a sentinel client of node-redis 6.2.1 or newer', client)
-  // No client tells its version. This command came with 6.2.
+  // Clients do not report their version; this command came with 6.2.
   if (!can(client, 'hImportSet')) throw new TypeError('this client is older than node-redis 6.2.1')
   if ('options' in client && client.options?.RESP === 2 && client.isPubSubActive)
     throw new TypeError(IN_SUBSCRIBER_MODE)

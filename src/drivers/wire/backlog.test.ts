@@ -21,7 +21,7 @@ function setup(): {
   return { pending, backlog, call }
 }
 
-test('over a connection over which very many calls are due for long, no more are sent until there are fewer', async () => {
+test('a connection with a large, old backlog sends no more calls until the backlog has shrunk', async () => {
   const { pending, backlog, call } = setup()
   for (let n = 0; n < 10_000; n += 1) call('silent')
   call('slow')
@@ -36,7 +36,7 @@ test('over a connection over which very many calls are due for long, no more are
   expect(backlog.isFull('silent')).toBe(false)
 })
 
-test('so it is with few calls of many bytes', async () => {
+test('a backlog of few calls with many bytes is limited too', async () => {
   const { pending, backlog, call } = setup()
   for (let n = 0; n < 64; n += 1) call('silent', MIB)
 
@@ -47,7 +47,7 @@ test('so it is with few calls of many bytes', async () => {
   expect(backlog.isFull('silent')).toBe(false)
 })
 
-test('what nobody knows the place of is not counted', async () => {
+test('calls for an unknown place are not counted', async () => {
   const { backlog, call } = setup()
   for (let n = 0; n < 100; n += 1) call('anywhere', MIB)
 

@@ -1,23 +1,23 @@
-// What a server does not answer stays in the client, whose answers come in order, also when nobody waits for it any more: a process
-// that goes on calling would grow for as long as the server stands still. So a connection over which very much is due for long takes
-// no more until there is less: what is not sent, the runtime tries again until its deadline.
+// Unanswered calls stay in the client, because answers come in order, even after their callers have given up. A process
+// that keeps calling would grow for as long as the server hangs. So a connection with a large, old backlog accepts no
+// more calls until the backlog has shrunk. The runtime retries rejected calls until their deadline.
 
 import type { WatchedConnections } from './watched-connections.ts'
 import type { PendingRuns } from './pending-runs.ts'
 
-/** Five seconds: by default nobody waits for longer. */
+/** Five seconds: with the default deadline no caller waits longer. */
 const LONG_ROUNDS = 10
 const MOST_RUNS = 10_000
 const MOST_BYTES = 64 * 1024 * 1024
 
-/** Why a call is not sent. */
+/** The reason why a call was not sent. */
 export const TOO_MUCH_DUE = 'too many calls are due over the connection'
 
 export class ClientBacklog<Spot extends object> {
   readonly #pending: PendingRuns<Spot>
   readonly #placeOf: WatchedConnections<Spot>['placeOf']
   readonly #stopRounds: () => void
-  /** Where too much was due in the last round. */
+  /** The connections whose backlog was too large in the last round. */
   #full = new Set<unknown>()
 
   constructor(pending: PendingRuns<Spot>, { placeOf }: Pick<WatchedConnections<Spot>, 'placeOf'>) {
@@ -26,7 +26,7 @@ export class ClientBacklog<Spot extends object> {
     this.#stopRounds = pending.onRound(() => this.#look())
   }
 
-  /** True where what serves this key takes no more just now. */
+  /** True when the connection for this key accepts no more calls at the moment. */
   isFull(key: string): boolean {
     if (this.#full.size === 0) return false
     if (this.#pending.idle) this.#full.clear()

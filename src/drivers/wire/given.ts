@@ -1,11 +1,11 @@
-// What somebody handed in where a driver needs a client, for the sentence that refuses it.
+// Describes a wrong value given in place of a client, for the error message.
 
-/** `what`: what would be right. Throws a TypeError that names it and what was given. */
+/** Throws a TypeError that names what is expected (`what`) and what was given. */
 export function refuse(what: string, given: unknown): never {
   throw new TypeError(`${what}, not ${nameOf(given)}`)
 }
 
-/** True when all of these are methods of it. */
+/** True when the value has all of these methods. */
 export function can(given: unknown, ...methods: readonly string[]): given is object {
   return isObject(given) && methods.every((method) => typeof Reflect.get(given, method) === 'function')
 }

@@ -1,27 +1,33 @@
-// What subscriptions need of a client library.
+// What the subscriptions need from a client library.
 
 import type { WriteCall } from '../../driver.ts'
 
-/** One connection that only listens. It never reconnects by itself. */
+/** A connection for subscriptions only. It never reconnects by itself. */
 export interface Line {
   /** Resolves once the server has confirmed; rejects with the errors of the port. */
   subscribe(channel: string): Promise<void>
-  /** Rejects with the errors of the port: the node refuses it for a slot that is no longer its own. */
+  /** Rejects with the errors of the port, for example when the slot has moved to another node. */
   unsubscribe(channel: string): Promise<void>
-  /** Settles with whatever the server answers. */
+  /** Settles on any answer of the server. */
   ping(): Promise<unknown>
-  /** Sends a write of this key's slot that changes nothing; settles as the server answers, or rejects with the errors of the port. */
+  /**
+   * Sends a write to this key's slot that changes nothing. Settles with the server's answer, or rejects with the errors
+   * of the port.
+   */
   touch(key: string): Promise<unknown>
-  /** The id of the server's process, asked before anything was subscribed to; undefined where it has none. Rejects with the errors of the port. */
+  /**
+   * The id of the server process, asked before any subscription; undefined when it has none. Rejects with the errors of
+   * the port.
+   */
   readonly runId: Promise<string | undefined>
   close(): void
 }
 
 export interface LineEvents {
   onMessage(channel: string, message: string): void
-  /** The slot of this channel has left the node, and the channel with it. The others are heard as before. */
+  /** The slot of this channel has left the node, and the channel is lost. The others continue. */
   onLeft(channel: string): void
-  /** The line is of no use any more; called at most once. */
+  /** The line is no longer usable; called at most once. */
   onLost(): void
 }
 
@@ -29,11 +35,11 @@ export interface LineEvents {
 export interface ChannelPlace {
   /** The nodes that may carry it, the likeliest first; never empty. */
   readonly addresses: readonly string[]
-  /** True when only the first of them is right: what is published reaches the subscribers of one node. */
+  /** True when only the first node is right: published messages reach the subscribers of one node only. */
   readonly onlyFirst: boolean
 }
 
-/** A write of a channel's slot that changes nothing; the rights of every structure allow it. */
+/** A write to a channel's slot that changes nothing; the ACL of every structure allows it. */
 export function touchOf(channel: string): WriteCall {
   return { command: 'HDEL', args: [channel, 'perilune:no-such-field'] }
 }
@@ -42,13 +48,13 @@ export interface Lines {
   placeOf(channel: string): Promise<ChannelPlace>
   open(address: string, events: LineEvents): Promise<Line>
   /**
-   * Sends a write that changes nothing to the node that takes the commands for the channel's slot. Once it has settled the
-   * client knows that node, for all others pass it on or refuse it: a replica answers MOVED or READONLY.
+   * Sends a write that changes nothing to the node that runs commands for the channel's slot. When it has settled, the
+   * client knows that node, because any other node redirects or rejects it: a replica answers MOVED or READONLY.
    */
   touch(channel: string): Promise<unknown>
   /**
-   * Whether commands for the channel, which are sent to the node at this address, get to the one that the line leads to, as
-   * far as the server can be asked. Rejects with the errors of the port.
+   * Whether commands for the channel, sent to the node at this address, reach the node of the line, as far as the
+   * server can be asked. Rejects with the errors of the port.
    */
   leadsTo(line: Line, address: string, channel: string): Promise<boolean>
 }

@@ -1,7 +1,7 @@
-/** RESP2 takes nothing but subscriptions over a connection that has one. */
+/** On RESP2 a connection with a subscription accepts no other commands. */
 export const IN_SUBSCRIBER_MODE = 'the client is in subscriber mode: give the driver one of its own'
 
-/** What an error says, of whatever realm it is. */
+/** The message of an error of any realm. */
 export function messageOf(error: unknown): string {
   const isObject = typeof error === 'object' && error !== null
   return isObject && 'message' in error && typeof error.message === 'string' && error.message !== ''
@@ -10,8 +10,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * True for what a server says that has no room for another client, and reads nothing of it. The client libraries give it to
- * whatever waits for the connection, as if it were the answer.
+ * True for the error of a server that has reached its client limit and reads nothing from this client. The client
+ * libraries return it as the answer to whichever command waits for the connection.
  */
 export function isOfNoRoom(message: string): boolean {
   return message.startsWith('ERR max number of clients')

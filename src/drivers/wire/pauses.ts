@@ -1,4 +1,4 @@
-/** Pauses that all end at once when there is a reason to go on. They keep no process alive. */
+/** Pauses that can all be ended at once. They keep no process alive. */
 export class Pauses {
   readonly #ends = new Set<() => void>()
 

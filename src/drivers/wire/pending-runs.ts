@@ -1,40 +1,40 @@
 import { ConnectionLostError, type Reply } from '../../driver.ts'
 import { type Linked, LinkedList } from '../../linked-list.ts'
 
-/** Why what is due on a connection is given up whose replies are not those of its calls. */
+/** The reason for dropping a connection whose replies do not match its calls. */
 export const MISREAD = 'a reply had the wrong shape: its connection was dropped'
 
-/** Rounds are counted while answers are due: what they are for says silence.ts. */
+/** Rounds are counted while answers are outstanding; see silence.ts. */
 export const ROUND_MS = 500
 
-/** A command that is sent. `Node`: a connection, as the client library has it. */
+/** A command that is sent. `Node`: a connection of the client library. */
 export interface Sent<Node extends object = object> {
   readonly key: string
-  /** False while it is certain that the command still waits inside the client. */
+  /** False while the command certainly still waits inside the client. */
   written: boolean
-  /** True where its answer may be large: it may take long to come over. */
+  /** True when the answer may be large, and its transfer slow. */
   readonly isLarge?: boolean | undefined
-  /** Of its arguments, which may take long to go out. */
+  /** The size of the arguments, whose transfer may be slow. */
   readonly bytes?: number | undefined
-  /** For so long the server may wait on purpose before it answers. */
+  /** How long the server may block on purpose before it answers. */
   readonly waitsMs?: number | undefined
-  /** To where, if that does not follow from the key. */
+  /** The target connection, when it does not follow from the key. */
   readonly node?: Node | undefined
 }
 
-/** A command whose answer is still due. */
+/** A command without an answer yet. */
 export interface PendingRun<Node extends object = object> extends Sent<Node>, Linked {
-  /** Of the driver that has sent it. */
+  /** Identifies the driver that sent it. */
   readonly among: object
-  /** How many rounds there had been when it was sent. */
+  /** The number of rounds before it was sent. */
   readonly round: number
   readonly reject: (error: Error) => void
 }
 
-/** Turns what a client library threw into one of the two errors of the port. */
+/** Converts an error of the client library into one of the two errors of the port. */
 export type Explain = (error: unknown, run: PendingRun) => Error
 
-/** What is due over one client, of all drivers on it: over a connection answers come in the order of all of it. */
+/** The outstanding runs of one client, of all drivers on it: answers on a connection come in the order of all runs. */
 class Due<Node extends object> {
   readonly runs = new LinkedList<PendingRun<Node>>()
   readonly onRound = new Set<() => void>()
@@ -55,7 +55,7 @@ class Due<Node extends object> {
     if (this.#timer === undefined) this.#timer = this.#startRound()
   }
 
-  /** A process that was stalled finds its timers due before it has read the answers that came meanwhile. */
+  /** After a stall, timers fire before the answers that arrived in the meantime have been read. */
   #startRound(): NodeJS.Timeout {
     return setTimeout(() => setImmediate(() => this.#endRound()), ROUND_MS).unref()
   }
@@ -72,16 +72,15 @@ class Due<Node extends object> {
 const dues = new WeakMap<object, object>()
 
 /**
- * Every command of a driver whose answer is still due, so that all of them can be given up at once: a client
- * library may resend a lost command or forget it, and the caller must learn of the loss either way.
- * An answer that comes after a run was given up is ignored.
+ * Every unanswered command of a driver, so that all of them can be given up at once. A client library may resend a lost
+ * command or forget it; the caller must learn of the loss either way. An answer that comes after that is ignored.
  */
 export class PendingRuns<Node extends object = object> {
   readonly #due: Due<Node>
   readonly #explain: Explain
   readonly #onFailure: (error: Error) => void
 
-  /** `onFailure` is called with each error, once the caller has it. */
+  /** `onFailure` is called with each error, after the caller has received it. */
   constructor(client: object, explain: Explain, onFailure: (error: Error) => void) {
     this.#due = Due.of(client)
     this.#explain = explain
@@ -90,7 +89,7 @@ export class PendingRuns<Node extends object = object> {
 
   follow(answer: Promise<unknown>, sent: Sent<Node>): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      // Each field by name: a copy by spread costs more than all else that is done here.
+      // Copied field by field: a spread costs more than the rest of this function.
       const { key, written, isLarge, bytes, waitsMs, node } = sent
       const run: PendingRun<Node> = {
         previous: undefined,
@@ -113,7 +112,7 @@ export class PendingRuns<Node extends object = object> {
     })
   }
 
-  /** True while no answer is due, of any driver on the client. */
+  /** True while no answer is outstanding for any driver on the client. */
   get idle(): boolean {
     return this.#due.runs.size === 0
   }
@@ -122,23 +121,25 @@ export class PendingRuns<Node extends object = object> {
     return this.#due.runs.has(run)
   }
 
-  /** How many rounds there have been. */
+  /** The number of rounds so far. */
   get rounds(): number {
     return this.#due.rounds
   }
 
-  /** Those of all drivers on the client that are due for so many rounds, the oldest first. */
+  /** The runs of all drivers on the client that have been outstanding for this many rounds, oldest first. */
   dueFor(rounds: number): PendingRun<Node>[] {
     return [...this.#due.runs].filter(({ round }) => this.#due.rounds - round >= rounds)
   }
 
-  /** Calls `tell` in each round, which is every half second while an answer is due. Returns how to stop. */
+  /**
+   * Calls `tell` in each round: every half second while an answer is outstanding. Returns a function that stops this.
+   */
   onRound(tell: () => void): () => void {
     this.#due.onRound.add(tell)
     return () => this.#due.onRound.delete(tell)
   }
 
-  /** The client has just sent all that waited for the connection. */
+  /** The client has just sent everything that waited for the connection. */
   markWritten(): void {
     for (const run of this.#own()) run.written = true
   }

@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers())
 const isSign = (error: Error): boolean => isRefusal(error, 'READONLY')
 const readOnly = new ServerReplyError('READONLY no')
 
-test('while a server goes on refusing, its client looks for another ever less often, and at once at the next failover', () => {
+test('while a server keeps rejecting writes, its client looks for a primary at growing intervals, and at once after the next failover', () => {
   const looks: number[] = []
   const search = new PrimarySearch(isSign, () => void looks.push(Math.round(performance.now()) / 1000))
   const began = performance.now() / 1000
@@ -27,7 +27,7 @@ test('while a server goes on refusing, its client looks for another ever less of
   expect(after).toEqual([0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5, 61.5, 91.5, 103, 103.5])
 })
 
-test('other replies and lost connections say nothing of a primary', () => {
+test('other replies and lost connections start no search for a primary', () => {
   const look = vi.fn()
   const search = new PrimarySearch(isSign, look)
 

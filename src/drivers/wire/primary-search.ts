@@ -1,12 +1,14 @@
-// A server that refuses writes may be the primary no more, and its client may not know: a planned failover leaves connections
-// as they are. Then the client is made to look for the primary again: to ask the Sentinels, or to connect again to its
-// address, which may lead to another server by now. Where none is found, it looks ever less often.
+// A server that rejects writes may no longer be the primary, and its client may not notice: a planned failover leaves
+// connections open. The client is then made to look for the primary again: to ask the Sentinels, or to reconnect to its
+// address, which may lead to another server by now. While none is found, it looks at growing intervals.
 
 import { ServerReplyError } from '../../driver.ts'
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
-/** Calls are tried again four times a second: after so long without a refusal the next one is of another failover. */
+/**
+ * Calls are retried four times a second: after this long without a rejection, the next one belongs to another failover.
+ */
 const QUIET_MS = 1000
 
 export class PrimarySearch {
@@ -16,13 +18,13 @@ export class PrimarySearch {
   #lookedAt = -Infinity
   #refusedAt = -Infinity
 
-  /** `isSign`: whether an error says so. `look` is called for the first of them at once. */
+  /** `isSign`: whether an error suggests a failover. `look` is called at once for the first such error. */
   constructor(isSign: (error: Error) => boolean, look: () => void) {
     this.#isSign = isSign
     this.#look = look
   }
 
-  /** What a call has failed with. */
+  /** Notes the error of a failed call. */
   note(error: Error): void {
     if (!this.#isSign(error)) return
     const now = performance.now()
@@ -36,7 +38,7 @@ export class PrimarySearch {
   }
 }
 
-/** Whether the server has refused with one of these words. */
+/** Whether the server rejected the call with one of these error codes. */
 export function isRefusal(error: Error, ...words: readonly string[]): boolean {
   return error instanceof ServerReplyError && words.includes(error.word)
 }

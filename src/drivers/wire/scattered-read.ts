@@ -1,7 +1,9 @@
 import type { Argument, ReadCall, Reply } from '../../driver.ts'
 import { slotOf } from './slot.ts'
 
-/** Sends a read to a cluster. MGET may name keys of many slots: one MGET a slot, joined in order. */
+/**
+ * Sends a read to a cluster. MGET may name keys of many slots: sends one MGET per slot and merges the replies in order.
+ */
 export function scatteredRead(call: ReadCall, send: (call: ReadCall) => Promise<Reply>): Promise<Reply> {
   if (call.command.toUpperCase() !== 'MGET') return send(call)
   const groups = positionsBySlot(call.args)

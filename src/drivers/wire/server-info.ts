@@ -2,12 +2,12 @@ import type { ServerInfo } from '../../driver.ts'
 
 const OTHER_ENGINES = /^(?:dragonfly|kvrocks|garnet|keydb)_version:/m
 
-/** False for what is no answer to INFO at all, and so belongs to another call. */
+/** False for a reply that is no INFO, and so belongs to another call. */
 export function isInfo(texts: readonly string[]): boolean {
   return texts.every((text) => /^\w+:/m.test(text))
 }
 
-/** Reads the section `server` of INFO, one text a node; the oldest node decides what all can do. */
+/** Parses the section `server` of INFO, one text per node; the oldest node determines the common features. */
 export function serverInfo(
   texts: readonly string[],
   throughCluster: boolean,
@@ -25,7 +25,7 @@ export function serverInfo(
   return { ...oldest, shardedChannels, database }
 }
 
-/** The id of the server's process; undefined where it tells none. */
+/** The id of the server process; undefined when it reports none. */
 export function runIdOf(info: string): string | undefined {
   return field(info, 'run_id')
 }

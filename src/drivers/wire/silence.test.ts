@@ -15,7 +15,7 @@ const answering: Line = {
 
 afterEach(() => void vi.useRealTimers())
 
-test('a successor is looked for while an answer that may take long keeps its connection', async () => {
+test('a successor is looked for while a slow answer keeps its connection', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] })
   const client = {}
   const done: string[] = []
@@ -42,7 +42,7 @@ test('a successor is looked for while an answer that may take long keeps its con
   expect(done).not.toContain('dropped')
 })
 
-test('a call that the client library has forgotten costs one connection, and is sent again', async () => {
+test('a call that the client library has forgotten costs one connection and is retried', async () => {
   let drops = 0
   const client = {}
   const pending = new PendingRuns(

@@ -1,17 +1,17 @@
-// A connection for commands that is half open, for a firewall has dropped it or the host of its server has gone, looks like one
-// whose server is slow: nothing is read over it, and the operating system takes a quarter of an hour to give it up. So where an
-// answer is due for long and nothing is read, a new connection is opened the same way:
+// A half-open command connection (a firewall dropped it, or the host of its server died) looks like one with a slow
+// server: nothing arrives, and the operating system takes 15 minutes to give it up. So when an answer is overdue and
+// nothing arrives, a second connection is opened in the same way:
 //
-//   WELL ──an answer is due for long──► DOUBTED ──the next round, too: a new connection is opened, and asked for a write of
-//    ▲                                   │  │      the same key that changes nothing
-//    ├── something was read, or the new ◄┘  └── the new one answers, nothing is read over the old one ──► dropped: what is
-//        one does not answer either: the        due is lost, and the client connects again
-//        server is slow or away
+//   WELL ──an answer is overdue──► DOUBTED ──also in the next round: a second connection sends a write
+//    ▲                               │  │      to the same key that changes nothing
+//    ├── data arrived, or the second ◄┘  └── the second is answered, the first still silent ──► dropped: outstanding
+//    │   one is not answered either:          calls are lost, and the client reconnects
+//    └── the server is slow or unreachable
 //
-// For a write, since a server may hold these back and answer all else: it does so before each planned failover.
-// Rounds are counted, not milliseconds: a process that has stood still reads what came before it doubts anything. What is due
-// over one connection is answered in the order in which it was sent: so only the oldest of it tells, and only from the moment on
-// at which it was that.
+// The probe is a write, because a server may block writes and answer all else: it does so before each planned failover.
+// Rounds are counted, not milliseconds: after a stall the process reads the arrived data before it doubts a connection.
+// Answers on one connection come in the order of the calls. So only the oldest call matters, and only from the moment
+// it became the oldest.
 
 import { ServerReplyError } from '../../driver.ts'
 import type { WatchedConnections, Signs } from './watched-connections.ts'
@@ -19,31 +19,34 @@ import { Pauses } from './pauses.ts'
 import { type PendingRun, type PendingRuns, ROUND_MS } from './pending-runs.ts'
 import { inTime } from './time-limit.ts'
 
-/** What has come by the time of the answer of the new connection is read within this. */
+/** How long data that had arrived before the second connection's answer may take to be read. */
 const READ_MS = 250
-/** After a server did not answer on a new connection either, so many rounds at first, and at last, pass until it is asked again. */
+/**
+ * If the second connection was not answered either, the next probe follows after this many rounds, at first and at
+ * most.
+ */
 const FIRST_REST = 4
 const LONGEST_REST = 10
-/** On a cluster another node may have taken its place: that is looked for from so many rounds on, and every so many. */
+/** On a cluster another node may have taken over: this is checked after so many rounds, and again after as many. */
 const LOOK_AFTER = 8
 const LOOK_EVERY = 4
-/** What goes out more slowly than this in a round, 64 KiB a second, is taken for silence. */
+/** A transfer slower than this per round (64 KiB a second) is treated as silence. */
 const BYTES_A_ROUND = 32 * 1024
-/** Why what was due on a connection is given up. */
+/** The reason for giving up the calls of a connection. */
 const SILENT = 'the connection was silent'
-/** A server that answers so is slow. */
+/** Error codes of a server that is slow. */
 const SLOW = new Set(['BUSY', 'LOADING'])
 
 /** The oldest run of a connection. */
 interface Watched<Spot extends object> {
   readonly run: PendingRun<Spot>
   readonly signs: Signs
-  /** The round from which on there was no sign. */
+  /** The round since which there was no sign of life. */
   readonly since: number
   readonly isDoubted: boolean
 }
 
-/** How long a connection is not asked about whose server did not answer. */
+/** How long a connection is not probed after its server did not answer. */
 interface Rest {
   readonly until: number
   readonly rounds: number
@@ -56,7 +59,7 @@ export class Silence<Spot extends object> {
   readonly #stopRounds: () => void
   #watched = new Map<Spot, Watched<Spot>>()
   #isLooking = false
-  /** Each is asked about by itself: none waits for the server of another. */
+  /** Each connection is probed independently, without waiting for other servers. */
   readonly #asking = new Set<Spot>()
   readonly #rests = new WeakMap<Spot, Rest>()
   #closed = false
@@ -103,7 +106,7 @@ export class Silence<Spot extends object> {
     }
   }
 
-  /** What may take long is not doubted yet; to look past its server harms nobody. */
+  /** Includes calls that may take long and are not doubted yet: looking for a successor is harmless. */
   #mayHaveSuccessor({ since, isDoubted }: Watched<Spot>): boolean {
     const rounds = this.#pending.rounds - since - LOOK_AFTER
     return !isDoubted && rounds >= 0 && rounds % LOOK_EVERY === 0
@@ -113,7 +116,7 @@ export class Silence<Spot extends object> {
     return this.#asking.has(spot) || this.#pending.rounds <= (this.#rests.get(spot)?.until ?? -1)
   }
 
-  /** The oldest run of each connection on which one is due for long. */
+  /** The oldest run of each connection with an overdue answer. */
   async #watch(before: ReadonlyMap<Spot, Watched<Spot>>): Promise<Map<Spot, Watched<Spot>>> {
     const { patience, placeOf, over } = this.#listening
     const places = new Set<unknown>([undefined])
@@ -155,8 +158,8 @@ export class Silence<Spot extends object> {
   }
 
   /**
-   * What is still due afterwards was never due over this connection: a client library may forget a call. It is sent again, or the
-   * next connection would be dropped for it.
+   * A call that is still unanswered afterwards was never outstanding on this connection: a client library may forget a
+   * call. It is retried, because otherwise the next connection would be dropped for it too.
    */
   #drop(spot: Spot, watched: PendingRun<Spot>): void {
     const { placeOf, drop } = this.#listening
@@ -166,7 +169,7 @@ export class Silence<Spot extends object> {
     setImmediate(() => this.#pending.giveUp(SILENT, (run) => due.has(run)))
   }
 
-  /** Its server is slow or away: it is asked about again later. */
+  /** The server is slow or unreachable: probes it again later. */
   #leave(spot: Spot): void {
     const before = this.#rests.get(spot)?.rounds
     const rounds = before === undefined ? FIRST_REST : Math.min(before * 2, LONGEST_REST)

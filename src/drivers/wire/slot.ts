@@ -1,4 +1,4 @@
-// The hash slot of a key, as Redis Cluster counts it: CRC16 (XMODEM) of the tag or the whole key.
+// The hash slot of a key, as Redis Cluster computes it: CRC16 (XMODEM) of the hash tag or the whole key.
 
 const SLOTS = 16_384
 const OPENING = 0x7b

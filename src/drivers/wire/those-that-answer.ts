@@ -1,14 +1,15 @@
 import { ConnectionLostError, ServerReplyError } from '../../driver.ts'
 
-/** Once one node has answered, the others are waited for so long. */
+/** How long the others are waited for once one node has answered. */
 const PATIENCE_MS = 500
 
-/** A server that answers so takes no question just now. */
+/** Error codes of a server that temporarily answers no questions. */
 const PASSING = new Set(['LOADING', 'BUSY', 'MASTERDOWN', 'CLUSTERDOWN', 'READONLY'])
 
 /**
- * What the nodes of a cluster answer, without those that are silent or away while others are not: one of them is not to keep
- * anybody from the others. Rejects when none answers, or is there, and when one refuses for good. Keeps no process alive.
+ * The answers of cluster nodes, without nodes that are silent or unreachable while others answer: one failed node must
+ * not block access to the rest. Rejects when no node answers or none is known, and when a node rejects permanently.
+ * Keeps no process alive.
  */
 export function thoseThatAnswer<Answer>(asked: readonly Promise<Answer>[]): Promise<Answer[]> {
   if (asked.length === 0) return Promise.reject(new ConnectionLostError('no node is known', false))

@@ -1,4 +1,4 @@
-// What silence.ts has to know of a client library.
+// What silence.ts needs from a client library.
 
 import type { Line, LineEvents } from './line.ts'
 import type { PendingRun } from './pending-runs.ts'
@@ -9,25 +9,28 @@ export const NO_EVENTS: LineEvents = {
   onLost: () => undefined,
 }
 
-/** `Spot`: a connection, as the client library has it. */
+/** `Spot`: a connection of the client library. */
 export interface WatchedConnections<Spot extends object> {
-  /** No connection is doubted before so many rounds. */
+  /** The minimum number of rounds before a connection is doubted. */
   readonly patience: number
-  /** Those of one place are due over one connection, whichever that is; undefined: nobody knows where. */
+  /** Runs with an equal place use one connection; undefined when the place is unknown. */
   placeOf(run: Pick<PendingRun<Spot>, 'key' | 'node'>): unknown
-  /** The connection over which an answer is due; undefined: there is none just now, or it must not be dropped. */
+  /** The connection that owes this answer; undefined when there is none now, or it must not be dropped. */
   over(run: PendingRun<Spot>): Spot | undefined | Promise<Spot | undefined>
-  /** After so many rounds without a sign it is doubted, besides the time that it may take for what was sent to go out. */
+  /** The number of rounds without a sign of life before it is doubted, in addition to the transfer time of the call. */
   patienceWith(run: PendingRun<Spot>, spot: Spot): number
-  /** How many bytes go out before it is answered. */
+  /** The number of bytes to send before it is answered. */
   sent(run: PendingRun<Spot>, spot: Spot): number
-  /** Others whenever it is another one, or something was read over it, where the library tells. */
+  /** Changes whenever the connection is replaced, or data was read on it, if the library shows that. */
   signs(spot: Spot): Signs
-  /** Opens another one like it. */
+  /** Opens a second connection of the same kind. */
   open(spot: Spot): Promise<Line>
-  /** Ends it; the client connects again. */
+  /** Ends the connection; the client reconnects. */
   drop(spot: Spot): void
-  /** Its server does not answer on a new connection either, or has not for long: there may be another one in its place. */
+  /**
+   * Its server does not answer on a new connection either, or has been silent for long: another server may have
+   * replaced it.
+   */
   away(spot: Spot): void
 }
 

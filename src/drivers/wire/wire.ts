@@ -1,4 +1,4 @@
-// What goes over the wire, in the form that both client libraries take: text and Buffers.
+// Data sent to the server, in the form that both client libraries accept: text and Buffers.
 
 import type { Argument, Reply, ScriptCall } from '../../driver.ts'
 
@@ -19,14 +19,14 @@ export function wireArgument(arg: Argument): WireArgument {
   return Buffer.isBuffer(arg) ? arg : Buffer.from(arg.buffer, arg.byteOffset, arg.byteLength)
 }
 
-/** About how many bytes go out: a character counts as one. */
+/** The approximate number of bytes to send: each character is counted as one. */
 export function bytesOf(args: readonly unknown[]): number {
   let bytes = 0
   for (const arg of args) if (typeof arg === 'string' || Buffer.isBuffer(arg)) bytes += arg.length
   return bytes
 }
 
-/** Whether a reply of PUBSUB SHARDNUMSUB for one channel, its name and a number, counts somebody. */
-export function countsSomebody(reply: Reply): boolean {
+/** Whether a reply of PUBSUB SHARDNUMSUB for one channel (its name and a number) counts a subscriber. */
+export function hasSubscriber(reply: Reply): boolean {
   return !Array.isArray(reply) || Number(reply[1]) !== 0
 }

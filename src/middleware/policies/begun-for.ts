@@ -1,5 +1,6 @@
-// What a request has under way, by the middleware of it that came first. The same store may stand on a route twice (for all routes, and with
-// other options on this one): what comes second would wait for the first, which waits for what stands behind it.
+// Work that a request has under way, noted by the first middleware that started it. A route may use the same store
+// twice (for all routes, and with other options for this one). The inner middleware would then wait for the outer one,
+// which waits for the inner one.
 
 const begunFor = new WeakMap<object, Set<string>>()
 
@@ -7,7 +8,7 @@ export function hasBegun(request: object, what: string): boolean {
   return begunFor.get(request)?.has(what) === true
 }
 
-/** Until it is over, however it ends. */
+/** Notes `what` until `over` settles. */
 export function noteBegun(request: object, what: string, over: Promise<unknown>): void {
   const begun = begunFor.get(request) ?? new Set()
   begunFor.set(request, begun.add(what))
@@ -15,7 +16,7 @@ export function noteBegun(request: object, what: string, over: Promise<unknown>)
   over.then(forget, forget)
 }
 
-/** A copy of the request has under way what that has. */
+/** The copy of a request shares the notes of the original. */
 export function handOn(request: object, copy: object): void {
   const begun = begunFor.get(request)
   if (begun !== undefined) begunFor.set(copy, begun)

@@ -1,9 +1,9 @@
-// What a response says of being kept (RFC 9111), to a cache that all callers share.
+// Whether a shared cache may store a response (RFC 9111).
 
 import type { HandlerResponse } from '../responses/response-recorder.ts'
 
 export type KeepableResponse =
-  /** In milliseconds; null: the response does not say. How old it is already counts to how long it is fresh. */
+  /** In milliseconds; null when the response does not say. `ageMs` is part of `freshMs`. */
   | {
       readonly status: 'keep'
       readonly ageMs: number
@@ -12,20 +12,20 @@ export type KeepableResponse =
     }
   /** It must not be shared. */
   | { readonly status: 'pass' }
-  /** The server failed, or it is no answer to what others ask. */
+  /** The server failed, or the response does not answer other requests. */
   | { readonly status: 'failed' }
 
 export interface KeepRules {
-  /** Request headers that the key tells apart, in lower case. */
+  /** Request headers that are part of the key, in lower case. */
   readonly vary: readonly string[]
-  /** Whether a response that sets cookies may be kept without them. */
+  /** Whether a response that sets cookies may be stored without them. */
   readonly stripCookies: boolean
 }
 
-/** All that stands under a name in lower case, with commas between. */
+/** All values of a header (its name in lower case), joined by commas. */
 type ValuesOf = (name: string) => string
 
-// Those that may be kept without being told so (RFC 9110, 15.1), but for parts and methods.
+// Statuses that are cacheable by default (RFC 9110, 15.1), except partial content and those of certain methods.
 const KEPT_STATUSES: ReadonlySet<number> = new Set([200, 203, 204, 300, 301, 308, 404, 410, 414])
 const FORBIDDING = ['no-store', 'private', 'no-cache']
 
@@ -45,7 +45,7 @@ export function judgeResponse(
 
 function judgeControl(directives: ReadonlyMap<string, string>, valuesOf: ValuesOf): KeepableResponse {
   if (FORBIDDING.some((name) => directives.has(name))) return { status: 'pass' }
-  // What older servers say in the place of Cache-Control.
+  // The older alternative to Cache-Control.
   if (directives.size === 0 && wordsOf(valuesOf('pragma')).includes('no-cache')) return { status: 'pass' }
   const freshMs =
     msOf(directives.get('s-maxage') ?? directives.get('max-age')) ??
@@ -57,7 +57,7 @@ function judgeControl(directives: ReadonlyMap<string, string>, valuesOf: ValuesO
   return { status: 'keep', ageMs, freshMs, staleMs }
 }
 
-/** Names in lower case, and what stands behind `=`, without its quotes; of two with one name the first counts. */
+/** Names in lower case, each with its value without quotes. The first of two directives with the same name applies. */
 function directivesOf(header: string): ReadonlyMap<string, string> {
   const pairs = wordsOf(header).map((directive) => {
     const [name = '', value = ''] = directive.split('=', 2)
@@ -74,13 +74,13 @@ function wordsOf(header: string): string[] {
     .filter((word) => word !== '')
 }
 
-/** Null when nothing was said; what is no number of seconds is over already (RFC 9111, 4.2.1). */
+/** Null when absent; a value that is no number of seconds means stale (RFC 9111, 4.2.1). */
 function msOf(seconds: string | undefined): number | null {
   if (seconds === undefined) return null
   return /^\d+$/.test(seconds) ? Number(seconds) * 1000 : 0
 }
 
-/** Null when nothing was said; what is no date, such as 0, is over already (RFC 9111, 5.3). */
+/** Null when absent; a value that is no date, such as 0, means stale (RFC 9111, 5.3). */
 function untilExpires(expires: string, date: string): number | null {
   if (expires === '') return null
   const [endMs, saidMs] = [Date.parse(expires), Date.parse(date)]
@@ -88,7 +88,7 @@ function untilExpires(expires: string, date: string): number | null {
   return Math.max(0, endMs - (Number.isNaN(saidMs) ? Date.now() : saidMs))
 }
 
-/** For how long other caches had it. */
+/** How long other caches have held the response. */
 function ageOf(header: string): number {
   return /^\d+$/.test(header.split(',')[0]?.trim() ?? '') ? Number.parseInt(header, 10) * 1000 : 0
 }

@@ -1,5 +1,5 @@
-// The request header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07): a string as structured
-// fields write it (RFC 9651, 3.3.3), or, as many clients send it, the bare key.
+// The request header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07): a string in the syntax of
+// structured fields (RFC 9651, 3.3.3), or the bare key, which many clients send.
 
 const MAX_CHARACTERS = 255
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])+)"$/

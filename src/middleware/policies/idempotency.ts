@@ -1,10 +1,10 @@
-// Idempotent requests, whatever the framework: before the handler `admit` decides, behind it the recording
-// keeps the response or frees the key.
+// Idempotent requests, for any framework: `admit` decides before the handler runs. Afterwards the recording stores the
+// response or frees the key.
 //
 //   no key, another method ──► pass
-//   first with its key ──► begun ──handler──► below 500: kept and replayed from now on
+//   first with its key ──► begun ──handler──► below 500: stored, and replayed from now on
 //                                   └──────► 500 and above, cut short, or it threw: the key is free again
-//   again ──► the kept response, or 409 while the first is under way, or 422 for another request
+//   again ──► the stored response, or 409 while the first is running, or 422 for a different request
 
 import { fingerprintOf, type Once } from '../../once/once.ts'
 import { checkFlag, checkFunction, checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
@@ -14,35 +14,36 @@ import { type Answer, type Headers, problem, unavailable } from '../responses/an
 import { hasBegun, noteBegun } from './begun-for.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'
 import { KEPT_HEADERS, ResponseRecorder, type StoredResponse } from '../responses/response-recorder.ts'
-import { toldText } from './told.ts'
+import { returnedText } from './returned.ts'
 
 export interface IdempotencyOptions<Request> {
-  /** Which methods; default POST and PATCH. */
+  /** The methods to which this applies; default POST and PATCH. */
   methods?: readonly string[]
-  /** True refuses requests without the header; default false lets them pass. */
+  /** True rejects requests without the header; default false lets them pass. */
   required?: boolean
   /**
-   * Whose keys they are: two subjects may choose the same key. A request for which it returns no string, or an
-   * empty one, fails with InvalidArgumentError. Default: all share them, which is right only where every caller is the same.
+   * The owner of the key: two subjects may choose the same key. A request for which it does not return a string of at
+   * least one character fails with InvalidArgumentError. Default: all callers share their keys, which is right only
+   * when all of them are the same client.
    */
   subject?: (request: Request) => string
-  /** Tells requests apart; default: method, path with query, and body. */
+  /** Returns what identifies the request, to detect reuse of a key; default: method, path with query, and body. */
   fingerprint?: (request: Request) => string | Promise<string>
-  /** Bodies of requests (for the fingerprint) and responses (to be kept) up to this size; default 1 MiB. */
+  /** The largest body of a request (for the fingerprint) and of a response (to be stored), in bytes; default 1 MiB. */
   maxBytes?: number
-  /** Headers of the response to keep beside the usual ones. */
+  /** Response headers to store in addition to the usual ones. */
   keepHeaders?: readonly string[]
-  /** Told when a response could not be kept; the client gets it all the same. */
+  /** Called when a response could not be stored; the client still receives it. */
   onNotKept?: (error: unknown, key: string) => void
 }
 
-/** A request, as a framework's adapter tells it. */
+/** A request, as a framework adapter passes it. */
 export interface Incoming {
-  /** The same object for all middleware of it. */
+  /** The same object in all middleware of one request. */
   readonly request: object
   readonly method: string
   readonly header: string | null
-  /** Of the one who asks; null: the keys are shared. */
+  /** The subject of the caller; null: all callers share their keys. */
   subject(): string | null
   /** Null when the body is larger than `maxBytes`. */
   fingerprint(): Promise<string | null>
@@ -67,15 +68,15 @@ const OPTIONS = [
 const DEFAULT_METHODS: readonly string[] = ['POST', 'PATCH']
 const REPLAYED: Headers = [['idempotency-replayed', 'true']]
 const DEFAULT_MAX_BYTES = 1024 * 1024
-// In base64, and with its headers, a response stays below what a once takes.
+// A response of this size, with its headers and in base64, stays below the size limit of a result.
 const MOST_BYTES = 3_000_000
 
-/** Null: the keys are shared. Throws InvalidArgumentError when it is not told of a request whose they are. */
+/** Null: callers share their keys. Throws InvalidArgumentError when `subject` returns no string, or an empty one. */
 export function subjectOf<Request>(
   { subject }: IdempotencyOptions<Request>,
   request: Request,
 ): string | null {
-  return subject === undefined ? null : toldText('subject', subject(request))
+  return subject === undefined ? null : returnedText('subject', subject(request))
 }
 
 export class IdempotencyPolicy<Request> {

@@ -11,7 +11,7 @@ test.each<[string, (options: object) => object]>([
   ['onNotKept', idempotency],
   ['withAuthorization', responseCache],
   ['stripCookies', responseCache],
-])('%s that is a text is refused by name', (argument, make) => {
+])('%s given as a string is rejected by name', (argument, make) => {
   const mistaken = (): object => make({ [argument]: 'false' })
 
   expect(mistaken).toThrow(InvalidArgumentError)

@@ -1,5 +1,5 @@
-// Rate limits, whatever the framework: before the handler `take` decides; a place that a concurrency limit
-// gave is released when the response is done.
+// Rate limits, for any framework: `take` decides before the handler runs. A concurrency permit is released when the
+// response is done.
 
 import type { Decision } from '../../rate-limit/decision.ts'
 import { rateLimitHeaders } from '../../rate-limit/headers.ts'
@@ -10,10 +10,12 @@ import { fitName } from '../../runtime/values/fit-name.ts'
 import { nowOrInTheEnd } from '../../runtime/time/in-the-end.ts'
 import { isLoss } from '../../runtime/errors/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from '../responses/answer.ts'
-import { toldText } from './told.ts'
+import { returnedText } from './returned.ts'
 
 export interface RateLimitMiddlewareOptions<Request> {
-  /** Whom the limit counts: an address, a user, an API key. */
+  /**
+   * Identifies whose requests are limited together: an address, a user, an API key. Must return at least one character.
+   */
   subject: (request: Request) => string
   /** How many units a request takes; default 1. */
   cost?: (request: Request) => number
@@ -23,7 +25,7 @@ export type Limiter = Pick<RateLimit, 'take' | 'release'>
 
 export type Passage =
   | { readonly allowed: false; readonly answer: Answer }
-  /** Call `done` when the response is; it never rejects, and counts once. */
+  /** Call `done` when the response is done. It never rejects; only its first call has an effect. */
   | { readonly allowed: true; readonly headers: Headers; done(): void }
 
 export class RateLimitPolicy<Request> {
@@ -38,11 +40,14 @@ export class RateLimitPolicy<Request> {
     this.#options = options
   }
 
-  /** Takes before the handler. Throws what `take` throws: an outage where the limiter's `onOutage` says so. */
+  /**
+   * Takes units before the handler runs. Throws what `take` throws: during an outage, when `onOutage` of the limiter is
+   * `throw`.
+   */
   async pass(request: Request): Promise<Passage> {
     const { subject, cost } = this.#options
-    // A token of a session, or what a proxy passes on, may be of any length.
-    const who = fitName(toldText('subject', subject(request)))
+    // A session token, or a value that a proxy passes on, may be of any length.
+    const who = fitName(returnedText('subject', subject(request)))
     const decision = await this.#limiter.take(who, { cost: cost?.(request) ?? 1 })
     const headers = headersOf(decision)
     if (!decision.allowed) {
@@ -69,7 +74,7 @@ function releaser(limiter: Limiter, subject: string, decision: Decision): () => 
   return () => {
     if (!held) return
     held = false
-    // Nobody else has the token: it is said until the server knows, or the lease is over.
+    // Only this process has the token: retry until the server has answered or the lease is over.
     nowOrInTheEnd(() => limiter.release(subject, token), isLoss).catch(() => undefined)
   }
 }

@@ -1,9 +1,9 @@
-// Kept responses, whatever the framework: before the handler `lookUp` decides, behind it the response is kept.
-//   another method, Authorization, a part, If-Match ──► pass
-//   kept ──► answered
-//   nothing is kept, or soon too old ──► begun, by one request in all processes ──handler──► kept for everybody
+// Stored responses, for any framework: `lookUp` decides before the handler runs; afterwards the response is stored.
+//   another method, Authorization, a range, If-Match ──► pass
+//   stored ──► answered
+//   nothing is stored, or it expires soon ──► begun, by one request among all processes ──handler──► stored for all
 //                                                      └──► must not be shared: for a while all requests pass
-//   the one that began failed, or Redis decides nothing ──► pass
+//   the request that began failed, or Redis is unavailable ──► pass
 
 import { type Cache, type Freshness, type LoadContext, type SetOptions } from '../../cache/cache.ts'
 import { checkFlag, checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
@@ -18,31 +18,35 @@ import { judgeResponse, type KeepableResponse } from './cache-control.ts'
 import { Deferred } from '../responses/deferred.ts'
 import { cacheStatus, type KeptResponse, toAnswer, toKept, toPass } from '../responses/kept-response.ts'
 import { isCutShort, type HandlerResponse } from '../responses/response-recorder.ts'
-import { toldText, toldTexts } from './told.ts'
+import { returnedText, returnedTexts } from './returned.ts'
 
 export interface ResponseCacheOptions<Request> extends Freshness {
   /**
-   * What is asked for; default: host, as the framework tells it, and path with query. Requests with the same key get the same response. One for
-   * which it returns no string, or an empty one, fails with InvalidArgumentError.
+   * Identifies the resource; default: the host, as the framework reports it, and the path with query. Requests with the
+   * same key get the same response. A request for which it does not return a string of at least one character fails
+   * with InvalidArgumentError.
    */
   key?: (request: Request) => string
-  /** Request headers that make a difference. A response whose Vary names another one is not kept. */
+  /** Request headers that are part of the key. A response whose Vary names another header is not stored. */
   vary?: readonly string[]
-  /** The response ends when one of these is invalidated. */
+  /** Tags of the stored response: it expires when one of them is invalidated. */
   tags?: (request: Request) => readonly string[]
-  /** True: requests with Authorization share responses, too. Then the key must tell callers apart, where they differ. */
+  /**
+   * True: requests with Authorization share responses too. Then `key` must differ between callers whose responses
+   * differ.
+   */
   withAuthorization?: boolean
-  /** True: a response that sets cookies is kept without them. Default: it is not kept. */
+  /** True: a response that sets cookies is stored without them. Default: it is not stored. */
   stripCookies?: boolean
-  /** Bodies up to this size are kept; default 1 MiB. */
+  /** The largest body to store, in bytes; default 1 MiB. */
   maxBytes?: number
-  /** Headers of the response to keep beside the usual ones. */
+  /** Response headers to store in addition to the usual ones. */
   keepHeaders?: readonly string[]
 }
 
-/** A request, as a framework's adapter tells it. */
+/** A request, as a framework adapter passes it. */
 export interface AskedResource {
-  /** The same object for all middleware of it, or a copy that has been handed on. */
+  /** The same object in all middleware of one request, or a copy made with `handOn`. */
   readonly request: object
   readonly method: string
   /** Host and path with query. */
@@ -52,7 +56,7 @@ export interface AskedResource {
 
 export type ResponseStore = Cache<KeptResponse>
 
-/** The clocks of two processes may differ, and what one makes another serves. A cache of another version may have none. */
+/** The server's time: the processes that make and serve a response have different clocks. Older caches lack it. */
 type ServersTime = Partial<Pick<ResponseStore, 'time'>>
 
 const timeOf = ({ time }: ServersTime): number => time?.nowMs ?? Date.now()
@@ -74,13 +78,13 @@ const OPTIONS = [
   'keepHeaders',
 ]
 const DEFAULT_MAX_BYTES = 1024 * 1024
-// In base64, and with its headers, a response stays below what a cache takes.
+// A response of this size, with its headers and in base64, stays below the size limit of a cache value.
 const MOST_BYTES = 10_000_000
-/** So long nobody tries to keep what must not be shared. */
+/** For this long no request tries to store a response that must not be shared. */
 const PASS_FOR: Duration = '10s'
-/** What asks for an answer that is nothing to others: a part, or a refusal (RFC 9110, 13.1). */
+/** Headers whose answer suits no other request: a part, or a failed precondition (RFC 9110, 13.1). */
 const FOR_ONE: readonly string[] = ['range', 'if-match', 'if-unmodified-since']
-/** What a handler would answer with less than the whole response; it is not told of them. */
+/** Headers that would let a handler answer with less than the whole response; they are hidden from it. */
 export const CONDITIONS: readonly string[] = ['if-none-match', 'if-modified-since']
 
 export class ResponseCachePolicy<Request> {
@@ -112,8 +116,8 @@ export class ResponseCachePolicy<Request> {
       const key = this.#keyOf(asked, request)
       if (asked.method === 'HEAD')
         return toAdmitted((await this.#cache.getEntry(key))?.value, asked, this.#cache)
-      const told = tags === undefined ? [] : toldTexts('tags', tags(request))
-      return await this.#getOrBegin(asked, key, told)
+      const returned = tags === undefined ? [] : returnedTexts('tags', tags(request))
+      return await this.#getOrBegin(asked, key, returned)
     } catch (error) {
       if (isForOthers(error)) return bypass()
       throw error
@@ -133,20 +137,20 @@ export class ResponseCachePolicy<Request> {
     const got = this.#cache.serve(key, begun.loader, () => decided.resolve(), { ...span, tags })
     const kept = await Promise.race([begun.elected, got.then((value) => decided.promise.then(() => value))])
     if (kept !== null) return toAdmitted(kept, asked, this.#cache)
-    // Whoever began is answered by the handler.
+    // The request that began is answered by its handler.
     noteBegun(asked.request, what, got)
     return { status: 'begun', headers: [cacheStatus('fwd=miss')], begun }
   }
 
   #keyOf(asked: AskedResource, request: Request): string {
     const { key, vary = [] } = this.#options
-    const place = key === undefined ? asked.place : toldText('key', key(request))
-    const told = vary.map((name) => `${name.toLowerCase()}: ${asked.header(name.toLowerCase()) ?? ''}`)
-    return fitName([place, ...told].join('\n'))
+    const place = key === undefined ? asked.place : returnedText('key', key(request))
+    const varying = vary.map((name) => `${name.toLowerCase()}: ${asked.header(name.toLowerCase()) ?? ''}`)
+    return fitName([place, ...varying].join('\n'))
   }
 }
 
-/** A request whose handler is under way, on behalf of all that ask for the same. */
+/** A request whose handler is running on behalf of all requests for the same resource. */
 export class BegunResponse {
   readonly loader: (context: LoadContext) => Promise<KeptResponse>
   readonly #options: ResponseCacheOptions<never>
@@ -160,7 +164,7 @@ export class BegunResponse {
     this.#clock = clock
     this.#made.promise.catch(() => undefined)
     this.loader = (context) => {
-      // Asked for again: what was made may be older than an invalidation.
+      // A second load: the response made for the first may be older than an invalidation.
       if (this.#context !== null) return Promise.reject(new NotShared())
       this.#context = context
       this.#elected.resolve(null)
@@ -168,14 +172,16 @@ export class BegunResponse {
     }
   }
 
-  /** Resolves to null once this request is the one. */
+  /** Resolves to null once this request is elected to make the response. */
   get elected(): Promise<null> {
     return this.#elected.promise
   }
 
-  /** Keeps the response if it may be, by what it says, and by the head that was `sent` where that is known. Never rejects. */
+  /**
+   * Stores the response if it allows that, and if the head that was `sent`, where known, allows it too. Never rejects.
+   */
   async keep(given: HandlerResponse, sent?: Omit<HandlerResponse, 'body'>): Promise<void> {
-    // They may be there to be read once.
+    // The headers may be readable only once.
     const response = { ...given, headers: [...given.headers] }
     const { ttl } = this.#options
     if (isCutShort(response)) return this.fail()
@@ -187,7 +193,7 @@ export class BegunResponse {
     }
     this.#context?.keep(toFreshness(verdict))
     const { ageMs } = verdict
-    // By the options, it is fresh from now on.
+    // By the option `ttl`, the response is fresh from now on.
     const otherwise = ttl === undefined ? null : ageMs + toMs('ttl', ttl)
     const freshMs = verdict.freshMs ?? otherwise
     const nowMs = timeOf(this.#clock)
@@ -199,18 +205,18 @@ export class BegunResponse {
     const rules = { vary: vary.map((name) => name.toLowerCase()), stripCookies }
     const verdict = judgeResponse(response, rules)
     if (verdict.status !== 'keep') return verdict
-    // What encodes a response as it is sent does so each time.
+    // Middleware that encodes responses as they are sent does so each time.
     const late = judgeResponse(sent, { ...rules, vary: [...rules.vary, 'accept-encoding'] })
     return late.status === 'keep' ? verdict : late
   }
 
-  /** There is no response: those who wait for it are for their handlers. */
+  /** No response was made: waiting requests go to their own handlers. */
   fail(): void {
     this.#made.reject(new NotShared())
   }
 }
 
-/** What one request made is nothing to others. */
+/** The response of one request must not be shared with others. */
 class NotShared extends Error {
   override readonly name = 'NotShared'
 }

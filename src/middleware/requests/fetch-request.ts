@@ -1,4 +1,4 @@
-// What middleware looks at in a request of fetch.
+// The parts of a fetch request that the middleware uses.
 
 import { fingerprintOf } from '../../once/once.ts'
 import { handOn } from '../policies/begun-for.ts'
@@ -6,9 +6,9 @@ import { readBounded } from '../responses/bounded-body.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
 import { partsOf } from './parts-of-body.ts'
 import { type AskedResource, CONDITIONS } from '../policies/response-cache.ts'
-import { toldText } from '../policies/told.ts'
+import { returnedText } from '../policies/returned.ts'
 
-/** The body up to a size, still there for the handler; null when it is larger. */
+/** The body; the handler can still read it. Null when it is larger than `maxBytes`. */
 export type ReadsBody = (request: Request, maxBytes: number) => Promise<Uint8Array | null>
 
 export function incomingOf(
@@ -23,7 +23,7 @@ export function incomingOf(
     subject: () => subjectOf(options, request),
     fingerprint: async () => {
       if (options.fingerprint !== undefined)
-        return toldText('fingerprint', await options.fingerprint(request))
+        return returnedText('fingerprint', await options.fingerprint(request))
       const body = await readBody(request, maxBytes)
       if (body === null) return null
       const { pathname, search } = new URL(request.url)
@@ -39,7 +39,7 @@ export function askedOf(request: Request): AskedResource {
   return { request, method, place: `${host}${pathname}${search}`, header: (name) => headers.get(name) }
 }
 
-/** The whole response will be kept. */
+/** The handler must make the whole response, because it will be stored. */
 export function withoutConditions(request: Request): Request {
   if (CONDITIONS.every((name) => !request.headers.has(name))) return request
   const whole = new Request(request)
@@ -49,7 +49,7 @@ export function withoutConditions(request: Request): Request {
 }
 
 const READ =
-  'idempotency: the body of the request has been read already; put it before what reads the body, or give `fingerprint`'
+  'idempotency: the body of the request has been read already; put this middleware before the reader of the body, or give `fingerprint`'
 
 export async function copyOfBody(request: Request, maxBytes: number): Promise<Buffer | null> {
   if (request.bodyUsed) throw new TypeError(READ)
@@ -57,7 +57,7 @@ export async function copyOfBody(request: Request, maxBytes: number): Promise<Bu
   if (copy.body === null) return Buffer.alloc(0)
   const read = await readBounded(copy.body, maxBytes)
   if (read.whole) return read.bytes
-  // Not awaited: it settles when the other copy is cancelled too.
+  // Not awaited: it settles only when the other copy is cancelled too.
   read.stream.cancel().catch(() => undefined)
   return null
 }

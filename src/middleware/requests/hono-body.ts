@@ -1,17 +1,17 @@
-// The body of a request of Hono. Whoever reads it by the methods of `c.req` (a validator, a logger) leaves what was read to those
-// who come later.
+// The body of a Hono request. A method of `c.req` that reads it (in a validator, a logger) caches the result for later
+// readers.
 
 import { copyOfBody } from './fetch-request.ts'
 
-/** What is used of Hono's request. */
+/** The part of Hono's request that the middleware uses. */
 export interface ReadRequest {
   readonly raw: Request
-  /** What has been read, by the methods that read it. */
+  /** What was read so far, by the name of the method. */
   readonly bodyCache?: object
   arrayBuffer(): Promise<ArrayBuffer>
 }
 
-/** Null when it is larger. */
+/** The body; null when it is larger than `maxBytes`. */
 export async function bodyOf(request: ReadRequest, maxBytes: number): Promise<Uint8Array | null> {
   const { raw, bodyCache = {} } = request
   const read = Object.keys(bodyCache)
@@ -22,17 +22,19 @@ export async function bodyOf(request: ReadRequest, maxBytes: number): Promise<Ui
   return bytes.byteLength > maxBytes ? null : bytes
 }
 
-/** Of a form as Hono would write it again, the boundary is another one each time. */
+/** A form that Hono serializes again gets another boundary each time. */
 function isFormOnly(read: readonly string[]): boolean {
   return read[0] === 'formData' && !read.includes('arrayBuffer')
 }
 
 async function bytesOfForm(form: FormData | Promise<FormData>): Promise<Uint8Array> {
-  const fields = await Promise.all([...(await form)].map(async ([name, value]) => [name, await told(value)]))
+  const fields = await Promise.all(
+    [...(await form)].map(async ([name, value]) => [name, await textOrFile(value)]),
+  )
   return Buffer.from(JSON.stringify(fields))
 }
 
-async function told(value: string | File): Promise<string | readonly string[]> {
+async function textOrFile(value: string | File): Promise<string | readonly string[]> {
   if (typeof value === 'string') return value
   return [value.name, value.type, Buffer.from(await value.arrayBuffer()).toString('base64')]
 }

@@ -1,29 +1,32 @@
-// What Express and Fastify have in common: a request whose body was parsed before middleware sees it.
+// Common to Express and Fastify: requests whose body is parsed before the middleware runs.
 
 import { fingerprintOf } from '../../once/once.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
 import { textOfParsed } from './parsed-body.ts'
 import { partsOf } from './parts-of-body.ts'
 import { type AskedResource, CONDITIONS } from '../policies/response-cache.ts'
-import { toldText } from '../policies/told.ts'
+import { returnedText } from '../policies/returned.ts'
 
 export interface ParsedRequest {
   readonly method: string
   readonly originalUrl: string
-  /** Who is asked, as the framework has it: over HTTP/2 and behind a proxy that it trusts that is another header than `Host`. */
+  /**
+   * The requested host, as the framework reports it. Over HTTP/2, and after a trusted proxy, it comes from another
+   * header than `Host`.
+   */
   readonly host?: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body?: unknown
-  /** Of Express, where a parser has laid files beside the body; methods in Fastify. */
+  /** Of Express, when a parser puts files next to the body; in Fastify these are methods. */
   readonly file?: unknown
   readonly files?: unknown
 }
 
-/** The body, as an adapter's `idempotency` needs it, has not been parsed. */
-const UNPARSED = 'idempotency: the body of the request has not been parsed; put a body parser before'
+const UNPARSED =
+  'idempotency: the body of the request has not been parsed; put a body parser before this middleware'
 
 const FILES =
-  'idempotency: the request has files beside its body; give `fingerprint`, which must tell them apart'
+  'idempotency: the request has files in addition to its body; give `fingerprint`, and include the files in it'
 
 export function incomingOf<Request extends ParsedRequest>(
   request: Request,
@@ -37,7 +40,7 @@ export function incomingOf<Request extends ParsedRequest>(
     subject: () => subjectOf(options, request),
     fingerprint: async () => {
       if (options.fingerprint !== undefined)
-        return toldText('fingerprint', await options.fingerprint(request))
+        return returnedText('fingerprint', await options.fingerprint(request))
       const body = bodyOf(request)
       if (Buffer.byteLength(body) > maxBytes) return null
       const parts = partsOf(body, headerOf(request, 'content-type'))
@@ -52,13 +55,13 @@ export function askedOf(request: ParsedRequest): AskedResource {
   return { request, method, place: `${hostOf(request)}${originalUrl}`, header }
 }
 
-/** Node takes any host: one with a path in it would be the place of another page. */
+/** Node accepts any host. A slash in it would yield the key of another page. */
 function hostOf(request: ParsedRequest): string {
   const host = request.host ?? headerOf(request, ':authority') ?? headerOf(request, 'host') ?? ''
   return host.replaceAll('/', '%2F')
 }
 
-/** The whole response will be kept. */
+/** The handler must make the whole response, because it will be stored. */
 export function forgetConditions({ headers }: ParsedRequest): void {
   for (const name of CONDITIONS) delete (headers as Record<string, unknown>)[name]
 }

@@ -1,38 +1,41 @@
-// A body that a parser has made of bytes, as text again: the same bytes are parsed to the same value, and that gives the same text.
+// A parsed body as text again: equal bytes parse to equal values, which give equal text.
 
-/** Throws TypeError where JSON would make the same text of two that differ: of a stream, a Map or an ArrayBuffer it says `{}` or what it has of its own. */
+/**
+ * Throws TypeError when JSON could give the same text for different bodies: a stream, a Map or an ArrayBuffer becomes
+ * `{}`, or only its own fields.
+ */
 export function textOfParsed(body: unknown): string {
   let text: string
   try {
     text = JSON.stringify(body)
   } catch (error) {
-    throw new TypeError(UNTOLD, { cause: error })
+    throw new TypeError(NOT_JSON, { cause: error })
   }
-  if (!isTold(body)) throw new TypeError(UNTOLD)
+  if (!isCompleteInJson(body)) throw new TypeError(NOT_JSON)
   return text
 }
 
-const UNTOLD =
-  'idempotency: the body of the request is a stream, or has what JSON cannot tell from others; give `fingerprint`, which must'
+const NOT_JSON =
+  'idempotency: JSON cannot represent the whole body of this request (such as a stream or a Map); give `fingerprint`'
 
-/** Whether JSON tells all that is in it. Nothing is a part of itself: JSON has refused that. */
-function isTold(body: unknown): boolean {
+/** Whether JSON represents the whole value. It has no cycles: JSON.stringify has rejected those. */
+function isCompleteInJson(body: unknown): boolean {
   const left = [body]
   while (left.length > 0) {
     const value = left.pop()
-    if (typeof value !== 'object' || value === null || says(value)) continue
+    if (typeof value !== 'object' || value === null || hasJsonForm(value)) continue
     if (!Array.isArray(value) && !isPlain(value)) return false
     for (const part of Object.values(value)) left.push(part)
   }
   return true
 }
 
-/** Whether it has words of its own for JSON, as dates and bytes of Node have. */
-function says(value: object): boolean {
+/** Whether the value defines its own JSON form, as dates and Node's buffers do. */
+function hasJsonForm(value: object): boolean {
   return typeof (value as { toJSON?: unknown }).toJSON === 'function' || value instanceof Uint8Array
 }
 
-/** Whether it is of no class, whoever has made it. */
+/** Whether the value is a plain object, of any realm. */
 function isPlain(value: object): boolean {
   const kind: unknown = Object.getPrototypeOf(value)
   return kind === null || Object.getPrototypeOf(kind) === null

@@ -1,10 +1,13 @@
-// A body as the fingerprint of its request has it.
+// The body of a request as its fingerprint uses it.
 
 type Body = string | Uint8Array
 
 const BOUNDARY = /^multipart\/[^;]*;(?:.*;)?\s*boundary=(?:"([^"]+)"|([^\s;]+))/i
 
-/** What stands between the boundaries of a form, which clients draw anew each time they send it; any other body as it is. */
+/**
+ * The parts of a multipart form between its boundaries, because clients choose a new boundary each time; any other body
+ * as it is.
+ */
 export function partsOf(body: Body, type: string | null): readonly Body[] {
   const [, quoted, plain] = BOUNDARY.exec(type ?? '') ?? []
   const boundary = quoted ?? plain

@@ -1,21 +1,20 @@
-// What middleware answers itself, whatever the framework: a problem document (RFC 9457) or a response that
-// was kept.
+// Answers of the middleware itself, for any framework: a problem document (RFC 9457) or a stored response.
 
-/** Names and values, in order; a name may come twice. */
+/** Names and values, in order; a name may occur twice. */
 export type Headers = readonly (readonly [name: string, value: string])[]
 
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly body: Buffer
-  /** In lower case: headers that stand on the response already, and are not among those of the answer, go. */
+  /** In lower case: headers to remove from the response unless the answer sets them. */
   readonly without: ReadonlySet<string>
 }
 
 /** Statuses whose responses have no body. */
 export const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304])
 
-/** What describes another content than that of a problem. */
+/** Headers that describe another content than that of a problem. */
 const OF_ANOTHER_CONTENT: ReadonlySet<string> = new Set([
   'content-disposition',
   'content-encoding',
@@ -39,8 +38,8 @@ const TITLES = {
 export type ProblemCode = keyof typeof TITLES
 
 /**
- * A problem document, whose `code` never changes; the service of Perilune has the same words for the same things.
- * `members` go into the document as they are.
+ * A problem document, whose `code` never changes; the Perilune service uses the same codes. `members` are added to the
+ * document unchanged.
  */
 export function problem(
   code: ProblemCode,

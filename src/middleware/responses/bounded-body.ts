@@ -1,7 +1,7 @@
-// Reading a body up to a size, without losing one that turns out to be larger.
+// Reads a body up to a size limit, without losing one that turns out to be larger.
 
 type Stream = ReadableStream<Uint8Array>
-/** Streams of Node may hold text. */
+/** Node streams may contain text. */
 type Source = ReadableStream<Uint8Array | string>
 
 export type Bounded =
@@ -23,7 +23,7 @@ export async function readBounded(body: Source, maxBytes: number): Promise<Bound
   }
 }
 
-/** What was read, then what is still to come. */
+/** The chunks read so far, then the rest. */
 function streamOf(chunks: Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array | string>): Stream {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

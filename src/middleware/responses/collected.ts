@@ -1,6 +1,6 @@
-// The body of a response of Node, as its handler writes it.
+// Collects the body of a Node response while its handler writes it.
 
-/** What was written so far, up to a size. */
+/** The bytes written so far, up to a size limit. */
 export class Collected {
   readonly #maxBytes: number
   readonly #chunks: Uint8Array[] = []
@@ -14,12 +14,12 @@ export class Collected {
     return this.#size > this.#maxBytes
   }
 
-  /** Of all that was written, be it too large. */
+  /** All bytes written, even beyond the limit. */
   get size(): number {
     return this.#size
   }
 
-  /** Null when it is too large. */
+  /** Null when more than `maxBytes` were written. */
   get bytes(): Buffer | null {
     return this.isTooLarge ? null : Buffer.concat(this.#chunks)
   }
@@ -32,7 +32,7 @@ export class Collected {
   }
 }
 
-/** A chunk as `write` and `end` take it; a callback in its place is none. */
+/** The bytes of a chunk that `write` or `end` accepts; a callback in its place has none. */
 export function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
   if (typeof chunk === 'string') {
     return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')

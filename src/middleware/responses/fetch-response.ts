@@ -1,11 +1,11 @@
-// Responses of fetch as middleware makes, changes and keeps them.
+// Creates, changes and stores fetch responses for the middleware.
 
 import { type Answer, BODILESS } from './answer.ts'
 import { type Bounded, readBounded } from './bounded-body.ts'
 import type { KeepsResponses } from './record-node-response.ts'
 import { changesFor } from './standing-headers.ts'
 
-/** `standing`: headers that are on the response already. `whole`: false for HEAD. */
+/** `standing`: headers already set on the response. `whole`: false for HEAD. */
 export function toResponse(
   answer: Answer,
   { whole = true, standing }: { readonly whole?: boolean; readonly standing?: Headers } = {},
@@ -21,17 +21,17 @@ export function toResponse(
   return new Response(hasBody ? new Uint8Array(body) : null, { status, headers })
 }
 
-/** The response says this, too. */
+/** The response with these headers added. */
 export function withHeaders(response: Response, headers: Answer['headers']): Response {
-  // One that switches protocols, or none (`Response.error()`), cannot be made anew.
+  // A response that switches protocols, or `Response.error()`, cannot be copied.
   if (headers.length === 0 || response.status < 200) return response
-  // A new one: those of fetch and of redirects cannot be changed.
+  // A copy, because responses of `fetch` and redirects are immutable.
   const changed = new Response(response.body, response)
   for (const [name, value] of headers) changed.headers.append(name, value)
   return changed
 }
 
-/** Resolves to the response to send, once it is kept as it was when its handler returned it. */
+/** Resolves to the response to send, once it is stored as its handler returned it. */
 export async function keepResponse(
   recording: KeepsResponses,
   response: Response,
@@ -45,7 +45,7 @@ export async function keepResponse(
   return new Response(read.whole ? new Uint8Array(read.bytes) : read.stream, { status, statusText, headers })
 }
 
-/** Null for a stream of events, which may have no end. */
+/** Null for an event stream, which may be endless. */
 async function readResponse({ headers, body }: Response, maxBytes: number): Promise<Bounded | null> {
   if (headers.get('content-type')?.startsWith('text/event-stream') === true) return null
   if (body === null) return { whole: true, bytes: Buffer.alloc(0) }

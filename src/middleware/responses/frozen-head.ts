@@ -1,5 +1,6 @@
-// A response of Node that its handler has ended, and that is kept before it is sent. Node would still let its head be changed: the
-// length of another body would put the connection out of step. Whoever tries is told what Node says of one that was sent.
+// Freezes a Node response that its handler has ended, while it is stored before it is sent. Node would still allow
+// changes of its head; another content length would desynchronize the connection. Callers that try get the error that
+// Node gives for a sent response.
 
 const REFUSED = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader', 'writeHead']
 const WITHOUT_EFFECT = [
@@ -13,8 +14,8 @@ const WITHOUT_EFFECT = [
 ]
 
 /**
- * Nobody changes the head of the response any more, or breaks it off, until the function is called that is answered.
- * `breakOff` is told who tries.
+ * Prevents changes of the head and `destroy` until the returned function is called. `breakOff` is called on each
+ * `destroy`.
  */
 export function freezeHead(
   response: { statusCode: number; statusMessage: string },
@@ -33,7 +34,7 @@ export function freezeHead(
     ...Object.fromEntries(REFUSED.map((name) => [name, constant(refuse)])),
     ...Object.fromEntries(WITHOUT_EFFECT.map((name) => [name, constant(() => undefined)])),
   }
-  // Others may have put methods of their own on it.
+  // Other code may have set its own methods on the response.
   const before = Object.keys(frozen).map(
     (name) => [name, Object.getOwnPropertyDescriptor(response, name)] as const,
   )
@@ -46,7 +47,7 @@ export function freezeHead(
   }
 }
 
-/** What is assigned is lost, as it is on a response that was sent. */
+/** Assignments are ignored, as on a response that was sent. */
 function constant(value: unknown): PropertyDescriptor {
   return { configurable: true, enumerable: true, get: () => value, set: () => undefined }
 }

@@ -9,7 +9,7 @@ class Socket implements HeldConnection {
   }
 }
 
-test('a connection is broken off by whoever lets go, if somebody wanted it meanwhile', () => {
+test('releasing a connection destroys it when that was requested in the meantime', () => {
   const [socket, error] = [new Socket(), new Error('failed after the answer')]
   const letGo = holdOpen(socket)
 
@@ -20,7 +20,7 @@ test('a connection is broken off by whoever lets go, if somebody wanted it meanw
   expect(socket.destroyed).toEqual([error])
 })
 
-test('nobody wanted it: it stays, and is as it was', () => {
+test('a connection stays open and unchanged when no destroy was requested', () => {
   const socket = new Socket()
 
   expect(holdOpen(socket)()).toBe(null)
@@ -30,7 +30,7 @@ test('nobody wanted it: it stays, and is as it was', () => {
   expect(socket.destroyed).toEqual([null])
 })
 
-test('of two that hold it the last one breaks it off, whichever that is', () => {
+test('of two holders of a connection the last to release it destroys it', () => {
   const socket = new Socket()
   const [first, second] = [holdOpen(socket), holdOpen(socket)]
   socket.destroy()
@@ -43,7 +43,7 @@ test('of two that hold it the last one breaks it off, whichever that is', () => 
   expect(Object.hasOwn(socket, 'destroy')).toBe(false)
 })
 
-test('a way of its own to be broken off comes back', () => {
+test('a custom `destroy` method is restored', () => {
   const socket = new Socket()
   const own = (): Socket => socket
   socket.destroy = own

@@ -1,19 +1,19 @@
-// A connection whose response has been ended by its handler, and is sent once it has been kept. Express breaks off the connection of
-// a response that fails after its end: without middleware the response has gone out by then.
+// Keeps the connection of an ended response open while the response is stored before it is sent. Express destroys the
+// connection when an error follows the end; without middleware the response would have been sent by then.
 
-/** What is used of a socket. */
+/** The part of a socket that is used. */
 export interface HeldConnection {
   readonly writable?: boolean
   destroy(error?: Error): unknown
 }
 
-/** Breaks the connection off, as somebody wanted; null: nobody did. */
+/** Destroys the connection, as was requested in the meantime; null when nothing requested it. */
 export type BreakingOff = (() => void) | null
 
-// Requests may come one behind another on one connection.
+// Several pipelined requests may share one connection.
 const holds = new WeakMap<HeldConnection, Hold>()
 
-/** Nobody breaks the connection off until the function is called that is answered. */
+/** Defers `destroy` of the connection until the returned function is called. */
 export function holdOpen(connection: HeldConnection): () => BreakingOff {
   const hold = holds.get(connection) ?? new Hold(connection)
   holds.set(connection, hold)

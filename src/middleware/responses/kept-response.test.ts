@@ -17,7 +17,7 @@ const known: [etag: string, asked: string][] = [
   ['bare', 'other, bare'],
   ['"v1"', ' * '],
 ]
-test.each(known)('a client that has %s is told so: %s', (etag, asked) => {
+test.each(known)('a client that has %s gets a 304 for %s', (etag, asked) => {
   expect(answering([['ETag', etag]], asked)).toMatchObject({ status: 304, body: Buffer.alloc(0) })
 })
 
@@ -26,15 +26,15 @@ const unknown: [etag: string, asked: string][] = [
   ['"a,b"', '"a", "b"'],
   ['"a"', ''],
 ]
-test.each(unknown)('a client that has not %s gets it: %s', (etag, asked) => {
+test.each(unknown)('a client that does not have %s gets the body for %s', (etag, asked) => {
   expect(answering([['ETag', etag]], asked)).toMatchObject({ status: 200 })
 })
 
-test.each([301, 404, 410])('what is kept as %i is no 304 for whoever has it', (status) => {
+test.each([301, 404, 410])('a stored %i never becomes a 304', (status) => {
   expect(answering([['ETag', '"1"']], '"1"', { status })).toMatchObject({ status, body: Buffer.from('page') })
 })
 
-test('a 304 says the rest as the response would, and nothing of its body', () => {
+test('a 304 carries the other headers of the response and none of its body', () => {
   const headers: Headers = [
     ['ETag', '"1"'],
     ['Content-Type', 'text/html'],
@@ -49,7 +49,7 @@ test('a 304 says the rest as the response would, and nothing of its body', () =>
   expect(names).toEqual(['ETag', 'Content-Location', 'Cache-Control', 'Expires', 'age', 'cache-status'])
 })
 
-test('its age goes on from what it was when it was kept', () => {
+test('the age of a stored response grows from its age when it was stored', () => {
   const { headers = [] } = answering([], null, { ageMs: 45_000 }) ?? {}
 
   expect(Number(headers.find(([name]) => name === 'age')?.[1])).toBeGreaterThanOrEqual(45)

@@ -1,17 +1,17 @@
-// A response as it is kept, and as it is served.
+// A response as it is stored, and as it is served.
 
 import { type Answer, BODILESS, type Headers } from './answer.ts'
 import { KEPT_HEADERS, type HandlerResponse } from './response-recorder.ts'
 
-/** In whatever codec the cache has. */
+/** Stored in the codec of the cache. */
 export interface KeptResponse {
   readonly status: number
   readonly headers: Headers
-  /** In base64; null where responses must not be shared: each request is for the handler. */
+  /** In base64; null marks a resource whose responses must not be shared: each request goes to the handler. */
   readonly body: string | null
-  /** When its origin made it, by the server's clock. */
+  /** When the origin made it, in milliseconds of the server's clock. */
   readonly madeAtMs: number
-  /** How long it is fresh from then on; null: as long as the cache says. */
+  /** For how many milliseconds it is fresh from then on; null: as long as the cache keeps it fresh. */
   readonly freshMs: number | null
 }
 
@@ -31,7 +31,7 @@ export function toKept(
   return { status, headers: kept, body: text, madeAtMs: nowMs - ageMs, freshMs }
 }
 
-// Of one client, one connection, or one way to here.
+// Headers that belong to one client, one connection, or one path to this server.
 const NEVER: ReadonlySet<string> = new Set([
   'age',
   'cache-status',
@@ -44,17 +44,17 @@ const NEVER: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Says that a response must not be shared. */
+/** Marks a resource whose responses must not be shared. */
 export function toPass(): KeptResponse {
   return { status: 0, headers: [], body: null, madeAtMs: 0, freshMs: null }
 }
 
-/** RFC 9211. */
+/** The header Cache-Status (RFC 9211). */
 export function cacheStatus(what: string): Headers[number] {
   return ['cache-status', `perilune; ${what}`]
 }
 
-/** What a client gets; null when it is for the handler. */
+/** The answer for a client; null when the request goes to the handler. */
 export function toAnswer(
   { status, headers, body, madeAtMs, freshMs }: KeptResponse,
   asked: { readonly nowMs: number; readonly method: string; readonly etags: string | null },
@@ -62,32 +62,32 @@ export function toAnswer(
   if (body === null) return null
   const ageMs = Math.max(0, asked.nowMs - madeAtMs)
   const ttl = freshMs === null ? '' : `; ttl=${Math.floor((freshMs - ageMs) / 1000)}`
-  const told: Headers = [...headers, ['age', String(Math.floor(ageMs / 1000))], cacheStatus(`hit${ttl}`)]
+  const all: Headers = [...headers, ['age', String(Math.floor(ageMs / 1000))], cacheStatus(`hit${ttl}`)]
   const bytes = Buffer.from(body, 'base64')
   if (asked.etags !== null && isFound(status) && isKnown(asked.etags, headers)) {
-    const described = told.filter(([name]) => !OF_THE_BODY.test(name))
+    const described = all.filter(([name]) => !OF_THE_BODY.test(name))
     return { status: 304, headers: described, body: Buffer.alloc(0), without: KEPT_HEADERS }
   }
-  const answer = { status, headers: told, body: bytes, without: KEPT_HEADERS }
-  // Whoever sends it leaves the body out.
+  const answer = { status, headers: all, body: bytes, without: KEPT_HEADERS }
+  // The sender omits the body.
   if (asked.method !== 'HEAD' || BODILESS.has(status)) return answer
-  return { ...answer, headers: [...told, ['content-length', String(bytes.length)]] }
+  return { ...answer, headers: [...all, ['content-length', String(bytes.length)]] }
 }
 
-/** Conditions are of what is there: a 404 stays one (RFC 9110, 13.2.1). */
+/** Conditions apply to existing content: a 404 stays a 404 (RFC 9110, 13.2.1). */
 function isFound(status: number): boolean {
   return status >= 200 && status < 300
 }
 
-/** A 304 says the rest as the 200 would (RFC 9110, 15.4.5). */
+/** A 304 carries the other headers of the 200 (RFC 9110, 15.4.5). */
 const OF_THE_BODY = /^content-(?!location$)/i
 
-/** Whether the client has this one already; weak tags are as good (RFC 9110, 13.1.2). */
+/** Whether the client has this response already; weak tags match too (RFC 9110, 13.1.2). */
 function isKnown(etags: string, headers: Headers): boolean {
   const own = headers.find(([name]) => name.toLowerCase() === 'etag')?.[1]
   if (own === undefined) return false
   const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
-  // A tag in quotes may hold commas.
+  // A quoted tag may contain commas.
   const tags = etags.match(/(?:W\/)?"[^"]*"|[^\s,]+/g) ?? []
   return etags.trim() === '*' || tags.some((tag) => opaque(tag) === opaque(own))
 }

@@ -8,7 +8,7 @@ import type { Headers } from './answer.ts'
 import { record } from './record-node-response.ts'
 import type { HandlerResponse } from './response-recorder.ts'
 
-/** Serves one recorded response of this handler; resolves to what nobody handled, and how the request ended. */
+/** Serves one response that is recorded; resolves to the unhandled rejections, and to how the request ended. */
 async function serve(
   handle: (response: ServerResponse) => void,
   before: (response: ServerResponse) => void = () => undefined,
@@ -39,7 +39,7 @@ test('a response is sent once it is kept', async () => {
   expect(await serve((response) => void response.end('done'))).toEqual({ unhandled: [], end: 'done' })
 })
 
-test('a response that cannot be sent is broken off, and is no unhandled rejection', async () => {
+test('a response that cannot be sent is destroyed without an unhandled rejection', async () => {
   const throwing = (response: ServerResponse): void => {
     response.end = () => {
       throw new Error('no store for the session')
@@ -51,47 +51,50 @@ test('a response that cannot be sent is broken off, and is no unhandled rejectio
 })
 
 const refused: [what: string, refuse: (response: ServerResponse) => unknown][] = [
-  ['a chunk that is none', (response) => response.write(undefined)],
-  ['a chunk of numbers', (response) => response.write(new Uint16Array([1]))],
-  ['an end that is none', (response) => response.end({ no: 'bytes' } as never)],
-  ['a reason in the end', (response) => Object.assign(response, { statusMessage: 'two\nlines' }).end('done')],
-  ['a reason in the head', (response) => response.writeHead(201, 'two\nlines')],
-  ['a status in the end', (response) => Object.assign(response, { statusCode: 1000 }).end('done')],
-  ['a status in the head', (response) => response.writeHead(99)],
-  ['a header in the head', (response) => response.writeHead(201, { 'X-Odd': 'two\nlines' })],
+  ['an invalid chunk', (response) => response.write(undefined)],
+  ['a chunk of 16-bit numbers', (response) => response.write(new Uint16Array([1]))],
+  ['an invalid last chunk', (response) => response.end({ no: 'bytes' } as never)],
+  [
+    'an invalid reason before the end',
+    (response) => Object.assign(response, { statusMessage: 'two\nlines' }).end('done'),
+  ],
+  ['an invalid reason in the head', (response) => response.writeHead(201, 'two\nlines')],
+  [
+    'an invalid status before the end',
+    (response) => Object.assign(response, { statusCode: 1000 }).end('done'),
+  ],
+  ['an invalid status in the head', (response) => response.writeHead(99)],
+  ['an invalid header in the head', (response) => response.writeHead(201, { 'X-Odd': 'two\nlines' })],
 ]
 
-test.each(refused)(
-  '%s that Node refuses it refuses at once, and what is answered then is kept',
-  async (_, refuse) => {
-    const thrown: unknown[] = []
-    const { kept, port } = await recorded((response) => {
-      try {
-        refuse(response)
-      } catch (error) {
-        thrown.push(error)
-      }
-      response.statusCode = 500
-      response.statusMessage = ''
-      response.end('failed')
-    })
+test.each(refused)('Node rejects %s at once, and the answer that follows is stored', async (_, refuse) => {
+  const thrown: unknown[] = []
+  const { kept, port } = await recorded((response) => {
+    try {
+      refuse(response)
+    } catch (error) {
+      thrown.push(error)
+    }
+    response.statusCode = 500
+    response.statusMessage = ''
+    response.end('failed')
+  })
 
-    const answer = await fetch(`http://127.0.0.1:${port}`)
-    expect([answer.status, await answer.text()]).toEqual([500, 'failed'])
-    expect(thrown).toEqual([expect.any(Error)])
-    expect(kept).toEqual([{ status: 500, headers: [], body: 'failed' }])
-  },
-)
+  const answer = await fetch(`http://127.0.0.1:${port}`)
+  expect([answer.status, await answer.text()]).toEqual([500, 'failed'])
+  expect(thrown).toEqual([expect.any(Error)])
+  expect(kept).toEqual([{ status: 500, headers: [], body: 'failed' }])
+})
 
 test.each(['write', 'end'] as const)(
-  'what is said as the head is written is kept, and said once (%s)',
+  'headers added while the head is written are stored, and added once (%s)',
   async (how) => {
-    let said = 0
+    let added = 0
     const { kept, port } = await recorded((response) => {
       const { writeHead } = response
       response.writeHead = (status: number) => {
-        said += 1
-        response.appendHeader('Set-Cookie', `visit=${said}`)
+        added += 1
+        response.appendHeader('Set-Cookie', `visit=${added}`)
         response.statusMessage = 'Made'
         return writeHead.call(response, status + 1)
       }
@@ -111,19 +114,19 @@ test.each(['write', 'end'] as const)(
 const late: [what: string, change: (response: ServerResponse) => unknown][] = [
   ['a status', (response) => (response.statusCode = 500)],
   ['a header', (response) => response.setHeader('content-length', '2')],
-  ['a header added', (response) => response.appendHeader('x-late', '1')],
+  ['an appended header', (response) => response.appendHeader('x-late', '1')],
   ['headers', (response) => response.setHeaders(new Map([['content-length', '2']]))],
-  ['a header taken away', (response) => response.removeHeader('content-type')],
-  ['a head', (response) => response.writeHead(500, { 'content-length': '2' })],
-  ['a head sent', (response) => response.flushHeaders()],
-  ['a chunk', (response) => response.write('more')],
-  ['an end', (response) => response.end('more')],
+  ['a removed header', (response) => response.removeHeader('content-type')],
+  ['another head', (response) => response.writeHead(500, { 'content-length': '2' })],
+  ['a flushed head', (response) => response.flushHeaders()],
+  ['another chunk', (response) => response.write('more')],
+  ['another end', (response) => response.end('more')],
   ['a trailer', (response) => response.addTrailers({ 'x-late': '1' })],
-  ['a hint', (response) => response.writeEarlyHints({ link: '</late.css>; rel=preload' })],
-  ['a sign that it is at work', (response) => response.writeProcessing()],
+  ['an early hint', (response) => response.writeEarlyHints({ link: '</late.css>; rel=preload' })],
+  ['a processing response', (response) => response.writeProcessing()],
 ]
 
-test.each(late)('after the end, while the response is kept, %s comes too late', async (_, change) => {
+test.each(late)('after the end, while the response is being stored, %s has no effect', async (_, change) => {
   const kept: unknown[] = []
   const sent: boolean[] = []
   const server = createServer((_request, response) => {
@@ -145,7 +148,7 @@ test.each(late)('after the end, while the response is kept, %s comes too late', 
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  // Over one connection: what is too much would begin the next answer.
+  // Over one connection: surplus bytes would begin the next answer.
   for (const answer of [await fetch(url), await fetch(url)]) {
     expect(answer.status).toBe(200)
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -159,7 +162,7 @@ test.each(late)('after the end, while the response is kept, %s comes too late', 
   expect(sent).not.toContain(false)
 })
 
-/** A server whose responses are recorded; `kept` fills with what is kept of them. */
+/** A server whose responses are recorded; `kept` collects the stored responses. */
 async function recorded(handle: (response: ServerResponse) => void) {
   const kept: { status: number; headers: Headers; body: string | null }[] = []
   const server = createServer((_request, response) => {
@@ -196,11 +199,11 @@ const written: [how: string, write: (response: ServerResponse) => unknown][] = [
       ] as never),
   ],
   [
-    'an object behind a message',
+    'an object after a message',
     (response) => response.writeHead(201, 'Made', { 'Content-Type': 'text/csv', Link: ['</a>', '</b>'] }),
   ],
   [
-    'what was set before',
+    'headers set before',
     (response) => {
       response.setHeader('Content-Type', 'text/csv')
       response.setHeader('Link', ['</a>', '</b>'])
@@ -209,10 +212,10 @@ const written: [how: string, write: (response: ServerResponse) => unknown][] = [
   ],
 ]
 
-test.each(written)('a head that is written as %s is kept as it is sent', async (_, write) => {
+test.each(written)('a head written as %s is stored as it is sent', async (_, write) => {
   const { kept, port } = await recorded((response) => {
     write(response)
-    // Neither is sent any more.
+    // Neither has an effect on the sent head.
     response.statusCode = 500
     response.end('a,b')
   })
@@ -254,21 +257,24 @@ const failing: [how: string, fail: (response: ServerResponse) => unknown][] = [
   ['the response', (response) => response.destroy(new Error('failed'))],
 ]
 
-test.each(failing)('who breaks off %s after the end does so once it has been sent', async (_, fail) => {
-  const { kept, port } = await recorded((response) => {
-    response.end('done')
-    fail(response)
-  })
+test.each(failing)(
+  'destroying %s after the end takes effect once the response has been sent',
+  async (_, fail) => {
+    const { kept, port } = await recorded((response) => {
+      response.end('done')
+      fail(response)
+    })
 
-  const socket = connect(port, '127.0.0.1')
-  socket.write('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
-  let answer = ''
-  socket.on('data', (bytes) => (answer += String(bytes))).on('error', () => undefined)
-  await once(socket, 'close')
+    const socket = connect(port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
+    let answer = ''
+    socket.on('data', (bytes) => (answer += String(bytes))).on('error', () => undefined)
+    await once(socket, 'close')
 
-  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\ndone$/)
-  expect(kept).toHaveLength(1)
-})
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\ndone$/)
+    expect(kept).toHaveLength(1)
+  },
+)
 
 const leaving: [how: string, handle: (response: ServerResponse) => unknown][] = [
   ['piped', (response) => new PassThrough().pipe(response)],
@@ -276,7 +282,7 @@ const leaving: [how: string, handle: (response: ServerResponse) => unknown][] = 
 ]
 
 test.each(leaving)(
-  'a stream that is %s, and whose client leaves before it begins, is over',
+  'a stream that is %s is ended when its client disconnects before it begins',
   async (_, handle) => {
     let begun: () => void = () => undefined
     const isBegun = new Promise<void>((resolve) => (begun = resolve))
@@ -295,14 +301,14 @@ test.each(leaving)(
 )
 
 test.each([
-  ['is a stream of events', 'text/event-stream', 1],
-  ['is larger than is kept', 'text/plain', 11],
-])('what %s is told at once, though it goes on', async (_, type, chunks) => {
-  const told: number[] = []
+  ['an event stream', 'text/event-stream', 1],
+  ['a response that is too large to store', 'text/plain', 11],
+])('%s is reported at once, although it continues', async (_, type, chunks) => {
+  const reported: number[] = []
   const kept: unknown[] = []
   const server = createServer((_request, response) => {
     const keep = async ({ body }: HandlerResponse): Promise<void> => void kept.push(body)
-    record(response, { keep, willNotBeKept: ({ status }) => void told.push(status) }, 1000)
+    record(response, { keep, willNotBeKept: ({ status }) => void reported.push(status) }, 1000)
     response.setHeader('content-type', type)
     for (let chunk = 0; chunk < chunks; chunk += 1) response.write('x'.repeat(100))
   }).listen(0, '127.0.0.1')
@@ -313,13 +319,13 @@ test.each([
   await once(server, 'listening')
   const { body } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 
-  await expect.poll(() => told).toEqual([200])
+  await expect.poll(() => reported).toEqual([200])
   expect(kept).toEqual([])
   await body?.cancel()
   await expect.poll(() => kept).toEqual([null])
 })
 
-test('what is collected does not wait for its client, and what is more than that does', async () => {
+test('writes do not wait for the client while the body is collected, and do so beyond its limit', async () => {
   const size = 1_000_000
   const taken: boolean[] = []
   const server = createServer((_request, response) => {

@@ -1,9 +1,10 @@
-// Keeps what is written to a response of Node. Its end waits until the response has been kept, so a client
-// that has the whole answer can repeat the request and gets the same one. What its handler does to it meanwhile comes too late.
+// Stores what is written to a Node response. The end of the response waits until it is stored. A client that has the
+// whole answer can therefore repeat the request and get the same one. Changes by the handler during the store come too
+// late.
 //
-//   silent ──piped to, written──► writing ──ended──► ended: kept as it is, then sent
-//     ▲ │                            └──its client left, or the pipe has none──► ended: kept as one that was carried out
-//     └─┘ Node refuses what is written: whoever wrote is told, and answers something else
+//   silent ──piped to, written──► writing ──ended──► ended: stored as it is, then sent
+//     ▲ │                            └──client disconnected, or pipe closed──► ended: stored as done, without a body
+//     └─┘ Node rejects a write: its caller gets the error and can answer something else
 
 import type { ServerResponse } from 'node:http'
 import type { Headers } from './answer.ts'
@@ -14,7 +15,7 @@ import type { HandlerResponse } from './response-recorder.ts'
 import { isClosed, whenClosed } from './when-closed.ts'
 import { type HeadWritten, headersOf, headSent, isReason, isStatus, noteHeaders } from './written-head.ts'
 
-/** What is used of a response of Node's http module. */
+/** The part of a response of Node's http module that is used. */
 export type NodeResponse = Pick<
   ServerResponse,
   | 'statusCode'
@@ -33,20 +34,20 @@ export type NodeResponse = Pick<
   | 'writableEnded'
 > & {
   readonly socket: HeldConnection | null
-  /** Only of HTTP/1. */
+  /** Exists in HTTP/1 only. */
   getRawHeaderNames?(): string[]
-  /** Whether Node refuses a body of another length than its head says. */
+  /** Whether Node rejects a body whose length differs from the declared one. */
   readonly strictContentLength?: boolean
 }
 
 type Written = [chunk?: unknown, encoding?: unknown, callback?: unknown]
 
-/** What a response is told to. Its promise never rejects. */
+/** Receives the response. Its promise never rejects. */
 export interface KeepsResponses {
   keep(response: HandlerResponse): Promise<void>
-  /** Told of the head once it has been sent, with what stands around added. */
+  /** Called once the head has been sent, including headers of other middleware. */
   headWasSent?(head: Head): void
-  /** Told as soon as it is known that the body will not be kept; `keep` follows at its end. */
+  /** Called as soon as it is known that the body will not be stored; `keep` follows at the end of the response. */
   willNotBeKept?(head: Head): void
 }
 
@@ -62,11 +63,11 @@ export function record(response: NodeResponse, recording: KeepsResponses, maxByt
     write: (...args: Written): boolean => recorder.write(args),
     end: (...args: Written): NodeResponse => recorder.end(args),
   })
-  // A pipe to a response whose client leaves is cut, and nobody writes to it any more.
+  // When the client disconnects, a pipe to the response is closed, and no more writes follow.
   response.once('pipe', () => recorder.startWriting())
   whenClosed(response, () => recorder.seeLeft())
-  // Over HTTP/2 Node writes the head without a word.
-  response.once('finish', () => recorder.tellHead([response.statusCode]))
+  // Over HTTP/2 Node writes the head without calling `writeHead`.
+  response.once('finish', () => recorder.reportHead([response.statusCode]))
 }
 
 class Recorder {
@@ -78,14 +79,14 @@ class Recorder {
   readonly #write: (...args: Written) => boolean
   readonly #end: (...args: Written) => NodeResponse
   #state: 'silent' | 'writing' | 'ended' = 'silent'
-  /** By its handler, and not for its client has left. */
+  /** Ended by its handler, not by a disconnected client. */
   #isEnded = false
-  /** It is kept, and goes out just now: over HTTP/2 Node writes the last chunk by `write`. */
+  /** Stored, and being sent now: over HTTP/2 Node calls `write` for the last chunk. */
   #goesOut = false
-  // As the handler has left it: what stands before it may add some headers as they are sent, such as an encoding.
+  // The head as the handler set it: earlier middleware may add headers during sending, such as an encoding.
   #head: Head | null = null
-  /** What stands behind says its headers: nothing is sent yet. */
-  #listens = false
+  /** While later middleware sets its headers; nothing is sent yet. */
+  #collectsHeaders = false
   #wasKeepable = true
 
   constructor(response: NodeResponse, recording: KeepsResponses, maxBytes: number) {
@@ -97,20 +98,20 @@ class Recorder {
     this.#end = response.end.bind(response) as (...args: Written) => NodeResponse
   }
 
-  /** Node itself comes here when the head has not been written; what is wrong it refuses. */
+  /** Node itself calls this when the head was not written; Node rejects invalid values. */
   #takeHead(args: HeadWritten): NodeResponse {
     const response = this.#response
     const status = Number(args[0])
-    if (this.#listens) return this.#noteSpoken(args, status)
+    if (this.#collectsHeaders) return this.#noteSpoken(args, status)
     if (response.headersSent || !isStatus(status)) return this.#writeHead(...args)
     const rest = this.#head === null ? noteHeaders(response, args) : args
     this.#head ??= { status, headers: headersOf(response) }
     this.#trying(() => this.#writeHead(...rest))
-    this.tellHead(rest)
+    this.reportHead(rest)
     return response
   }
 
-  tellHead(args: HeadWritten): void {
+  reportHead(args: HeadWritten): void {
     this.#recording.headWasSent?.(headSent(this.#response, args))
   }
 
@@ -121,7 +122,7 @@ class Recorder {
     const taken = this.#trying(() => this.#write(...args))
     this.#body.add(args)
     this.startWriting()
-    // What is collected anyway does not wait for its client: others may wait for it.
+    // Collected bytes do not wait for this client: other requests may wait for the response.
     return this.#isKeepable() || taken
   }
 
@@ -130,7 +131,7 @@ class Recorder {
     if (this.#state === 'ended') return response
     this.#seeHead()
     if (isRefused(response, args, this.#body.size)) {
-      // Where it is taken all the same, nobody knows what was sent.
+      // If Node accepts it nevertheless, the sent bytes are unknown.
       const ended = this.#trying(() => this.#end(...args))
       this.startWriting()
       return ended
@@ -139,7 +140,7 @@ class Recorder {
     this.#body.add(args)
     const kept = this.#keep(true)
     const thaw = freeze(response)
-    // What it throws for a chunk that cannot be sent has no caller any more.
+    // An error for a chunk that cannot be sent no longer has a caller.
     kept.then(() => this.#send(args, thaw())).catch((error: unknown) => response.destroy(error as Error))
     return response
   }
@@ -152,17 +153,17 @@ class Recorder {
     } finally {
       this.#goesOut = false
     }
-    // Node has ended the connection of a client that left: nothing finishes on it.
+    // Node has ended the connection of a disconnected client: `finish` will not be emitted.
     if (!isOpen()) breakOff?.()
   }
 
   startWriting(): void {
     if (this.#state === 'silent') this.#state = 'writing'
-    // Nothing tells that any more. What is ended in this turn is kept whole.
+    // No event follows for a closed response. A response that is ended in this turn is stored whole.
     if (isClosed(this.#response)) setImmediate(() => this.seeLeft())
   }
 
-  /** A stream that the client no longer wants will not be ended; what it tells of has been done. */
+  /** The client disconnected, so the stream will not be ended. The work of the handler is done. */
   seeLeft(): void {
     if (this.#state === 'writing') void this.#keep(false)
   }
@@ -170,19 +171,20 @@ class Recorder {
   #seeHead(): Head {
     if (this.#head !== null) return this.#head
     const response = this.#response
-    if (response.writeHead !== (this.ownWriteHead as unknown) && !response.headersSent) this.#letSpeak()
+    if (response.writeHead !== (this.ownWriteHead as unknown) && !response.headersSent)
+      this.#collectLateHeaders()
     return (this.#head ??= { status: response.statusCode, headers: headersOf(response) })
   }
 
-  /** What stands behind and says its headers as the head is written (a cookie of a session) says them now, and once. */
-  #letSpeak(): void {
+  /** Later middleware that sets headers while the head is written (a session cookie) sets them now, and only once. */
+  #collectLateHeaders(): void {
     const response = this.#response
     const spoken = response.writeHead as unknown
-    this.#listens = true
+    this.#collectsHeaders = true
     try {
       response.writeHead(response.statusCode)
     } finally {
-      this.#listens = false
+      this.#collectsHeaders = false
     }
     if ((response.writeHead as unknown) === spoken) Object.assign(response, { writeHead: this.ownWriteHead })
   }
@@ -195,7 +197,7 @@ class Recorder {
     return response
   }
 
-  /** Where Node has refused what it was given, nothing has been said, and another head may come. */
+  /** When Node rejected the arguments, nothing was sent, and another head may follow. */
   #trying<Result>(send: () => Result): Result {
     try {
       return send()
@@ -222,7 +224,7 @@ class Recorder {
   }
 }
 
-/** What Node throws at: it does so at once, before anything is kept. `written`: bytes before. */
+/** Whether Node throws on this end at once, before anything is stored. `written`: bytes written before. */
 function isRefused(response: NodeResponse, [chunk, encoding]: Written, written: number): boolean {
   const isChunk = chunk === undefined || chunk === null || typeof chunk === 'function' || isBytes(chunk)
   if (!isChunk) return true
@@ -235,15 +237,15 @@ function isBytes(chunk: unknown): chunk is string | Uint8Array {
   return typeof chunk === 'string' || chunk instanceof Uint8Array
 }
 
-/** How a response is left that has been kept. */
+/** The state of a response after it was stored. */
 interface Thawed {
-  /** Breaks its connection off, as somebody wanted meanwhile. */
+  /** Destroys the connection, if that was requested in the meantime. */
   readonly breakOff: BreakingOff
-  /** Whether anything can be sent on its connection. */
+  /** Whether the connection can still send. */
   isOpen(): boolean
 }
 
-/** Nothing changes the response, and its connection stays, until the function is called that is answered. */
+/** Blocks changes of the response, and keeps its connection open, until the returned function is called. */
 function freeze(response: NodeResponse): () => Thawed {
   const { socket } = response
   const letGo = socket === null ? null : holdOpen(socket)

@@ -3,11 +3,11 @@ import { notifying } from '../../runtime/errors/notify.ts'
 import { BODILESS, type Headers } from './answer.ts'
 import { Deferred } from './deferred.ts'
 
-/** A response as it is kept, in whatever codec the `once` has. */
+/** A response as it is stored, in the codec of the `once`. */
 export interface StoredResponse {
   readonly status: number
   readonly headers: Headers
-  /** In base64; null when it was too large to be kept. */
+  /** In base64; null when it was too large to store. */
   readonly body: string | null
 }
 
@@ -16,21 +16,22 @@ export interface RecordingOptions {
   onNotKept?: (error: unknown, key: string) => void
 }
 
-/** What a handler answered. A body of null is too large, or a stream without an end. */
+/** The response of a handler. The body is null when it is too large, or an endless stream. */
 export interface HandlerResponse {
   readonly status: number
   readonly headers: Iterable<readonly [name: string, value: string]>
   readonly body: Uint8Array | null
 }
 
-/** Whether it ended before so many bytes as it declares: what it was made from has failed, and a client would wait for the rest. */
+/** Whether the body has fewer bytes than declared: its source failed, and a client would wait for the rest. */
 export function isCutShort({ status, headers, body }: HandlerResponse): boolean {
   if (body === null || BODILESS.has(status)) return false
   const declared = [...headers].filter(([name]) => name.toLowerCase() === 'content-length')
   return declared.some(([, length]) => Number(length) > body.byteLength)
 }
 
-// What describes the content or what has been made. Cookies, dates and what servers add are not repeated.
+// Headers that describe the content or the created resource. Cookies, dates and headers added by servers are not
+// replayed.
 export const KEPT_HEADERS: ReadonlySet<string> = new Set([
   'cache-control',
   'content-disposition',
@@ -46,7 +47,7 @@ export const KEPT_HEADERS: ReadonlySet<string> = new Set([
   'vary',
 ])
 
-/** A request whose handler is under way. */
+/** Records the response of a running handler. */
 export class ResponseRecorder {
   readonly #attempt: Attempt<StoredResponse>
   readonly #method: string
@@ -61,18 +62,18 @@ export class ResponseRecorder {
     this.#onNotKept = notifying('onNotKept', options.onNotKept)
   }
 
-  /** Resolves once the response is kept, or the key is free, as far as that can be. */
+  /** Resolves once the response is stored or the key is free, or that attempt has failed. */
   get settled(): Promise<void> {
     return this.#settled.promise
   }
 
-  /** Keeps the response, unless it says that the server failed, was cut short, or is none. Never rejects. */
+  /** Stores the response, unless it has an error status, is cut short, or is only informational. Never rejects. */
   async keep(response: HandlerResponse): Promise<void> {
     const { status, body } = response
     if (status >= 500 || status < 200) return this.free()
-    // They may be there to be read once.
+    // The headers may be readable only once.
     const headers = [...response.headers]
-    // What is asked for by HEAD declares what it does not send.
+    // The response to HEAD declares the length of a body that it does not send.
     if (this.#method !== 'HEAD' && isCutShort({ status, headers, body })) return this.free()
     const stored: StoredResponse = {
       status,
@@ -82,7 +83,7 @@ export class ResponseRecorder {
     await this.#settle(this.#attempt.completeAnyway(stored))
   }
 
-  /** The handler threw: a retry may run. Never rejects. */
+  /** The handler threw: frees the key for a retry. Never rejects. */
   async free(): Promise<void> {
     await this.#settle(this.#attempt.releaseAnyway())
   }

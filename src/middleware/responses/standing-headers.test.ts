@@ -10,13 +10,13 @@ const standing: Record<string, string | string[]> = {
 }
 const stands = (name: string): readonly string[] => linesOf(standing[name])
 
-test('headers replace those of their name, and leave the others', () => {
+test('headers replace those of the same name and keep all others', () => {
   const changes = changesFor({ headers: [['Content-Type', 'application/json']] }, stands)
 
   expect([...changes]).toEqual([['Content-Type', ['application/json']]])
 })
 
-test('one that comes twice is two lines, under one name', () => {
+test('a header given twice becomes two lines of one header', () => {
   const headers = [
     ['Link', '</a>'],
     ['link', '</b>'],
@@ -25,7 +25,7 @@ test('one that comes twice is two lines, under one name', () => {
   expect([...changesFor({ headers }, stands)]).toEqual([['Link', ['</a>', '</b>']]])
 })
 
-test('lists go on, and Vary names each header once', () => {
+test('list headers are extended, and Vary names each header once', () => {
   const headers = [
     ['RateLimit', '"hour";r=49'],
     ['Vary', 'Accept, Cookie'],
@@ -39,7 +39,7 @@ test('lists go on, and Vary names each header once', () => {
   ])
 })
 
-test('what would describe another content goes, and Vary stays', () => {
+test('headers that describe the replaced content are removed, and Vary stays', () => {
   const without = new Set(['etag', 'last-modified', 'vary', 'content-type'])
 
   const changes = changesFor({ headers: [['content-type', 'text/html']], without }, stands)

@@ -1,17 +1,18 @@
-// Headers that stand on a response before middleware adds its own: others have set them (CORS, cookies, request ids), and they stay.
+// Headers already set on a response before the middleware adds its own. Others have set them (CORS, cookies, request
+// ids), and they stay.
 
 import type { Answer, Headers } from './answer.ts'
 
-/** Of each name, as the answer spells it, all values from now on; none: it goes. */
+/** The new values of each header, in the answer's spelling; an empty list removes the header. */
 export type HeaderChanges = ReadonlyMap<string, readonly string[]>
 
-/** What stands under a name, one value a line. */
+/** The current values of a header, one per line. */
 type Standing = (name: string) => readonly string[]
 
-// Each hop and each limit adds what it has to say.
+// Each hop and each limit appends its own value to these.
 const LISTS: ReadonlySet<string> = new Set(['cache-status', 'ratelimit', 'ratelimit-policy', 'vary'])
 
-/** How headers go onto a response. Lists go on; another header is replaced by that of the same name. */
+/** How headers are added to a response. Lists are extended; any other header replaces that of the same name. */
 export function changesFor(
   { headers, without = new Set() }: Partial<Pick<Answer, 'without'>> & { readonly headers: Headers },
   standing: Standing,
@@ -33,7 +34,7 @@ export function changesFor(
   return changes
 }
 
-/** A header's value as Node has it, as its lines. */
+/** The lines of a header value in Node's representation. */
 export function linesOf(value: number | string | readonly string[] | undefined): readonly string[] {
   return value === undefined ? [] : [value].flat().map(String)
 }

@@ -1,5 +1,5 @@
-// A response for all is decided on once its head has been sent: what stands around may have said more of it than its handler did, such
-// as a cookie of a session that begins with it.
+// Decides whether a response may be shared only once its head has been sent: other middleware may have added headers to
+// it, such as the cookie of a new session.
 
 import type { ServerResponse } from 'node:http'
 import type { Head, KeepsResponses } from './record-node-response.ts'
@@ -7,17 +7,17 @@ import type { HandlerResponse } from './response-recorder.ts'
 import type { Closing } from './when-closed.ts'
 import { type HeadWritten, headSent } from './written-head.ts'
 
-/** What is used of a response of Node, whoever has made it. */
+/** The part of a Node response that is used; it may be a wrapper. */
 export type SendsHead = Closing &
   Pick<ServerResponse, 'statusCode' | 'getHeader' | 'getHeaderNames'> & { writeHead(status: number): unknown }
 
-/** What decides. */
+/** The receiver of the response and its sent head. */
 export interface Decides {
   keep(response: HandlerResponse, sent: Head): Promise<void>
   fail(): void
 }
 
-/** Waits for both, in whatever order they come; the first of each counts. */
+/** Waits for the response and the head, in either order; only the first of each is used. */
 export class UntilSent implements KeepsResponses {
   readonly #decides: Decides
   #response: HandlerResponse | null = null
@@ -29,7 +29,7 @@ export class UntilSent implements KeepsResponses {
   }
 
   async keep(response: HandlerResponse): Promise<void> {
-    // Its headers may be there to be read once.
+    // The headers may be readable only once.
     this.#response ??= { ...response, headers: [...response.headers] }
     await this.#decide()
   }
@@ -43,7 +43,7 @@ export class UntilSent implements KeepsResponses {
     void this.keep({ ...head, body: null })
   }
 
-  /** There is no response. */
+  /** No response was made. */
   fail(): void {
     this.#isDecided = true
     this.#decides.fail()
@@ -56,7 +56,7 @@ export class UntilSent implements KeepsResponses {
   }
 }
 
-/** What is decided on once this response of Node has sent its head. */
+/** A decision that is made once this Node response has sent its head. */
 export function untilSent(decides: Decides, response: SendsHead): UntilSent {
   const until = new UntilSent(decides)
   const writeHead = response.writeHead.bind(response) as (...args: HeadWritten) => unknown
@@ -67,7 +67,7 @@ export function untilSent(decides: Decides, response: SendsHead): UntilSent {
       return response
     },
   })
-  // Over HTTP/2 Node writes the head of a stream without a word.
+  // Over HTTP/2 Node writes the head of a stream without calling `writeHead`.
   response.once('finish', () => until.headWasSent(headSent(response, [response.statusCode])))
   return until
 }

@@ -1,4 +1,4 @@
-// Requests of a client that does not wait for the answers before them, on one connection: of all but the first Node tells no end.
+// Pipelined requests of one client on one connection: Node reports the end of the first response only.
 
 import { once as event } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { isClosed, whenClosed } from './when-closed.ts'
 
-/** So many requests of one client, sent at once; resolves to their responses. */
+/** Requests of one client, sent at once; resolves to their responses. */
 async function asked(count: number) {
   const responses: ServerResponse[] = []
   const server = createServer((_, response) => void responses.push(response)).listen(0, '127.0.0.1')
@@ -21,7 +21,7 @@ async function asked(count: number) {
   return { client, responses }
 }
 
-test('a response that waits behind another one is closed when its client leaves', async () => {
+test('a response that waits for an earlier one is closed when its client disconnects', async () => {
   const { client, responses } = await asked(20)
   const closed: number[] = []
   for (const [at, response] of responses.entries()) whenClosed(response, () => void closed.push(at))
@@ -35,7 +35,7 @@ test('a response that waits behind another one is closed when its client leaves'
   expect(isTold).toBe(true)
 })
 
-test('a response that waits behind another one is closed once, when it has been sent', async () => {
+test('a response that waits for an earlier one is closed once, after it was sent', async () => {
   const { client, responses } = await asked(2)
   const [first, second] = responses as [ServerResponse, ServerResponse]
   const connection = first.req.socket

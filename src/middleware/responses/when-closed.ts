@@ -1,23 +1,23 @@
-// The end of a response of Node. Of one that waits behind another on its connection, for its client did not wait for that, Node tells
-// nothing when the client leaves: there the connection is what tells.
+// Detects the end of a Node response. When a client pipelines requests, a waiting response gets no event from Node on
+// disconnect; the connection's `close` event is used instead.
 
-/** What is used of a socket. */
+/** The part of a socket that is used. */
 interface Connection {
   readonly destroyed?: boolean
   once(event: 'close', listener: () => void): unknown
 }
 
-/** What is used of a response of Node: over HTTP/2 it is the stream that tells. */
+/** The part of a Node response that is used; over HTTP/2 its stream reports the end. */
 export interface Closing {
   readonly destroyed?: boolean
   readonly stream?: { readonly destroyed: boolean } | null
-  /** Null where it has no turn on its connection. */
+  /** Null while it is not the response's turn on its connection. */
   readonly socket?: unknown
   readonly req?: { readonly socket?: Connection | null }
   once(event: 'close' | 'finish', listener: () => void): unknown
 }
 
-/** Runs the task once the response has been sent or its client has left; now, where that was while the store was asked. */
+/** Runs the task once the response was sent or its client has disconnected; at once if that has happened already. */
 export function whenClosed(response: Closing, task: () => void): void {
   const connection = waitsOn(response)
   if (isClosed(response)) task()
@@ -30,7 +30,7 @@ export function isClosed(response: Closing): boolean {
   return (destroyed ?? stream?.destroyed ?? false) || waitsOn(response)?.destroyed === true
 }
 
-/** The connection on which the response waits for its turn; null: it has that. */
+/** The connection on which the response waits for its turn; null when it is its turn. */
 function waitsOn({ socket, req }: Closing): Connection | null {
   return socket === null ? (req?.socket ?? null) : null
 }

@@ -1,6 +1,6 @@
 /**
- * The same response; `done` is called once it has been read to its end, or nobody wants it any more. Nobody reads what answers
- * HEAD.
+ * The same response; `done` is called once its body has been read to the end, or was cancelled. A response to HEAD is
+ * done at once, because its body is never read.
  */
 export function whenDone(response: Response, { method }: Request, done: () => void): Response {
   if (response.body === null || method === 'HEAD') {

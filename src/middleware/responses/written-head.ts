@@ -1,24 +1,25 @@
-// The head of a response of Node as its handler has it, also where it goes to `writeHead`, which Node sends without noting it.
+// The head of a Node response as its handler set it, including headers passed to `writeHead`, which Node sends without
+// storing them.
 
 import type { ServerResponse } from 'node:http'
 import type { Headers } from './answer.ts'
 import { linesOf } from './standing-headers.ts'
 
 type Noted = Pick<ServerResponse, 'getHeader' | 'getHeaderNames' | 'setHeader'> & {
-  /** Only of HTTP/1. */
+  /** Exists in HTTP/1 only. */
   getRawHeaderNames?(): string[]
 }
 
-/** `(status, [message], [headers])`; the headers as an object, as names and values in turn, or as pairs. */
+/** `(status, [message], [headers])`; headers are an object, alternating names and values, or pairs. */
 export type HeadWritten = [status: unknown, message?: unknown, headers?: unknown]
 
-/** Headers as they are spelt, one line each. */
+/** Headers in their original spelling, one value per line. */
 export function headersOf(response: Omit<Noted, 'setHeader'>): Headers {
   const names = response.getRawHeaderNames?.() ?? response.getHeaderNames()
   return names.flatMap((name) => linesOf(response.getHeader(name)).map((line) => [name, line] as const))
 }
 
-/** The head that was sent by these arguments, which Node does not note where no header stood before. */
+/** The head sent by these arguments. Node does not store it when no header was set before. */
 export function headSent(
   response: Omit<Noted, 'setHeader'> & { readonly statusCode: number },
   [, message, headers]: HeadWritten,
@@ -30,7 +31,9 @@ export function headSent(
   return { status: response.statusCode, headers: [...standing, ...added] }
 }
 
-/** Notes the headers on the response, as it does itself where others stand there already; what is left is for Node. */
+/**
+ * Sets the headers on the response, as Node does when others are set already; returns the remaining arguments for Node.
+ */
 export function noteHeaders(response: Noted, [status, message, headers]: HeadWritten): HeadWritten {
   const isMessage = typeof message === 'string'
   for (const [name, lines] of linesByName(isMessage ? headers : (headers ?? message))) {
@@ -55,12 +58,12 @@ function pairsOf(headers: unknown): [name: string, value: unknown][] {
   return headers.flatMap((name, at) => (at % 2 === 0 ? [[String(name), headers[at + 1]]] : []))
 }
 
-/** Whether Node sends a head with this status. */
+/** Whether Node accepts this status. */
 export function isStatus(status: number): boolean {
   return Number.isInteger(status) && status >= 100 && status <= 999
 }
 
-/** Whether Node sends a head with this reason; none: it has its own. */
+/** Whether Node accepts this reason phrase; undefined: Node uses its own. */
 export function isReason(message: string | undefined): boolean {
   return message === undefined || !/[^\t\x20-\x7e\x80-\xff]/.test(message)
 }

@@ -15,7 +15,7 @@ import { InTurn, isSoon, PATIENCE_MS } from '../../runtime/time/in-turn.ts'
 import { checkInteger } from '../../runtime/values/arguments.ts'
 import type { Duration } from '../../runtime/values/duration.ts'
 import { type Look, lookOrSleep, type Waker } from '../../runtime/waiting/look-or-sleep.ts'
-import { learnTold } from '../../runtime/waiting/told.ts'
+import { learnTold } from '../../runtime/waiting/notify-channel.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
 import type { QueueSource } from '../source/source.ts'
 import {

@@ -126,7 +126,7 @@ async function askAgain(source: QueueSource, wanted: Exchanging, id: CallId): Pr
 
 /** Written out, as all that is made for each call: spreading several objects into one costs more than sending it. */
 function argumentsOf({ unit, codec, spread }: QueueSource, wanted: Exchange, { caller, call }: CallId) {
-  const { channel, sharded, counted } = unit.told
+  const { channel, sharded, counted } = unit.notifyChannel
   const { acks, limit, leaseMs, worker } = wanted
   return {
     codec: codec.name,

@@ -8,7 +8,7 @@ import type { End } from '../../runtime/keeper/grant.ts'
 import { checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
 import { checkName } from '../../runtime/values/keys.ts'
-import { learnTold } from '../../runtime/waiting/told.ts'
+import { learnTold } from '../../runtime/waiting/notify-channel.ts'
 import { encodeJob, homeOf, toSpec } from '../jobs/enqueuer.ts'
 import {
   checkJobName,

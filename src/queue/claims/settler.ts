@@ -6,7 +6,7 @@ import type { CallId } from '../../runtime/calls/call-ids.ts'
 import { LeaseLostError } from '../../runtime/errors/errors.ts'
 import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
 import { askingAt, type End, endOf } from '../../runtime/keeper/grant.ts'
-import { learnTold } from '../../runtime/waiting/told.ts'
+import { learnTold } from '../../runtime/waiting/notify-channel.ts'
 import {
   type AckedAndEnqueued,
   asCalledBy,

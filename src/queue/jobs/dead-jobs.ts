@@ -2,7 +2,7 @@
 
 import { countDead, requeueDead } from '../../generated/queue.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
-import { learnTold } from '../../runtime/waiting/told.ts'
+import { learnTold } from '../../runtime/waiting/notify-channel.ts'
 import { type QueueSource, toId } from '../source/source.ts'
 
 /** Jobs that are dead of the same kind of failure. */

@@ -8,7 +8,7 @@ import {
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { checkName } from '../../runtime/values/keys.ts'
-import { learnTold } from '../../runtime/waiting/told.ts'
+import { learnTold } from '../../runtime/waiting/notify-channel.ts'
 import { type QueueSource, readAddress, toId } from '../source/source.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
 import type { JobState } from './job.ts'

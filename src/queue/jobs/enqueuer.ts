@@ -144,7 +144,7 @@ export class Enqueuer {
     proof: string,
   ): Promise<Enqueued[] | null> {
     const { unit, codec, spread: partitions } = this.#source
-    const { channel, sharded, counted } = unit.told
+    const { channel, sharded, counted } = unit.notifyChannel
     const payloads = jobs.map(({ payload }) => payload)
     // Written out: spreading several objects into one costs more than sending it.
     const answer = await run(enqueueAlike, ({ caller, call }) => {
@@ -158,7 +158,7 @@ export class Enqueuer {
   async #enqueueAny(run: RunInSlot, jobs: readonly OutgoingJob[], proof: string): Promise<Enqueued[] | null> {
     const { unit, codec, spread: partitions } = this.#source
     const specs = jobs.map(toSpec)
-    const common = { codec: codec.name, partitions, proof, ...unit.told }
+    const common = { codec: codec.name, partitions, proof, ...unit.notifyChannel }
     const answer = await run(enqueue, (id) => ({ ...common, ...id, specs }))
     if (answer.status === 'unagreed') return null
     const asked = this.#source.chores.see(answer.chores & CHORES.askAfter)

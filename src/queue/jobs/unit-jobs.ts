@@ -3,7 +3,7 @@
 import { cancel, list, listDead, reprioritize, requeue, search } from '../../generated/queue.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { learnTold } from '../../runtime/waiting/told.ts'
+import { learnTold } from '../../runtime/waiting/notify-channel.ts'
 import type { Waiting } from '../../runtime/waiting/wait.ts'
 import { type JobEnd, waitForEnd } from './job-end.ts'
 import {

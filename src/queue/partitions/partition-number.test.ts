@@ -34,7 +34,7 @@ describe('the number of partitions', () => {
     await again(old).clear()
     const anew = again(fresh)
     await anew.enqueue('mail', { to: 'anew' })
-    const refusal = `partitions must be ${fresh}: there are so many until it is cleared`
+    const refusal = `partitions must be ${fresh}, as stored, until it is cleared`
 
     for (const group of groups) {
       await expect(stale.enqueue('mail', { to: 'lost?' }, { group })).rejects.toThrow(refusal)

@@ -5,7 +5,7 @@ import { recurrences, type RecurrencesAnswer, refill, type RefillAnswer } from '
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
-import { learnTold } from '../../runtime/waiting/told.ts'
+import { learnTold } from '../../runtime/waiting/notify-channel.ts'
 import type { QueueSource } from '../source/source.ts'
 import { checkCron, cronTimes, WallClock } from './cron.ts'
 

@@ -10,7 +10,7 @@ import { type RecurrencesAnswer, recur, recurrences, unrecur } from '../../gener
 import { inUse } from '../../runtime/partitions/agreement.ts'
 import { checkInteger, checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { learnTold } from '../../runtime/waiting/told.ts'
+import { learnTold } from '../../runtime/waiting/notify-channel.ts'
 import { encodeJob, toSpec } from '../jobs/enqueuer.ts'
 import {
   checkJobName,

@@ -7,7 +7,7 @@ import { pause } from '../../runtime/time/in-time.ts'
 import type { Letter, Post } from '../../runtime/subscriptions/mailbox.ts'
 import { toListenError } from '../../runtime/calls/script-errors.ts'
 import { End, endsAtOf } from '../../runtime/keeper/grant.ts'
-import { learnTold } from '../../runtime/waiting/told.ts'
+import { learnTold } from '../../runtime/waiting/notify-channel.ts'
 import { type Exchanged, NOTHING_ELSE, type ToldJob } from '../claims/exchange.ts'
 import type { QueueSource } from '../source/source.ts'
 

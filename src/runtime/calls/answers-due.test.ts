@@ -41,7 +41,7 @@ interface Terms {
 /** A driver that answers when the test says so. */
 function setup({ deadlineMs = 5000, shares, placeOf = () => undefined }: Terms = {}): {
   runner: Runner
-  /** Not answered, the first that was sent first. */
+  /** Unanswered calls, in the order of sending. */
   due: Sent[]
   keys: () => string[]
   ask: (key: string, signal?: AbortSignal) => Promise<Reply>
@@ -74,13 +74,13 @@ const many = (count: number, work: () => unknown): void => {
   for (let at = 0; at < count; at += 1) work()
 }
 
-/** A unit whose answers are known to be so large. */
+/** A unit whose answers are known to have this size. */
 async function known({ ask, due }: ReturnType<typeof setup>, key: string, bytes: number): Promise<void> {
   void ask(key)
   await due.at(-1)?.answer(bytes)
 }
 
-test('of a unit of which nothing is known a few calls are under way, and the others come with its answers', async () => {
+test('a unit without known answer sizes has a few calls under way, and more with its answers', async () => {
   const { due, ask } = setup()
 
   many(100, () => ask('k'))
@@ -91,7 +91,7 @@ test('of a unit of which nothing is known a few calls are under way, and the oth
   expect(due).toHaveLength(32)
 })
 
-test('where answers are large, few bytes are due at once, however many ask', async () => {
+test('when answers are large, few bytes are outstanding at once, however many callers ask', async () => {
   const scene = setup()
   await known(scene, 'k', 1 * MIB)
 
@@ -103,7 +103,7 @@ test('where answers are large, few bytes are due at once, however many ask', asy
   expect(scene.due).toHaveLength(2)
 })
 
-test('one answer is asked for, however large it is', async () => {
+test('one answer is always requested, however large it is', async () => {
   const scene = setup()
   await known(scene, 'k', 40 * MIB)
 
@@ -111,7 +111,7 @@ test('one answer is asked for, however large it is', async () => {
   expect(scene.due).toHaveLength(1)
 })
 
-test('small answers do not wait behind large ones', async () => {
+test('small answers do not wait for large ones', async () => {
   const scene = setup()
   await known(scene, 'large', 1 * MIB)
   many(50, () => scene.ask('large'))
@@ -127,14 +127,14 @@ test('answers without bytes are not counted', async () => {
   expect(due).toHaveLength(500)
 })
 
-test('all small answers together have a bound', async () => {
+test('all small answers together are limited', async () => {
   const { due, ask } = setup()
 
   for (let at = 0; at < 100; at += 1) many(4, () => ask(`k${at}`))
   expect(due).toHaveLength(128)
 })
 
-test('what is due over one connection keeps nobody from another', async () => {
+test('outstanding answers on one connection do not block another one', async () => {
   const { due, keys, ask } = setup({ placeOf: (key) => key.split('/')[0] })
 
   for (let at = 0; at < 100; at += 1) many(4, () => ask(`silent/${at}`))
@@ -143,7 +143,7 @@ test('what is due over one connection keeps nobody from another', async () => {
   expect(keys().slice(-2)).toEqual(['well/1', 'well/1'])
 })
 
-test('units take turns, and with them those of one tenant together', async () => {
+test('units take turns, and the units of one tenant share one turn', async () => {
   const scene = setup({ shares: byTenant })
   for (const key of ['a/1', 'a/2', 'b/1']) await known(scene, key, 1 * MIB)
   many(4, () => scene.ask('a/1'))
@@ -158,7 +158,7 @@ test('units take turns, and with them those of one tenant together', async () =>
   expect(order).toEqual(['a/1', 'a/1', 'a/1', 'b/1', 'a/2', 'b/1', 'a/1', 'b/1', 'a/2', 'a/2', 'a/2'])
 })
 
-test('of a tenant of whose keys nothing is known a few calls are under way, and those of another one besides', async () => {
+test('a tenant without known answer sizes has a few calls under way, in addition to those of other tenants', async () => {
   const { due, keys, ask } = setup({ shares: patient })
   for (let at = 0; at < 100; at += 1) void ask(`a/${at}`)
   expect(due).toHaveLength(4)
@@ -172,7 +172,7 @@ test('of a tenant of whose keys nothing is known a few calls are under way, and 
   expect(due).toHaveLength(32)
 })
 
-test('where the first answers of a tenant were large, its other keys are taken for large, and no other tenant waits', async () => {
+test('after large first answers of a tenant, its other keys are treated as large, and no other tenant waits', async () => {
   const { due, keys, ask } = setup({ shares: patient })
   for (let at = 0; at < 30; at += 1) void ask(`a/${at}`)
 
@@ -188,7 +188,7 @@ test('where the first answers of a tenant were large, its other keys are taken f
   }
 })
 
-test('where the first answers of a tenant are small again, a few of its other keys are asked at once', async () => {
+test('once first answers of a tenant are small again, a few calls for its other keys run at once', async () => {
   const scene = setup({ shares: patient })
   await known(scene, 'a/large', 1 * MIB)
   for (let at = 0; at < 12; at += 1) await known(scene, `a/${at}`, 10)
@@ -197,7 +197,7 @@ test('where the first answers of a tenant are small again, a few of its other ke
   expect(scene.due).toHaveLength(6)
 })
 
-test('a tenant of which too many calls wait is refused, and no other', async () => {
+test('calls of a tenant with too many waiting calls are rejected, and those of others are not', async () => {
   const scene = setup({ shares: byTenant })
   await known(scene, 'a/1', 1 * MIB)
   many(22, () => scene.ask('a/1'))
@@ -207,7 +207,7 @@ test('a tenant of which too many calls wait is refused, and no other', async () 
   expect(scene.keys()).toEqual(['a/1', 'a/1', 'b/1'])
 })
 
-test('a tenant whose clients take nothing waits until they do, and no other', async () => {
+test('a tenant whose clients do not read waits until they do, and others do not', async () => {
   let full = true
   let roomMade = (): void => undefined
   const scene = setup({
@@ -227,7 +227,7 @@ test('a tenant whose clients take nothing waits until they do, and no other', as
   expect(scene.keys()).toEqual(['b/1', 'a/1'])
 })
 
-test('what is aborted before it is sent is not sent', async () => {
+test('a call that is aborted before it is sent is never sent', async () => {
   const scene = setup()
   await known(scene, 'k', 2 * MIB)
   void scene.ask('k')
@@ -242,14 +242,14 @@ test('what is aborted before it is sent is not sent', async () => {
   expect(scene.due).toEqual([])
 })
 
-test('what was aborted before it began is not sent', async () => {
+test('a call that was aborted before it began is never sent', async () => {
   const { due, ask } = setup()
 
   await expect(ask('k', AbortSignal.abort(new Error('left')))).rejects.toThrow('left')
   expect(due).toEqual([])
 })
 
-test('what was sent before it was aborted goes on', async () => {
+test('a call that was sent before its abort continues', async () => {
   const { due, ask } = setup()
   const left = new AbortController()
   const asked = ask('k', left.signal)
@@ -259,7 +259,7 @@ test('what was sent before it was aborted goes on', async () => {
   await expect(asked).resolves.toEqual([1, [Buffer.alloc(1), 'text']])
 })
 
-test('what the deadline meets before it is sent has not happened, and is not sent', async () => {
+test('a call whose deadline passes before it is sent has not happened and is never sent', async () => {
   const scene = setup({ deadlineMs: 30 })
   await known(scene, 'k', 2 * MIB)
   void scene.ask('k')
@@ -272,7 +272,7 @@ test('what the deadline meets before it is sent has not happened, and is not sen
   expect(scene.due).toEqual([])
 })
 
-test('where no answer comes at all, what was not sent tells that no server answered', async () => {
+test('without any answers, an unsent call reports that no server answered', async () => {
   const scene = setup({ deadlineMs: 30 })
   await known(scene, 'k', 2 * MIB)
   const asked = [scene.ask('k'), scene.ask('k')]
@@ -280,7 +280,7 @@ test('where no answer comes at all, what was not sent tells that no server answe
   for (const one of asked) await expect(one).rejects.toMatchObject({ code: 'unreachable' })
 })
 
-test('an answer is due until it comes, also when its caller has given up', async () => {
+test('an answer is outstanding until it arrives, even if its caller has given up', async () => {
   const scene = setup({ deadlineMs: 30 })
   await known(scene, 'k', 2 * MIB)
   await expect(scene.ask('k')).rejects.toMatchObject({ code: 'unreachable' })
@@ -292,20 +292,20 @@ test('an answer is due until it comes, also when its caller has given up', async
   expect(scene.due).toHaveLength(1)
 })
 
-test('what is lost makes room', async () => {
+test('a lost call makes room', async () => {
   const scene = setup()
   await known(scene, 'k', 2 * MIB)
   const [first, second] = [scene.ask('k'), scene.ask('k')]
 
   await scene.due[0]?.lose()
   await scene.due[0]?.answer(1)
-  // The first is sent again.
+  // The first call is retried.
   while (scene.due.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
   await scene.due[0]?.answer(1)
   await Promise.all([first, second])
 })
 
-test('what waits for room ends when the instance closes', async () => {
+test('calls that wait for room end when the instance closes', async () => {
   const scene = setup()
   await known(scene, 'k', 2 * MIB)
   void scene.ask('k')
@@ -315,7 +315,7 @@ test('what waits for room ends when the instance closes', async () => {
   await expect(waiting).rejects.toMatchObject({ code: 'closed' })
 })
 
-test('a unit whose answers have become small is one of the small ones again', async () => {
+test('a unit whose answers have become small is treated as small again', async () => {
   const scene = setup()
   await known(scene, 'k', 1 * MIB)
   for (let at = 0; at < 10; at += 1) await known(scene, 'k', 0)
@@ -324,7 +324,7 @@ test('a unit whose answers have become small is one of the small ones again', as
   expect(scene.due).toHaveLength(4)
 })
 
-test('whoever shares is told of each answer with its bytes', async () => {
+test('shares are notified of each answer with its size', async () => {
   const came: number[] = []
   const { due, ask } = setup({ shares: { ...byTenant, came: (bytes) => came.push(bytes) } })
 

@@ -1,37 +1,39 @@
-// What answers with bytes one connection may owe: a call whose answer may be large is sent when there is room for that answer,
-// for all that is sent comes over the connection, whoever still wants it (docs/decisions/0040).
+// Limits the outstanding bytes of answers on one connection. A call whose answer may be large is sent only when there
+// is room for that answer, because everything that is sent for comes over the connection, even when its caller has left
+// (docs/decisions/0040).
 //
-//   WAITING ──there is room, and it is the unit's turn──► DUE ──answered, or lost──► OVER
-//      └──nobody wants it any more──► OVER, and never sent
+//   WAITING ──there is room, and it is the share's turn──► DUE ──answered, or lost──► OVER
+//      └──its caller has left──► OVER, and never sent
 //
-// How large an answer will be nobody knows before it is there, so it is guessed (asked.ts). A share, of a unit or of a tenant with all
-// of its units, has a few calls under way for which small answers are expected, and more with each small answer; those of all
-// shares are counted. Where answers were large their bytes are counted. Shares take turns.
+// The size of an answer is unknown until it arrives, so it is estimated (asked.ts). A share is one unit, or a tenant
+// with all of its units. A share has a few calls under way for which small answers are expected, and more with each
+// small answer; those of all shares together are limited too. Large answers are limited by their bytes. Shares take
+// turns.
 
 import type { Reply } from '../../driver.ts'
 import { CallsOfKey, Window } from './asked.ts'
 import { DriverError } from '../errors/errors.ts'
 import { Turns } from '../iteration/turns.ts'
 
-/** Bytes of large answers that are due; one more call is sent while there are fewer. */
+/** Bytes of outstanding large answers; below this limit one more call is sent. */
 const MOST_BYTES = 2 * 1024 * 1024
-/** Small answers that are due. */
+/** The maximum number of outstanding small answers. */
 const MOST_SMALL = 128
 const MOST_WAITING = 100_000
-/** Keys that nobody asks just now. */
+/** The maximum number of idle keys to remember. */
 const MOST_KNOWN = 1000
 
-/** Who shares a connection with others, and must not be kept from it by them. */
+/** Fair use of a connection: one share must not block the others. */
 export interface Shares {
-  /** Whose turn a call takes, from its first key. */
+  /** The share of a call, by its first key. */
   of(key: string): string
-  /** Calls of one share that may wait; more are refused. */
+  /** Calls of one share that may wait; more are rejected. */
   readonly mostWaiting: number
-  /** Whether there is somebody to take another large answer of this share. */
+  /** Whether a consumer is ready for another large answer of this share. */
   hasRoom(share: string): boolean
-  /** To be called whenever that may have become so. */
+  /** Registers a listener that is called whenever `hasRoom` may have become true. */
   onRoom(listener: () => void): void
-  /** An answer has come, of so many bytes. */
+  /** An answer of this many bytes has arrived. */
   came(bytes: number): void
 }
 
@@ -43,19 +45,19 @@ const EACH_KEY: Shares = {
   came: () => undefined,
 }
 
-/** A call with bytes in its answer. */
+/** A call whose answer holds bytes. */
 export interface DueCall {
-  /** Its first key: calls of one operation on one unit have the same. */
+  /** Its first key, which is the same for all calls of one operation on one unit. */
   readonly key: string
-  /** What its answer is counted as; kept here for it. */
+  /** The estimated size of its answer, stored here by AnswersDue. */
   expectedBytes: number
-  /** Its turn has come: sends it. */
+  /** Sends the call: its turn has come. */
   ask(): void
-  /** It will never be sent. */
+  /** Rejects the call: it will never be sent. */
   refuse(error: DriverError): void
 }
 
-/** Nothing is added to it: for the many of which none ever waits. */
+/** Shared by the many keys that never have a waiting call; never changed. */
 const NONE: Set<DueCall> = new Set()
 
 export class AnswersDue {
@@ -66,7 +68,7 @@ export class AnswersDue {
   readonly #large: Turns<CallsOfKey<DueCall>>
   readonly #shares: Shares
   #waiting = 0
-  /** By share. */
+  /** Keyed by share. */
   readonly #waitingOf = new Map<string, number>()
   #smallDue = 0
   #bytesDue = 0
@@ -80,7 +82,7 @@ export class AnswersDue {
     shares.onRoom(() => this.#askNext())
   }
 
-  /** Asks it now or later, or refuses it. */
+  /** Sends the call now or later, or rejects it. */
   enter(asking: DueCall): void {
     const asked = this.#byKey.get(asking.key) ?? this.#begin(asking.key)
     if (asked.waiting.size === 0 && this.#hasRoom(asked)) return this.#ask(asked, asking)
@@ -94,17 +96,20 @@ export class AnswersDue {
     this.#queue(asked)
   }
 
-  /** How many answers have come. */
+  /** The number of answers so far. */
   get answers(): number {
     return this.#answers
   }
 
-  /** True when it is not the server for which those wait that are not sent: answers came since there were so many, or none is due. */
+  /**
+   * True when waiting calls are not waiting for the server: an answer has arrived since `answers` were counted, or none
+   * is outstanding.
+   */
   movesSince(answers: number): boolean {
     return this.#answers > answers || (this.#smallDue === 0 && this.#bytesDue === 0)
   }
 
-  /** Nobody wants its answer. Without effect where it was sent. */
+  /** The caller has left. No effect on a call that was sent. */
   leave(asking: DueCall): void {
     const asked = this.#byKey.get(asking.key)
     if (asked === undefined || !asked.waiting.delete(asking)) return
@@ -113,7 +118,7 @@ export class AnswersDue {
     this.#forgetIdle(asked)
   }
 
-  /** Its answer is here; `null`: it will not come. */
+  /** The answer has arrived; `null`: it will not come. */
   over(asking: DueCall, answer: Reply | null): void {
     const asked = this.#byKey.get(asking.key)
     if (asked === undefined) return
@@ -168,11 +173,11 @@ export class AnswersDue {
 
   #hasRoom(asked: CallsOfKey<DueCall>): boolean {
     if (asked.bytes === 0) {
-      // Where some wait though there is room, it is for room of their own share.
+      // If calls wait although there is room, they wait for room of their own share.
       const isNext = this.#small.isEmpty || !this.#small.has(asked.share)
       return this.#smallDue < MOST_SMALL && asked.window.hasRoom && isNext
     }
-    // Others may wait for room of their own share.
+    // Other calls may wait for room of their own share.
     return this.#bytesDue < MOST_BYTES && !this.#large.has(asked.share) && this.#shares.hasRoom(asked.share)
   }
 
@@ -185,13 +190,13 @@ export class AnswersDue {
     while (this.#smallDue < MOST_SMALL) {
       const asked = this.#small.next((_share, { window }) => window.hasRoom)
       if (asked === undefined) return
-      // What is expected of a key may have changed with the first answers of others.
+      // The first answers of other keys may have changed the estimate for this key.
       if (asked.bytes > 0) this.#queue(asked)
       else this.#askFirst(asked)
     }
   }
 
-  /** True where some turned out to be small ones. */
+  /** True when some turned out to be small. */
   #askLarge(): boolean {
     let hasSmall = false
     while (this.#bytesDue < MOST_BYTES) {
@@ -246,7 +251,7 @@ export class AnswersDue {
     else this.#forgetOneIdle()
   }
 
-  /** The one that was asked first of all. */
+  /** The key that was first used longest ago. */
   #forgetOneIdle(): void {
     for (const asked of this.#byKey.values()) {
       if (asked.idle) return this.#forget(asked)
@@ -260,7 +265,7 @@ export class AnswersDue {
   }
 }
 
-/** Of what may be large: texts of a script that answers bytes are Buffers. */
+/** The size of an answer that may be large: texts of a script that returns bytes are Buffers. */
 function bytesOf(reply: Reply): number {
   if (!Array.isArray(reply)) return Buffer.isBuffer(reply) ? reply.length : 0
   let bytes = 0

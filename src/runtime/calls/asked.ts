@@ -1,25 +1,28 @@
-// How large answers will be is guessed from those before: of a key from its own, of a key that has had none from the first answers
-// of the other keys of its share.
+// Answer sizes are estimated from earlier answers: those of the same key, or, for a new key, the first answers of the
+// other keys of its share.
 
-/** Above it an answer is a large one. */
+/** Answers above this size are large. */
 const LARGE_BYTES = 65_536
-/** Calls of a share that are under way before its first answer, and at most; those for which large answers are expected are counted by their bytes instead. */
+/**
+ * The number of calls of a share under way before its first answer, and at most. Calls with large expected answers are
+ * limited by their bytes instead.
+ */
 const FIRST_OF_SHARE = 4
 const MOST_OF_SHARE = 32
 
-/** A guess that follows what grows at once, and what shrinks by and by: one large answer is not forgotten over a few small ones. */
+/** An estimate that follows growth at once and shrinks slowly: a few small answers do not hide one large answer. */
 function guessFrom(before: number, bytes: number): number {
   const guess = Math.max(bytes, before > 0 ? (before * 3 + bytes) / 4 : 0)
   return guess > LARGE_BYTES ? guess : 0
 }
 
-/** How many calls one share has under way for which small answers are expected. */
+/** How many calls of one share with small expected answers may be under way. */
 export class Window {
   due = 0
   #most = FIRST_OF_SHARE
-  /** Keys that are known of this share. */
+  /** The number of known keys of this share. */
   keys = 0
-  /** Of the first answer of a key, where they are large; else 0. */
+  /** The estimated size of a key's first answer when such answers are large; else 0. */
   bytesOfFirst = 0
 
   get hasRoom(): boolean {
@@ -30,14 +33,14 @@ export class Window {
     this.bytesOfFirst = guessFrom(this.bytesOfFirst, bytes)
   }
 
-  /** An answer that was expected to be small: whether it was. */
+  /** Learns whether an answer that was expected to be small was small. */
   learn(isSmall: boolean): void {
     if (!isSmall) this.#most = FIRST_OF_SHARE
     else if (this.#most < MOST_OF_SHARE) this.#most += 1
   }
 }
 
-/** What is asked by one key. */
+/** The calls for one key. */
 export class CallsOfKey<Asking> {
   readonly key: string
   readonly window: Window
@@ -55,12 +58,12 @@ export class CallsOfKey<Asking> {
     this.#shareOf = shareOf
   }
 
-  /** Most never wait, and have no need of it. */
+  /** Computed on demand: most keys never have a waiting call. */
   get share(): string {
     return (this.#share ??= this.#shareOf(this.key))
   }
 
-  /** Of an answer, where they are large; else 0. */
+  /** The estimated size of an answer when answers are large; else 0. */
   get bytes(): number {
     return this.#isNew ? this.window.bytesOfFirst : this.#bytes
   }
@@ -69,7 +72,7 @@ export class CallsOfKey<Asking> {
     return this.due === 0 && this.waiting.size === 0
   }
 
-  /** From the size of an answer. */
+  /** Learns from the size of an answer. */
   learn(bytes: number): void {
     const wasLarge = this.bytes > 0
     this.#bytes = this.#isNew ? guessFrom(0, bytes) : guessFrom(this.#bytes, bytes)

@@ -33,12 +33,12 @@ function setup(
   return { batcher, sent, idle: () => idle, deadlines }
 }
 
-/** Nobody answers it: it fails by its deadline, after the test. */
+/** For a call without an answer: it fails at its deadline, after the test. */
 function unheeded(adding: Promise<string[]>): void {
   adding.catch(() => undefined)
 }
 
-test('what is added in one tick is sent as one, and each gets its own results', async () => {
+test('items added in one tick are sent together, and each caller gets its own results', async () => {
   const { batcher, sent, idle } = setup()
 
   const results = Promise.all([batcher.add([1], 1), batcher.add([2, 3], 1), batcher.add([4], 1)])
@@ -51,7 +51,7 @@ test('what is added in one tick is sent as one, and each gets its own results', 
   expect(idle()).toBe(1)
 })
 
-test('no more batches are under way than allowed, and what waits meanwhile travels together', async () => {
+test('the number of batches under way is limited, and waiting groups are sent together', async () => {
   const { batcher, sent } = setup({ underWay: 1 })
   unheeded(batcher.add([1], 1))
   await nextTick()
@@ -69,7 +69,7 @@ test('no more batches are under way than allowed, and what waits meanwhile trave
   expect(sent[1]?.items).toEqual([2, 3])
 })
 
-test('one that gathers sends few groups only when nothing is under way, and many beside', async () => {
+test('a gathering batcher sends a few groups only when nothing is under way, and many at any time', async () => {
   const { batcher, sent } = setup({ gathers: true })
   const addEach = async (...items: number[]): Promise<void> => {
     for (const item of items) unheeded(batcher.add([item], 1))
@@ -91,7 +91,7 @@ test('one that gathers sends few groups only when nothing is under way, and many
   expect(sent[2]?.items).toEqual([5, 6, 7, 8, 9, 10, 11, 12])
 })
 
-test('a batch ends before it is too large, and a group is never split', async () => {
+test('a batch stays below its size limit, and a group is never split', async () => {
   const { batcher, sent } = setup({ items: 3, bytes: 10 })
 
   unheeded(batcher.add([1, 2], 2))
@@ -120,7 +120,7 @@ test('a failed batch fails its own groups only', async () => {
   expect(await second).toEqual(['b'])
 })
 
-test('more than may wait is refused at once', async () => {
+test('groups beyond the limit of waiting items are rejected at once', async () => {
   const { batcher } = setup({ waiting: 2 })
 
   unheeded(batcher.add([1, 2], 1))
@@ -128,7 +128,7 @@ test('more than may wait is refused at once', async () => {
   await expect(batcher.add([3], 1)).rejects.toMatchObject({ code: 'overloaded' })
 })
 
-test('what waits behind a batch that hangs is refused by its deadline, and never sent', async () => {
+test('a group that waits for a hanging batch is rejected at its deadline and never sent', async () => {
   const { batcher, sent } = setup({ underWay: 1 }, 50)
   const hanging = batcher.add([1], 1)
   await nextTick()
@@ -144,7 +144,7 @@ test('what waits behind a batch that hangs is refused by its deadline, and never
   expect(sent).toHaveLength(1)
 })
 
-test('a group that waited has what is left of its time, and the call that carries it that of the youngest', async () => {
+test('a group that waited has the rest of its time, and its call has that of the newest group', async () => {
   const { batcher, sent } = setup({ underWay: 1 }, 2000)
   unheeded(batcher.add([1], 1))
   await nextTick()
@@ -163,7 +163,7 @@ test('a group that waited has what is left of its time, and the call that carrie
   expect(sent[1]?.by).toBeGreaterThanOrEqual(addedAt + 2000)
 })
 
-test('when all is given up each group settles at once, and nothing is watched any more', async () => {
+test('when all is given up, each group settles at once, and no deadline remains', async () => {
   const { batcher, deadlines } = setup({ underWay: 1 })
   const sent = batcher.add([1], 1)
   await nextTick()
@@ -178,7 +178,7 @@ test('when all is given up each group settles at once, and nothing is watched an
   expect(second).toMatchObject({ reason })
 })
 
-test('a call that carries a group and is given up with it knows more', async () => {
+test('the error of a call that is given up with its group takes precedence', async () => {
   const { batcher, sent, deadlines } = setup()
   const carried = batcher.add([1], 1)
   await nextTick()
@@ -190,7 +190,7 @@ test('a call that carries a group and is given up with it knows more', async () 
   await expect(carried).rejects.toThrow('it was not sent')
 })
 
-test('where this process stood still past the deadline, the call that carries a group knows more all the same', async () => {
+test('after a stall beyond the deadline, the result of the call takes precedence too', async () => {
   const deadlines = new Deadlines()
   const batcher = new Batcher<number, string>(
     (_, by) => inTime(new Promise<string[]>(() => undefined), by, deadlines),

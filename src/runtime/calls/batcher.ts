@@ -1,37 +1,40 @@
-// Calls made in the same tick travel together: groups of items wait until the tick is over, or until one
-// of the calls under way is back, and are then sent as one. A group is never split.
+// Batches calls made in the same tick: groups of items wait for the end of the tick, or for the answer of a call under
+// way, and are then sent together. A group is never split.
 //
-// Each group settles by its own deadline, also when the calls before it hang: what was not sent by then is
-// never sent, unless it waited for nothing but this process.
+// Each group settles by its own deadline, even when the calls before it hang. A group that was not sent by then is
+// never sent, unless only this process has delayed it.
 
 import type { Deadlines, Due } from '../time/deadlines.ts'
 import { AmbiguousError, DriverError } from '../errors/errors.ts'
 
 export interface BatchTerms {
-  /** What people call what is sent, for errors. */
+  /** The name of the sent call, for errors. */
   readonly name: string
   readonly items: number
   readonly bytes: number
   /** Batches sent and not answered. Two: the server works on one while the next is built. */
   readonly underWay: number
-  /** Groups come one by one: few of them wait for the batch under way, for a call costs more than they do. */
+  /**
+   * Groups arrive one at a time: while there are few, they wait for the batch under way, because a call costs more
+   * than their wait.
+   */
   readonly gathers?: boolean
-  /** It goes on while the instance closes: what is sent gives something back. */
+  /** Continues while the instance closes: what is sent gives something back. */
   readonly givesBack?: boolean
-  /** Items that may wait in this process; more are refused, so that memory stays bounded. */
+  /** Items that may wait in this process; more are rejected, so that memory stays bounded. */
   readonly waiting: number
 }
 
 interface Group<Result> {
   readonly count: number
   readonly bytes: number
-  /** When it settles at the latest, by `performance.now()`. */
+  /** The deadline of the group, by `performance.now()`. */
   readonly by: number
   deliver(results: readonly Result[], from: number): void
   reject(error: unknown): void
 }
 
-/** A group of one. A class: two closures a call would show in the profile. */
+/** A group of one. A class, because two closures per call would show in the profile. */
 class Single<Result> implements Group<Result> {
   readonly count = 1
   readonly bytes: number
@@ -56,30 +59,33 @@ class Single<Result> implements Group<Result> {
   }
 }
 
-// Below this many groups, one batch; above it they are shared out, so that client and server overlap.
+// Up to this many groups form one batch. More are divided, so that client and server overlap.
 const WORTH_SHARING = 16
 const WORTH_BESIDE = WORTH_SHARING / 2
 
-/** Sends what has to be answered `by` then, or not at all. */
+/** Sends a batch that must be answered by `by`. */
 export type SendBatch<Item, Result> = (items: Item[], by: number) => Promise<Result[]>
 
-/** How long a group may take, and who sees to that. */
+/** The time limit of a group, and the deadlines that enforce it. */
 export interface BatchTime {
   readonly deadlineMs: number
   readonly deadlines: Deadlines
 }
 
-/** The call that carries a group ends soon after it, unless it waited long for that call, and knows more. */
+/**
+ * The call that carries a group ends soon after the group's deadline, and knows the outcome better, unless the group
+ * waited long for the call.
+ */
 const GRACE_MS = 10
 
 export class Batcher<Item, Result> implements Due {
-  /** When the oldest group has to be settled. */
+  /** The earliest deadline of its groups. */
   by = 0
   readonly #send: SendBatch<Item, Result>
   readonly #terms: BatchTerms
   readonly #time: BatchTime
   readonly #onIdle: () => void
-  /** What has less time left is not sent: it would end in doubt. */
+  /** A group with less time left is not sent: its outcome would be unknown. */
   readonly #leastMs: number
   readonly #sent = new Set<Group<Result>[]>()
   #items: Item[] = []
@@ -87,7 +93,7 @@ export class Batcher<Item, Result> implements Due {
   #scheduled = false
   #scheduledAt = 0
 
-  /** `onIdle` is called whenever nothing waits and nothing is under way any more. */
+  /** `onIdle` is called whenever nothing is waiting or under way. */
   constructor(send: SendBatch<Item, Result>, terms: BatchTerms, time: BatchTime, onIdle: () => void) {
     this.#send = send
     this.#terms = terms
@@ -96,7 +102,7 @@ export class Batcher<Item, Result> implements Due {
     this.#leastMs = Math.min(GRACE_MS, time.deadlineMs / 10)
   }
 
-  /** Adds one item; resolves to its result. Rejects as the call that carried it. */
+  /** Adds one item; resolves to its result. Rejects as the call that carried it does. */
   addOne(item: Item, bytes: number): Promise<Result> {
     return new Promise((resolve, reject) => {
       const group = new Single<Result>(bytes, this.#newBy(), resolve, reject)
@@ -118,7 +124,7 @@ export class Batcher<Item, Result> implements Due {
     })
   }
 
-  /** Settles what is due; for a reason, all. What was sent may have taken effect. */
+  /** Settles the overdue groups; with a reason, all groups. Sent calls may have taken effect. */
   giveUp(reason?: Error): void {
     const sent = [...this.#sent].flat()
     if (reason !== undefined) {
@@ -132,7 +138,7 @@ export class Batcher<Item, Result> implements Due {
     this.#watch(now)
   }
 
-  /** Not at once: the calls that carry them may end in this turn as well, and know more. */
+  /** Deferred: the calls that carry the groups may end in this turn as well, and know more. */
   #doubt(groups: readonly Group<Result>[], cause?: Error): void {
     const doubt = new AmbiguousError(this.#terms.name, { cause })
     setImmediate(() => groups.forEach(({ reject }) => reject(doubt)))
@@ -152,7 +158,7 @@ export class Batcher<Item, Result> implements Due {
     return true
   }
 
-  /** Until the next group is due. Those of one list are in the order of their time. */
+  /** Sleeps until the next deadline. The groups of one list are in the order of their deadlines. */
   #watch(now: number): void {
     this.by = Math.min(nextBy(this.#groups, now), nextBy([...this.#sent].flat(), now - GRACE_MS) + GRACE_MS)
     if (this.by < Infinity) this.#time.deadlines.add(this)
@@ -173,16 +179,16 @@ export class Batcher<Item, Result> implements Due {
   #schedule(): void {
     if (this.#scheduled || !this.#maySend()) return
     this.#noteScheduled()
-    // What one turn of the event loop reads of other sockets, such as the answers of a database, is in one batch.
+    // Everything read from other sockets in one event loop turn, such as database answers, goes into one batch.
     if (this.#terms.gathers === true) setImmediate(() => this.#flush())
     else process.nextTick(() => this.#flush())
   }
 
-  // One batch a turn of the event loop: Redis answers all that it reads at once only when all of it is
-  // done, so two batches written together would be answered together, and neither side would overlap.
+  // One batch per event loop turn. Redis sends the answers to all commands that it reads together only when all are
+  // done. Two batches written together would be answered together, without any overlap of client and server.
   #flush(): void {
     this.#scheduled = false
-    // A process that stood still since then has kept waiting what the server could have answered.
+    // After a stall, this process itself delayed these groups; the server could have answered them in time.
     this.#dropLate(this.#scheduledAt + this.#leastMs)
     if (!this.#maySend()) return
     const free = this.#terms.underWay - this.#sent.size

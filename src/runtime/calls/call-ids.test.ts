@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CallIds } from './call-ids.ts'
 
-test('calls under way at once have slots of their own; a settled call frees its slot', () => {
+test('concurrent calls have different slots, and a settled call frees its slot', () => {
   const ids = new CallIds()
   const [a, b] = [ids.takeSlot('feed'), ids.takeSlot('feed')]
   ids.giveBack('feed', a)
@@ -9,13 +9,13 @@ test('calls under way at once have slots of their own; a settled call frees its 
   expect([a, b, ids.takeSlot('feed'), ids.takeSlot('feed')]).toEqual([0, 1, 0, 2])
 })
 
-test('units have slots of their own', () => {
+test('each unit has its own slots', () => {
   const ids = new CallIds()
 
   expect([ids.takeSlot('a'), ids.takeSlot('b')]).toEqual([0, 0])
 })
 
-test('numbers rise and are never used twice, in whatever slot', () => {
+test('numbers increase and are never used twice, in any slot', () => {
   const ids = new CallIds()
 
   const calls = [0, 1, 0, 2].map((slot) => Number(ids.next(slot).call))
@@ -24,7 +24,7 @@ test('numbers rise and are never used twice, in whatever slot', () => {
   expect(new Set(calls).size).toBe(4)
 })
 
-test('a slot is one caller, and processes have callers of their own', () => {
+test('a slot is one caller, and processes have different callers', () => {
   const ids = new CallIds()
 
   expect(ids.next(3).caller).toBe(ids.next(3).caller)

@@ -1,14 +1,14 @@
-// Call ids make a mutating call safe to repeat: the script remembers, a slot, the last call and its
-// answer. A slot is free again once its call has settled, so few slots are ever used: as many as calls
-// that this process has under way on one unit. A call whose bytes arrive when a later one has taken its
-// slot is refused, so what replaces a call must run in the same slot.
+// Call ids make a mutating call safe to repeat: for each slot the script stores the last call and its answer. A slot is
+// free again once its call has settled, so there are only as many slots as this process has calls under way on one
+// unit. A delayed call is rejected when a later call has taken its slot. So a call that replaces another one must use
+// the same slot.
 
 import { randomBytes } from 'node:crypto'
 
 export interface CallId {
   /** Process and slot. */
   readonly caller: string
-  /** Rises; never used twice by this process. */
+  /** Increases; never used twice by this process. */
   readonly call: string
 }
 
@@ -17,7 +17,7 @@ export class CallIds {
   readonly #busy = new Map<string, boolean[]>()
   #last = 0
 
-  /** The lowest free slot of a unit; it is taken until it is given back. */
+  /** Takes the lowest free slot of a unit, until it is given back. */
   takeSlot(unit: string): number {
     let busy = this.#busy.get(unit)
     if (busy === undefined) this.#busy.set(unit, (busy = []))

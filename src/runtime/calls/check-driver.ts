@@ -3,12 +3,12 @@ import { InvalidArgumentError } from '../errors/errors.ts'
 
 const METHODS = ['run', 'runMany', 'read', 'write', 'subscribe', 'info'] as const
 
-/** Refuses a client of Redis in the place of its driver. Throws InvalidArgumentError. */
+/** Rejects a Redis client in place of its driver. Throws InvalidArgumentError. */
 export function checkDriver(driver: Driver): Driver {
   const isOne = typeof driver === 'object' && driver !== null
   if (isOne && METHODS.every((method) => typeof driver[method] === 'function')) return driver
   throw new InvalidArgumentError(
     'driver',
-    'must be a driver: ioredis(client) of perilune/ioredis, nodeRedis(client) of perilune/node-redis, or one of yours',
+    'must be a driver: ioredis(client) of perilune/ioredis, nodeRedis(client) of perilune/node-redis, or your own',
   )
 }

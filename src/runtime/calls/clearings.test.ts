@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Clearings } from './clearings.ts'
 
-test('what was had when the clear was sent is over once it is done, and nothing that came after that', async () => {
+test('everything held when the clear was sent is over once it is done, and later grants are not', async () => {
   const clearings = new Clearings()
   const before = performance.now()
 
@@ -14,7 +14,7 @@ test('what was had when the clear was sent is over once it is done, and nothing 
   expect(clearings.since('ab', before)).toBe(false)
 })
 
-test('what could not be cleared is not over, and nobody looks', async () => {
+test('after a failed clear nothing is over, and no watcher is called', async () => {
   const clearings = new Clearings()
   const before = performance.now()
   let looks = 0
@@ -26,7 +26,7 @@ test('what could not be cleared is not over, and nobody looks', async () => {
   expect(looks).toBe(0)
 })
 
-test('who watches looks each time, until it stops', async () => {
+test('a watcher is called each time, until it stops', async () => {
   const clearings = new Clearings()
   const looked: string[] = []
   const stop = clearings.watch('a', () => void looked.push('first'))
@@ -40,7 +40,7 @@ test('who watches looks each time, until it stops', async () => {
   expect(looked).toEqual(['first', 'second', 'second'])
 })
 
-test('the oldest of very many is forgotten', async () => {
+test('the oldest of many clears is forgotten', async () => {
   const clearings = new Clearings()
   const before = performance.now()
   for (let n = 0; n <= 1000; n++) await clearings.run(String(n), async () => undefined)

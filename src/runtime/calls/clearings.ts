@@ -1,17 +1,20 @@
-// Which units this instance has deleted, for those who hold something of them. Other instances learn of it from the server.
+// The units that this instance has deleted, for holders of their leases, jobs and messages. Other instances learn of a
+// deletion from the server.
 //
-// What was asked for before is over, also where its answer comes later: a call that was on its way by then is carried out before
-// the clear, nearly always.
+// Everything requested before the deletion is over, even if its answer arrives later: a call that was under way by then
+// has nearly always run before the clear.
 
-/** One that is forgotten is told by the server, as to others. */
+/** The server reports forgotten deletions, as it does to other instances. */
 const MOST_KNOWN = 1000
 
 export class Clearings {
-  /** `performance.now()` before the newest one was sent, by what the keys of the unit begin with. The oldest first. */
+  /**
+   * For each unit, by the beginning of its keys: `performance.now()` before its last deletion was sent. Oldest first.
+   */
   readonly #sentAt = new Map<string, number>()
   readonly #watchers = new Map<string, Set<() => void>>()
 
-  /** Runs what deletes a unit: what was asked of it by now is over then. Rejects as `clear` does. */
+  /** Runs the deletion of a unit; everything requested of it before is then over. Rejects as `clear` does. */
   async run<Answer>(beginning: string, clear: () => Promise<Answer>): Promise<Answer> {
     const sentAt = performance.now()
     const answer = await clear()
@@ -19,18 +22,18 @@ export class Clearings {
     return answer
   }
 
-  /** True where what was asked of the unit at this instant of `performance.now()` is over. */
+  /** True when a request to the unit at this `performance.now()` was made before its deletion. */
   since(beginning: string, askedAt: number): boolean {
     if (this.#sentAt.size === 0) return false
     const sentAt = this.#sentAt.get(beginning)
     return sentAt !== undefined && askedAt <= sentAt
   }
 
-  /** Calls `look` each time the unit was deleted, until the function that is answered is called. */
+  /** Calls `look` after each deletion of the unit, until the returned function is called. */
   watch(beginning: string, look: () => void): () => void {
     const watchers = this.#watchers.get(beginning) ?? new Set()
     this.#watchers.set(beginning, watchers)
-    // The same function may watch twice.
+    // The same function may be registered twice.
     const watcher = (): void => look()
     watchers.add(watcher)
     return () => {

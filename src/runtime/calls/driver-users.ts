@@ -1,14 +1,14 @@
-// How many instances use a driver: it is closed with the last of them.
+// Counts the instances that use a driver: it is closed with the last of them.
 //
-//   UNUSED ──first instance──► USED by n ──the last instance closes──► CLOSED: no instance can use it any more
+//   UNUSED ──first instance──► USED by n ──the last instance closes──► CLOSED: no instance can use it
 
 import type { Driver } from '../../driver.ts'
 import { InvalidArgumentError } from '../errors/errors.ts'
 
-/** Of the driver, since instances of several copies of the library may use it. */
+/** A property of the driver, because several copies of the library may use it. */
 const USERS = Symbol.for('perilune.users')
 
-/** Undefined: nobody has used the driver yet. 0: it is closed. */
+/** Undefined: not used yet. 0: closed. */
 function usersOf(driver: Driver): number | undefined {
   return Object.getOwnPropertyDescriptor(driver, USERS)?.value
 }
@@ -23,7 +23,7 @@ export function useDriver(driver: Driver): void {
   if (count === 0) {
     throw new InvalidArgumentError(
       'driver',
-      'must not be one that is closed: it was, with the last instance on it; make another one of the client',
+      'must be open, and was closed with its last instance; create a new driver from the client',
     )
   }
   setUsers(driver, (count ?? 0) + 1)

@@ -1,8 +1,8 @@
 import type { Runner } from './runner.ts'
 
 /**
- * Resolves when what is said at the end has been heard. Whoever was aborted, or whose instance closes, goes at once: closing
- * waits for it.
+ * Resolves when the server has received the final call. An aborted caller, or one whose instance closes, does not wait
+ * here: closing waits for the call.
  */
 export async function lastWord(
   saying: Promise<unknown>,

@@ -1,10 +1,10 @@
 import type { Argument, Reply, Script } from '../../driver.ts'
 import type { LineRun } from '../values/linked.ts'
 
-/** One Lua operation as the compiler describes it: its script and how to speak to it. */
+/** One Lua operation as described by the compiler: its script, its arguments and its answer. */
 export interface Operation<Arguments, Answer> {
   readonly script: Script & { readonly lines?: readonly LineRun[] }
-  /** Where modules have it that were generated before it stood with the script. */
+  /** Set by modules generated before the lines were part of the script. */
   readonly lines?: readonly LineRun[]
   /** The last part of each key, in the order of KEYS: `meta`, `log` … */
   readonly parts: readonly string[]
@@ -13,8 +13,8 @@ export interface Operation<Arguments, Answer> {
 }
 
 /**
- * The arguments without the last ones that are what the script takes them for anyway: the server spends more
- * on a short argument than on looking at one that is not there.
+ * The arguments without trailing ones that equal the script's defaults: a short argument costs the server more than a
+ * missing one.
  */
 export function withoutDefaults(args: Argument[], defaults: readonly Argument[]): Argument[] {
   for (let at = defaults.length - 1; at >= 0; at--) {

@@ -1,11 +1,11 @@
-// What is kept for each connection of a driver by itself: on a cluster a node that is silent keeps nobody from the others.
+// State per connection of a driver: on a cluster a silent node must not block calls to the others.
 
 import type { Driver } from '../../driver.ts'
 
 export class Places<Kept> {
   readonly #driver: Pick<Driver, 'placeOf'>
   readonly #make: () => Kept
-  /** Of all keys where there is one connection, and of those of which nobody knows where they are. */
+  /** For all keys of a single connection, and for keys whose node is unknown. */
   readonly #one: Kept
   readonly #others = new Map<string, Kept>()
 
@@ -15,7 +15,7 @@ export class Places<Kept> {
     this.#one = make()
   }
 
-  /** What is kept for the connection over which this key is served now: another one once its slot is elsewhere. */
+  /** The state for the connection that serves this key now; it changes when the slot moves. */
   of(key: string): Kept {
     const place = this.#driver.placeOf?.(key)
     if (place === undefined) return this.#one

@@ -1,14 +1,14 @@
-// One call on its way.
+// One call under way.
 //
 //   wait for room for an answer with bytes
 //        ▼
 //   send by hash ──NOSCRIPT──► send the source ──┐
 //        ▲                                       ├──► answer, or a definite error
-//        └── pause ◄── connection lost, or the server cannot take it just now;
+//        └── pause ◄── connection lost, or the server temporarily rejects the call;
 //                      a reply of a wrong shape, once: the connection is dropped
 //
-// `maybe` remembers that some attempt may have run without our knowing: from then on only an answer is
-// certain, everything else is ambiguous.
+// `maybe` is set when an attempt may have run without an answer. From then on only an answer is certain; any other end
+// is ambiguous.
 
 import {
   ConnectionLostError,
@@ -31,36 +31,42 @@ import { summaryOf } from '../errors/thrown.ts'
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 250
 
-/** What becomes of one call on its way. */
+/** How one call runs, and what happened to it. */
 export interface Trace {
-  /** True when it was sent again although it may have run: its answer may be that of the second time. */
+  /** True when the call was repeated although it may have run: its answer may be that of the second run. */
   repeated?: boolean
-  /** When it settles at the latest, by `performance.now()`; default: when the deadline of calls is over. */
+  /** The deadline, by `performance.now()`; default: the deadline of calls. */
   by?: number
-  /** It must not run twice, in whatever life of the server: once it may have run it is not sent again, and is ambiguous. */
+  /**
+   * Must not run twice, even across restarts of the server: once it may have run it is not repeated, and ends as
+   * ambiguous.
+   */
   runsOnce?: boolean
   /**
-   * What becomes of it when the instance closes. By default it is settled at once. `goes on`: what it brings must be given
-   * back, so its answer is waited for. `gives back`: as this, and it may also begin while the instance closes.
+   * The behavior when the instance closes. By default the call is settled at once. `goes on`: its answer is awaited,
+   * because what it acquires must be given back. `gives back`: the same, and the call may also begin while the instance
+   * closes.
    */
   atClose?: 'goes on' | 'gives back'
-  /** While it waits to be sent, it ends with this signal, and is never sent. */
+  /** Aborts the call while it waits to be sent; then it is never sent. */
   signal?: AbortSignal | undefined
 }
 
-/** What the calls of an instance share. */
+/** State that all calls of an instance share. */
 export interface Runs {
   readonly driver: Driver
   readonly deadlines: Deadlines
-  /** Of what goes on while the instance closes. */
+  /** For calls that continue while the instance closes. */
   readonly lastDeadlines: Deadlines
-  /** Scripts that answered in a wrong shape twice in a row, over two connections: it is not these that are broken. */
+  /**
+   * Scripts whose answers had a wrong shape twice in a row, on two connections: so the connections are not at fault.
+   */
   readonly misread: Set<string>
-  /** Of each connection by itself. */
+  /** Per connection. */
   readonly answersDue: Places<AnswersDue>
-  /** A call begins that goes on while the instance closes. */
+  /** A call begins that continues while the instance closes. */
   noteBegun(): void
-  /** It has ended. */
+  /** Such a call has ended. */
   noteEnded(): void
 }
 
@@ -78,17 +84,17 @@ export class Run<A, R> implements Due, DueCall {
   next: Linked | undefined = undefined
   expectedBytes = 0
   readonly #runs: Runs
-  /** It goes on while the instance closes. */
+  /** Continues while the instance closes. */
   readonly #goesOn: boolean
   readonly #operation: Operation<A, R>
   readonly #settle: SettleCall<R>
   #call: ScriptCall
   #pause: Timer | null = null
   #pauseMs = FIRST_PAUSE_MS
-  /** Where its answer has room, or it waits for that. */
+  /** Set while the call has room for its answer, or waits for it. */
   #answersDue: AnswersDue | null = null
   #waitsForRoom = false
-  /** Answers that had come when it began to wait. */
+  /** The number of answers when it began to wait. */
   #answersBefore = 0
   #underWay = false
   #maybe = false
@@ -128,7 +134,7 @@ export class Run<A, R> implements Due, DueCall {
     if (this.#waitsForRoom) this.#forgetSignal ??= onAbort(signal, () => this.#aborted(signal?.reason))
   }
 
-  /** Its answer has room, where it needs that. */
+  /** Sends the call: there is room for its answer. */
   ask(): void {
     this.#waitsForRoom = false
     this.#underWay = true
@@ -139,19 +145,19 @@ export class Run<A, R> implements Due, DueCall {
     )
   }
 
-  /** Too many wait for room; one that may have run before is tried once more a little later. */
+  /** Too many calls wait for room. A call that may have run already is retried a little later. */
   refuse(error: DriverError): void {
     this.#waitsForRoom = false
     if (this.#maybe) this.#failed(new ConnectionLostError(error.message, false))
     else this.#reject(error)
   }
 
-  /** What was sent goes on: its caller sees to what it brings. */
+  /** A sent call continues: its caller gives back what it acquires. */
   #aborted(reason: unknown): void {
     if (!this.#underWay && !this.#maybe) this.#reject(reason)
   }
 
-  /** Rejects now. What may have happened is ambiguous, unless the script only reads. */
+  /** Rejects now. Ambiguous if the call may have run, unless the script only reads. */
   giveUp(reason?: Error): void {
     const cause = reason ?? this.#lastError ?? undefined
     if ((this.#maybe || this.#underWay) && !this.#operation.script.reads) {
@@ -176,8 +182,8 @@ export class Run<A, R> implements Due, DueCall {
   }
 
   /**
-   * The reply may belong to another call, and the replies behind it too: a connection that does so is dropped, and the call is
-   * sent again. What cannot be read the second time either is the script's own answer.
+   * The reply may belong to another call, and so may the replies after it: the connection is dropped, and the call is
+   * retried. A second unreadable answer is the script's own fault.
    */
   #cannotRead(error: Error): void {
     const { name, reads } = this.#operation.script
@@ -219,7 +225,7 @@ export class Run<A, R> implements Due, DueCall {
 
   #refused(error: ServerReplyError): void {
     const known = toPeriluneError(error, this.#operation)
-    // An earlier attempt may still have run, or may even run later.
+    // An earlier attempt may have run, or may still run later.
     if (this.#maybe && !this.#operation.script.reads) {
       this.#reject(new AmbiguousError(this.#operation.script.name, { cause: known }))
     } else {
@@ -240,7 +246,7 @@ export class Run<A, R> implements Due, DueCall {
     if (this.#waitsForRoom && cause === undefined && this.#answersDue?.movesSince(this.#answersBefore)) {
       return new DriverError(
         'overloaded',
-        `${name}: the deadline was over before there was room for its answer`,
+        `${name}: the deadline passed before there was room for its answer`,
       )
     }
     return new DriverError('unreachable', `${name}: no server answered before the deadline`, { cause })

@@ -28,7 +28,7 @@ const write: Operation<Record<string, never>, Reply> = {
 }
 const read: typeof write = { ...write, script: { ...write.script, name: 'test/read', reads: true } }
 
-/** A driver that gives the outcomes in turn, the last one for ever. */
+/** A driver that gives the outcomes in turn, and repeats the last one. */
 function setup(
   outcomes: Outcome[],
   deadlineMs = 300,
@@ -55,7 +55,7 @@ test('a server that has forgotten the script gets its source at once', async () 
   expect(sent.map(({ send }) => send)).toEqual(['hash', 'source'])
 })
 
-test('a server that does not know the script by its source either is asked again after pauses, until the deadline', async () => {
+test('a server that rejects the source of the script too is asked again after pauses, until the deadline', async () => {
   let sent = 0
   const run = async (): Promise<Reply> => {
     sent += 1
@@ -65,7 +65,7 @@ test('a server that does not know the script by its source either is asked again
   const runner = new Runner({ run } as Partial<Driver> as Driver, 100)
 
   await expect(runner.run(write, ['k'], {})).rejects.toMatchObject({ name: 'DriverError', code: 'busy' })
-  // Without pauses thousands.
+  // Without pauses there would be thousands.
   expect(sent).toBeLessThan(50)
 })
 
@@ -75,14 +75,14 @@ test.each([
   ),
   'ERR Script attempted to execute a write command while the cluster is down and readonly script: 3a97, on @user_script:4.',
   'ERR Script attempted to execute a command while the cluster is down script: 3a97, on @user_script:4.',
-])('a call that the server refuses for a moment is sent again: %s', async (refusal) => {
+])('a call that the server temporarily rejects is retried: %s', async (refusal) => {
   const { runner, sent } = setup([reply(refusal), reply(refusal), 7])
 
   expect(await runner.run(write, ['k'], {})).toBe(7)
   expect(sent).toHaveLength(3)
 })
 
-/** What Redis 6.2 says of a command in a script; later servers say it as outside of one. */
+/** The error of Redis 6.2 for a command in a script; later servers word it as outside of one. */
 const of62 = (said: string): string =>
   `ERR Error running script (call to f_3a97): @user_script:12: @user_script: 12: ${said}   `
 
@@ -90,15 +90,12 @@ test.each([
   "-READONLY You can't write against a read only replica.",
   '-NOREPLICAS Not enough good replicas to write.',
   'Script attempted to execute a write command while the cluster is down and readonly',
-])(
-  'a call that Redis 6.2 refuses for a moment in the middle of its script is sent again: %s',
-  async (said) => {
-    const { runner, sent } = setup([reply(of62(said)), 7])
+])('a call that Redis 6.2 temporarily rejects inside its script is retried: %s', async (said) => {
+  const { runner, sent } = setup([reply(of62(said)), 7])
 
-    expect(await runner.run(write, ['k'], {})).toBe(7)
-    expect(sent).toHaveLength(2)
-  },
-)
+  expect(await runner.run(write, ['k'], {})).toBe(7)
+  expect(sent).toHaveLength(2)
+})
 
 test.each([
   ["-OOM command not allowed when used memory > 'maxmemory'.", 'store-full'],
@@ -106,7 +103,7 @@ test.each([
   ["The user executing the script can't run this command or subcommand", 'forbidden'],
   ['WRONGTYPE Operation against a key holding the wrong kind of value', 'script-failed'],
   ['user_script:12: attempt to index a nil value', 'script-failed'],
-])('what Redis 6.2 says in the middle of a script is understood: %s is %s', async (said, code) => {
+])('an error of Redis 6.2 inside a script is recognized: %s is %s', async (said, code) => {
   const { runner } = setup([reply(of62(said))])
 
   const error = await runner.run(write, ['k'], {}).catch((reason: unknown) => reason)
@@ -116,13 +113,13 @@ test.each([
     expect(error).toHaveProperty('message', expect.stringContaining('lua/shared/clock.lua:5'))
 })
 
-test('what a script of Redis 6.2 has caught, and tells, is understood', () => {
+test('an error that a script of Redis 6.2 has caught and returned is recognized', () => {
   const why = "@user_script: 12: The user executing the script can't access at least one of the keys"
 
   expect(toRefusals([{ at: 0, why }], write).get(0)).toMatchObject({ code: 'forbidden' })
 })
 
-test('a call whose answer is lost is sent again', async () => {
+test('a call whose answer is lost is retried', async () => {
   const { runner } = setup([lost(true), lost(false), 7])
 
   expect(await runner.run(write, ['k'], {})).toBe(7)
@@ -143,7 +140,7 @@ test.each([
   expect(sent).toHaveLength(1)
 })
 
-test('a refused argument is named', async () => {
+test('the error of a rejected argument names it', async () => {
   const { runner } = setup([reply('INVALID after: not a marker')])
 
   const error = await runner.run(write, ['k'], {}).catch((reason: unknown) => reason)
@@ -152,7 +149,7 @@ test('a refused argument is named', async () => {
   expect(error).toMatchObject({ argument: 'after', message: 'after not a marker' })
 })
 
-test('a definite error after a lost answer is ambiguous, for the first attempt may have run', async () => {
+test('a definite error after a lost answer is ambiguous, because the first attempt may have run', async () => {
   const { runner } = setup([lost(true), reply('OOM full')])
 
   await expect(runner.run(write, ['k'], {})).rejects.toThrow(AmbiguousError)
@@ -176,7 +173,7 @@ test('a read without answer is never ambiguous', async () => {
   await expect(runner.run(read, ['k'], {})).rejects.toMatchObject({ code: 'unreachable' })
 })
 
-test('a server that loads until the deadline is busy', async () => {
+test('a server that is loading until the deadline is busy', async () => {
   const { runner } = setup([reply('LOADING dataset')])
 
   await expect(runner.run(write, ['k'], {})).rejects.toMatchObject({ code: 'busy' })
@@ -192,7 +189,7 @@ test('a replica is read-only, not busy', async () => {
   })
 })
 
-test('a server without its replicas is asked until the deadline: they, or another primary, come back', async () => {
+test('a primary without replicas is asked until the deadline, in case they or another primary return', async () => {
   const back = setup([reply('NOREPLICAS Not enough good replicas to write.'), 7])
   const gone = setup([reply('NOREPLICAS Not enough good replicas to write.')])
 
@@ -200,7 +197,7 @@ test('a server without its replicas is asked until the deadline: they, or anothe
   await expect(gone.runner.run(write, ['k'], {})).rejects.toMatchObject({ code: 'store-read-only' })
 })
 
-test('an error of a script names the line of its source', async () => {
+test('an error of a script names its source line', async () => {
   const { runner } = setup([
     reply('ERR user_script:12: attempt to index a nil value script: abc, on @user_script:12.'),
   ])
@@ -215,7 +212,7 @@ const list: typeof write = {
   decode: (answer) => (Array.isArray(answer) ? answer : unexpected('a list', answer)),
 }
 
-test('a reply of a wrong shape may belong to another call: its connection is dropped, and the call sent again', async () => {
+test('after a reply of a wrong shape the connection is dropped and the call is retried', async () => {
   const { runner, sent, dropped } = setup(['OK', [7]])
 
   expect(await runner.run(list, ['k'], {})).toEqual([7])
@@ -223,7 +220,7 @@ test('a reply of a wrong shape may belong to another call: its connection is dro
   expect(dropped).toEqual(['k'])
 })
 
-test('a write that is answered in a wrong shape twice may have happened', async () => {
+test('a write with two replies of a wrong shape may have happened', async () => {
   const { runner, sent } = setup(['OK'])
 
   const failure = await runner.run(list, ['k'], {}).catch((error: unknown) => error)
@@ -231,12 +228,12 @@ test('a write that is answered in a wrong shape twice may have happened', async 
   expect(failure).toBeInstanceOf(AmbiguousError)
   expect(failure).toMatchObject({
     message: 'the answer to test/write cannot be read: it may have happened',
-    cause: { message: 'the server answered text of 2 characters where a list was due' },
+    cause: { message: 'the server answered text of 2 characters where a list was expected' },
   })
   expect(sent).toHaveLength(2)
 })
 
-test('a script that answers in a wrong shape by itself drops no connection any more', async () => {
+test('a script whose own answer has a wrong shape stops dropping connections', async () => {
   const reading: typeof list = { ...list, script: { ...list.script, name: 'test/read', reads: true } }
   const { runner, dropped } = setup(['OK'])
 
@@ -246,7 +243,7 @@ test('a script that answers in a wrong shape by itself drops no connection any m
   expect(dropped).toEqual(['k'])
 })
 
-test('what must run once is ambiguous after a reply of a wrong shape, and not sent again', async () => {
+test('a call that must run once is ambiguous after a reply of a wrong shape, and is not retried', async () => {
   const { runner, sent, dropped } = setup(['OK', [7]])
 
   await expect(runner.run(list, ['k'], {}, { runsOnce: true })).rejects.toThrow(AmbiguousError)
@@ -254,7 +251,7 @@ test('what must run once is ambiguous after a reply of a wrong shape, and not se
   expect(dropped).toEqual(['k'])
 })
 
-test('closing settles what is under way and refuses what comes', async () => {
+test('closing settles calls under way and rejects new ones', async () => {
   const { runner } = setup([silence], 60_000)
   const underWay = [runner.run(write, ['k'], {}), runner.run(read, ['k'], {})]
 
@@ -266,7 +263,7 @@ test('closing settles what is under way and refuses what comes', async () => {
   await expect(runner.run(read, ['k'], {})).rejects.toThrow(DriverError)
 })
 
-test('while it closes only what gives something back may begin, and what goes on has its answer', async () => {
+test('during closing only calls that give something back may begin, and continuing calls get their answers', async () => {
   const answers: ((reply: Reply) => void)[] = []
   const run = (): Promise<Reply> => new Promise((answer) => answers.push(answer))
   const runner = new Runner({ run } as unknown as Driver, 1000)
@@ -287,7 +284,7 @@ test('while it closes only what gives something back may begin, and what goes on
   expect(await Promise.all([going, giving])).toEqual(['late', 'given'])
 })
 
-test('it is quiet when nothing goes on, and nothing follows at once from what did', async () => {
+test('it is quiet once no call continues and none follows immediately', async () => {
   const answers: ((reply: Reply) => void)[] = []
   const run = (): Promise<Reply> => new Promise((answer) => answers.push(answer))
   const runner = new Runner({ run } as unknown as Driver, 1000)
@@ -307,7 +304,7 @@ test('it is quiet when nothing goes on, and nothing follows at once from what di
   await becomesQuiet
 })
 
-test('once it is closed nothing goes on, and what may have happened is ambiguous', async () => {
+test('once closed no call continues, and calls that may have happened are ambiguous', async () => {
   const { runner } = setup([silence])
   const giving = runner.run(write, ['k'], {}, { atClose: 'gives back' })
 

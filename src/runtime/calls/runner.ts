@@ -1,7 +1,7 @@
-// Runs operations. Every call settles by its deadline: as a value, as a definite error, or as
-// AmbiguousError. Every script is safe to repeat, so a call whose answer was lost is simply sent again.
+// Runs operations. Every call settles by its deadline: with a value, a definite error, or AmbiguousError. Every script
+// is safe to repeat, so a call whose answer was lost is sent again.
 //
-//   OPEN ──beginClosing──► CLOSING: only what gives something back is run ──close──► CLOSED: nothing is run
+//   OPEN ──beginClosing──► CLOSING: only calls that give something back run ──close──► CLOSED: no call runs
 
 import type { Driver, ScriptCall } from '../../driver.ts'
 import { AnswersDue, type Shares } from './answers-due.ts'
@@ -20,10 +20,10 @@ export class Runner implements Runs {
   readonly misread: Set<string> = new Set()
   readonly lastDeadlines: Deadlines = new Deadlines()
   readonly answersDue: Places<AnswersDue>
-  /** Whether there are shares of several keys: then others wait for what one of them asks for. */
+  /** Whether shares consist of several keys: then others wait for room that one of them uses. */
   readonly isShared: boolean
   #state: 'open' | 'closing' | 'closed' = 'open'
-  /** Calls under way that go on while the instance closes. */
+  /** Calls under way that continue while the instance closes. */
   #goingOn = 0
   #onQuiet: (() => void) | null = null
 
@@ -34,12 +34,12 @@ export class Runner implements Runs {
     this.isShared = shares !== undefined
   }
 
-  /** True once nothing is run any more, but for what gives something back. */
+  /** True once no call runs, except those that give something back. */
   get closed(): boolean {
     return this.#state !== 'open'
   }
 
-  /** Runs one operation. Rejects with a PeriluneError, at the latest when the deadline is over. */
+  /** Runs one operation. Rejects with a PeriluneError, at the latest at its deadline. */
   run<A, R>(operation: Operation<A, R>, keys: readonly string[], args: A, trace: Trace = {}): Promise<R> {
     if (this.#state !== 'open' && !this.#mayStillRun(trace)) return Promise.reject(closed())
     const call: ScriptCall = {
@@ -54,13 +54,13 @@ export class Runner implements Runs {
     })
   }
 
-  /** Settles what is under way, and refuses further calls; but for those that go on while the instance closes. */
+  /** Settles calls under way and rejects new ones, except those that continue while the instance closes. */
   beginClosing(): void {
     if (this.#state === 'open') this.#state = 'closing'
     this.deadlines.giveUpAll(closed())
   }
 
-  /** Resolves when nothing is under way that goes on while the instance closes, and nothing follows from it at once. */
+  /** Resolves when no such call is under way, and none follows immediately. */
   async untilQuiet(): Promise<void> {
     do {
       if (this.#goingOn > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve))
@@ -68,7 +68,7 @@ export class Runner implements Runs {
     } while (this.#goingOn > 0)
   }
 
-  /** Settles what is still under way and refuses all further calls. */
+  /** Settles all calls under way and rejects new ones. */
   close(): void {
     this.beginClosing()
     this.#state = 'closed'
@@ -89,7 +89,7 @@ export class Runner implements Runs {
   }
 }
 
-/** What a closed instance answers. */
+/** The error of a closed instance. */
 export function closed(): DriverError {
   return new DriverError('closed', 'this instance of Perilune is closed')
 }

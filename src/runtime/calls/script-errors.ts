@@ -1,4 +1,4 @@
-// What an error reply of the server means for a call, and for whoever wants to listen.
+// What an error reply of the server means for a call, and for a subscription.
 
 import { ConnectionLostError, ServerReplyError } from '../../driver.ts'
 import { DriverError, InvalidArgumentError, type PeriluneError } from '../errors/errors.ts'
@@ -23,7 +23,10 @@ const PASSING = new Set([
   'UNBLOCKED',
 ])
 
-/** What a script is told that began while the cluster was down: `CLUSTERDOWN` in other words (`cluster-allow-reads-when-down`). */
+/**
+ * The error of a script that began while the cluster was down: CLUSTERDOWN in other words
+ * (`cluster-allow-reads-when-down`).
+ */
 const DOWN_IN_SCRIPT = /^ERR Script attempted to execute a (?:write )?command while the cluster is down/
 
 const NOT_IN_SCRIPT = "ERR The user executing the script can't"
@@ -34,7 +37,7 @@ export function isPassing(error: ServerReplyError): boolean {
   return PASSING.has(error.word) || DOWN_IN_SCRIPT.test(error.message)
 }
 
-/** What a call ends with that met nothing but such a reply until its deadline. */
+/** The error of a call that got only such replies until its deadline. */
 export function toDeadlineError(error: ServerReplyError, operation: AnyOperation): PeriluneError {
   const known = toPeriluneError(error, operation)
   if (known instanceof DriverError && known.code === 'store-read-only') return known
@@ -42,12 +45,12 @@ export function toDeadlineError(error: ServerReplyError, operation: AnyOperation
   return new DriverError('busy', problem, { cause: error })
 }
 
-/** What is told of a reply after which nothing is tried again. */
+/** The error of a call that is not retried after this reply. */
 export function toLastError(error: ServerReplyError, operation: AnyOperation): PeriluneError {
   return isPassing(error) ? toDeadlineError(error, operation) : toPeriluneError(error, operation)
 }
 
-/** What kept a process from listening to a channel. */
+/** The error for a failed subscription. */
 export function toListenError(error: unknown): unknown {
   if (error instanceof ServerReplyError) return toLastError(error, SUBSCRIBE)
   if (!(error instanceof ConnectionLostError)) return error
@@ -88,14 +91,14 @@ export function toPeriluneError(error: ServerReplyError, operation: AnyOperation
       return new InvalidArgumentError(argument, problem)
     }
     default:
-      // What a user may not do inside of a script: Redis 7.0 has no word for that.
+      // Redis 7.0 has no error code for a command that the user may not run inside a script.
       if (error.message.startsWith(NOT_IN_SCRIPT))
         return new DriverError('forbidden', `${name}: ${error.message}`, options)
       return new DriverError('script-failed', `${name}: ${inSource(error.message, operation)}`, options)
   }
 }
 
-/** What is spread over partitions has the number of them in the layout of the name alone. */
+/** The layout of partitioned data contains the partition count, only in the unit of the name itself. */
 function unknownLayout(error: ServerReplyError, name: string): PeriluneError {
   const spread = /^in (\d+) partitions$/.exec(detail(error))?.[1]
   if (spread !== undefined) return otherNumber(Number(spread))
@@ -103,7 +106,7 @@ function unknownLayout(error: ServerReplyError, name: string): PeriluneError {
   return new DriverError('unknown-layout', problem, { cause: error })
 }
 
-/** By their places, what a script could not read of what it was called for, and why. */
+/** By index: why a script could not read an item of its arguments. */
 export function toRefusals(
   refused: readonly { readonly at: number; readonly why: string }[],
   operation: AnyOperation,

@@ -29,7 +29,7 @@ function setup(answers: (ServerInfo | Error)[]): Setup {
   return { server: new Server(driver), runner: new Runner(driver, 5000), asked: () => asked }
 }
 
-test('many who ask at once share one question', async () => {
+test('concurrent callers share one question', async () => {
   const { server, asked } = setup([redis('7.0.15')])
 
   const infos = await Promise.all([server.ask(), server.ask(), server.ask()])
@@ -39,7 +39,7 @@ test('many who ask at once share one question', async () => {
   expect(server.info?.version).toBe('7.0.15')
 })
 
-test('a question that failed is asked again', async () => {
+test('a failed question is repeated', async () => {
   const { server } = setup([new Error('no connection'), redis('7.0.15')])
 
   await expect(server.ask()).rejects.toThrow('no connection')
@@ -47,7 +47,7 @@ test('a question that failed is asked again', async () => {
   expect((await server.ask()).version).toBe('7.0.15')
 })
 
-test('a connection that breaks, or a server that loads, is asked again until the deadline', async () => {
+test('after a broken connection, or while the server is loading, the question is repeated until the deadline', async () => {
   const { server, runner, asked } = setup([
     new ConnectionLostError('gone', true),
     new ServerReplyError('LOADING the dataset'),
@@ -58,7 +58,7 @@ test('a connection that breaks, or a server that loads, is asked again until the
   expect(asked()).toBe(3)
 })
 
-test('a slow answer is waited for, and not asked for again', async () => {
+test('a slow answer is awaited without another question', async () => {
   let asked = 0
   const info: Driver['info'] = async () => {
     asked += 1
@@ -74,7 +74,7 @@ test('a slow answer is waited for, and not asked for again', async () => {
   expect(asked).toBe(1)
 })
 
-test('nobody who answers is unreachable, and a refusal is final', async () => {
+test('a server that does not answer is unreachable, and a rejection is final', async () => {
   const away = setup([new ConnectionLostError('gone', false)])
   const shut = setup([new ServerReplyError('NOAUTH Authentication required.')])
 
@@ -93,7 +93,7 @@ test.each([
   await expect(askInTime(server, runner, 60)).rejects.toMatchObject({ code })
 })
 
-test('nobody is asked any more for an instance that is closed', async () => {
+test('a closed instance asks no more', async () => {
   const { server, runner, asked } = setup([new ConnectionLostError('gone', false)])
   const asking = askInTime(server, runner, 3_600_000)
 
@@ -104,7 +104,7 @@ test('nobody is asked any more for an instance that is closed', async () => {
   expect(asked()).toBe(1)
 })
 
-test('where INFO is forbidden the least is assumed', async () => {
+test('without the right to INFO the least is assumed', async () => {
   const { server } = setup([new ServerReplyError('NOPERM this user has no permissions to run INFO')])
 
   expect(await server.ask()).toEqual({ engine: 'other', version: '', cluster: false, shardedChannels: false })
@@ -115,7 +115,7 @@ test.each([
   ['5.0.0', '6.2.0'],
   ['6.2.1', '6.2.2'],
   ['6.2', '7.0.0'],
-])('a server of version %s is refused where %s is needed', (version, since) => {
+])('a server of version %s is rejected when %s is required', (version, since) => {
   expect(() => checkVersion(redis(version), since, 'feed')).toThrow(UnsupportedServerError)
   expect(() => checkVersion(redis(version), since, 'feed')).toThrow(`feed needs Redis ${since}`)
 })
@@ -125,6 +125,6 @@ test.each([
   ['7.0.15', '6.2.0'],
   ['10.0.0', '9.9.9'],
   ['', '6.2.0'],
-])('a server of version "%s" passes where %s is needed', (version, since) => {
+])('a server of version "%s" is accepted when %s is required', (version, since) => {
   expect(() => checkVersion(redis(version), since, 'feed')).not.toThrow()
 })

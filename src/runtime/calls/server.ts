@@ -1,4 +1,4 @@
-// What the runtime has to know of the server, asked once.
+// Facts about the server, asked for once.
 
 import { type Driver, type ServerInfo, ServerReplyError } from '../../driver.ts'
 import { UnsupportedServerError } from '../errors/errors.ts'
@@ -6,7 +6,7 @@ import { inTime, rest } from '../time/in-time.ts'
 import { closed, type Runner } from './runner.ts'
 import { isPassing, toLastError } from './script-errors.ts'
 
-// Where INFO is forbidden we assume the least: no sharded channels, and a version that is new enough.
+// Assumed when INFO is forbidden: no sharded channels, and a version that is new enough.
 const UNKNOWN: ServerInfo = { engine: 'other', version: '', cluster: false, shardedChannels: false }
 
 export class Server {
@@ -23,7 +23,7 @@ export class Server {
     return this.#info
   }
 
-  /** Asks once; many callers share one question. A failed question is asked again by the next caller. */
+  /** Asks once; concurrent callers share one question. After a failure the next caller asks again. */
   ask(): Promise<ServerInfo> {
     this.#asking ??= this.#driver
       .info()
@@ -43,8 +43,8 @@ export class Server {
 }
 
 /**
- * Asks until there is an answer: a connection that breaks, or a server that loads, is asked again. Throws
- * DriverError after `deadlineMs`, or at once when the server refuses for good, or `runner` is closed.
+ * Asks until there is an answer; retries when a connection breaks or the server is loading. Throws DriverError after
+ * `deadlineMs`, or at once when the server rejects permanently or `runner` is closed.
  */
 export async function askInTime(server: Server, runner: Runner, deadlineMs: number): Promise<ServerInfo> {
   const endsAt = performance.now() + deadlineMs

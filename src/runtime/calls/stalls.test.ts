@@ -1,4 +1,4 @@
-// A process that does nothing else for longer than a deadline: long work of its user, or of the garbage collector.
+// A process that is blocked for longer than a deadline, by work of the user or by the garbage collector.
 
 import { Redis } from 'ioredis'
 import { type Driver, perilune } from 'perilune'
@@ -31,43 +31,37 @@ const drivers = [
   ['node-redis', openNodeRedis],
 ] as const
 
-test.each(drivers)(
-  '%s: what is answered while the process stands still is no outage',
-  async (client, open) => {
-    const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
-    const limit = redis.rateLimit(client, { limit: 1, window: '1h', onOutage: 'fail-open' })
-    await limit.clear('ada')
-    expect((await limit.take('ada')).allowed).toBe(true)
+test.each(drivers)('%s: an answer that arrives during a stall is no outage', async (client, open) => {
+  const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
+  const limit = redis.rateLimit(client, { limit: 1, window: '1h', onOutage: 'fail-open' })
+  await limit.clear('ada')
+  expect((await limit.take('ada')).allowed).toBe(true)
 
-    const taking = limit.take('ada')
-    // Until it is sent: node-redis gathers what is sent in one turn.
-    for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-    standStill(DEADLINE_MS + 500)
+  const taking = limit.take('ada')
+  // Until it is sent: node-redis collects the calls of one turn.
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  standStill(DEADLINE_MS + 500)
 
-    expect((await taking).allowed).toBe(false)
-    await redis.close()
-  },
-)
+  expect((await taking).allowed).toBe(false)
+  await redis.close()
+})
 
-test.each(drivers)(
-  '%s: what was not sent before the process stood still is no outage',
-  async (client, open) => {
-    const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
-    const limit = redis.rateLimit(`${client} unsent`, { limit: 1, window: '1h', onOutage: 'fail-open' })
-    for (const subject of ['ada', 'bob']) {
-      await limit.clear(subject)
-      await limit.take(subject)
-    }
+test.each(drivers)('%s: a call that was not sent before a stall is no outage', async (client, open) => {
+  const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
+  const limit = redis.rateLimit(`${client} unsent`, { limit: 1, window: '1h', onOutage: 'fail-open' })
+  for (const subject of ['ada', 'bob']) {
+    await limit.clear(subject)
+    await limit.take(subject)
+  }
 
-    const taking = ['ada', 'bob'].map((subject) => limit.take(subject))
-    standStill(DEADLINE_MS + 500)
+  const taking = ['ada', 'bob'].map((subject) => limit.take(subject))
+  standStill(DEADLINE_MS + 500)
 
-    expect((await Promise.all(taking)).map(({ allowed }) => allowed)).toEqual([false, false])
-    await redis.close()
-  },
-)
+  expect((await Promise.all(taking)).map(({ allowed }) => allowed)).toEqual([false, false])
+  await redis.close()
+})
 
-test.each(drivers)('%s: a large answer that has begun to come is no outage', async (client, open) => {
+test.each(drivers)('%s: a large answer that has partly arrived is no outage', async (client, open) => {
   const redis = perilune(await open(), { namespace: 'stalls', deadline: `${DEADLINE_MS}ms` })
   const feed = redis.feed(client)
   await feed.clear()
@@ -83,7 +77,7 @@ test.each(drivers)('%s: a large answer that has begun to come is no outage', asy
 })
 
 test.each(drivers)(
-  '%s: a call of several steps is no outage where the process stands still at its first',
+  '%s: a call of several steps is no outage when the process stalls during its first step',
   async (client, open) => {
     const driver = await open()
     const well = perilune(driver, { namespace: 'stalls' })

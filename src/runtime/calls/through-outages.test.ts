@@ -18,7 +18,7 @@ function setup(): Runner {
   return new Runner({} as Driver, 5000)
 }
 
-/** Fails so often, with these errors in turn. */
+/** Fails this many times, with these errors in turn. */
 function failing(
   times: number,
   errors: readonly Error[],
@@ -32,7 +32,7 @@ function failing(
   return { work, tries: () => tries }
 }
 
-test('work that fails in an outage is done again until it gives something', async () => {
+test('work that fails in an outage is retried until it succeeds', async () => {
   const { work, tries } = failing(20, [away, new DriverError('busy', 'loading'), new AmbiguousError('read')])
   const working = throughOutages(work, setup())
 
@@ -42,7 +42,7 @@ test('work that fails in an outage is done again until it gives something', asyn
   expect(tries()).toBe(21)
 })
 
-test('in an hour of outage it is tried no more than every second or so', async () => {
+test('during an outage of an hour it is tried about once a second at most', async () => {
   const { work, tries } = failing(Infinity, [away])
   const runner = setup()
   const working = throughOutages(work, runner)
@@ -57,14 +57,14 @@ test('in an hour of outage it is tried no more than every second or so', async (
 })
 
 test.each([
-  ['a right that is missing', new DriverError('forbidden', 'no')],
-  ['a layout that is not known', new DriverError('unknown-layout', 'newer')],
+  ['a missing right', new DriverError('forbidden', 'no')],
+  ['an unknown layout', new DriverError('unknown-layout', 'newer')],
   ['another codec', new InvalidArgumentError('codec', 'must be the one')],
 ])('%s ends it', async (_, error) => {
   await expect(throughOutages(() => Promise.reject(error), setup())).rejects.toBe(error)
 })
 
-test('a signal ends it, before the work, during it and in a pause', async () => {
+test('a signal ends it: before the work, during it and in a pause', async () => {
   const reason = new Error('stopped')
   const { work, tries } = failing(Infinity, [away])
 

@@ -1,4 +1,4 @@
-// For what goes on for ever: an outage, however long, only interrupts it.
+// For endless work: an outage of any length only interrupts it.
 
 import { ExponentialBackoff } from '../time/backoff.ts'
 import { abortable, rest } from '../time/in-time.ts'
@@ -9,8 +9,8 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5000
 
 /**
- * What the work gives; while the store cannot decide it is done again, with growing pauses. Rejects with what is definite,
- * with the signal's reason, and once the library is closed.
+ * The result of the work; while the store cannot decide it is retried, with growing pauses. Rejects with definite
+ * errors, with the signal's reason, and once the library is closed.
  */
 export async function throughOutages<Value>(
   work: () => Promise<Value>,
@@ -29,7 +29,7 @@ export async function throughOutages<Value>(
   }
 }
 
-/** For what is given one by one: throws the signal's reason, and DriverError `closed` once the library is closed. */
+/** For iterations: throws the signal's reason, and DriverError `closed` once the library is closed. */
 export function throwIfOver(runner: Runner, signal?: AbortSignal): void {
   signal?.throwIfAborted()
   if (runner.closed) throw closed()

@@ -1,9 +1,9 @@
-// How structures, and what is written outside of the library, reach the runtime of a connection.
+// How structures, and modules outside of the library, reach the runtime of a connection.
 
 import { InvalidArgumentError } from '../errors/errors.ts'
 import type { Runtime } from './runtime.ts'
 
-/** What `connect()` returns, and `perilune()`, as far as a structure needs to know it. */
+/** The part of the result of `connect()` or `perilune()` that a structure needs. */
 export interface HasRuntime {
   healthy(): boolean
   close(): Promise<void>
@@ -11,7 +11,7 @@ export interface HasRuntime {
   readonly runtime: Runtime
 }
 
-/** Throws InvalidArgumentError for what is no connection, such as a client of Redis or a driver. */
+/** Throws InvalidArgumentError for a value that is no connection, such as a Redis client or a driver. */
 export function runtimeOf(connection: HasRuntime): Runtime {
   const runtime: unknown = (connection as HasRuntime | null | undefined)?.runtime
   if (typeof runtime === 'object' && runtime !== null) return runtime as Runtime

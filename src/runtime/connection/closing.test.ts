@@ -1,4 +1,4 @@
-// What closing an instance does to calls, leases and the driver. Whole processes: test/faults/closing.test.ts.
+// What closing an instance does to calls, leases and the driver. For whole processes: test/faults/closing.test.ts.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -11,13 +11,13 @@ const NAMESPACE = 'closing-test'
 const CLOSED = expect.objectContaining({ name: 'DriverError', code: 'closed' })
 
 interface Gate {
-  /** Answers of this script are held until the function is called that it resolves to once there is one. */
+  /** Holds back the answers of this script. Resolves to a function that releases them, once there is one. */
   hold(script: string): Promise<() => void>
-  /** Names of the scripts that were sent. */
+  /** Names of the sent scripts. */
   readonly calls: string[]
 }
 
-/** The driver, whose answers can be held. */
+/** The driver, with answers that can be held back. */
 function gated(driver: Driver): { driver: Driver } & Gate {
   const calls: string[] = []
   const held = new Map<string, { caught(open: () => void): void }>()
@@ -33,7 +33,7 @@ function gated(driver: Driver): { driver: Driver } & Gate {
   return { driver: Object.assign(Object.create(driver) as Driver, bound(driver), { run }), hold, calls }
 }
 
-/** Methods of a driver know it by `this`. */
+/** Binds the methods of a driver to it. */
 function bound(driver: Driver): Partial<Driver> {
   return {
     read: (calls) => driver.read(calls),
@@ -65,7 +65,7 @@ function setup(port = inject('redisPort')): Setup {
 }
 
 describe('calls', () => {
-  test('under way settle at once: what was sent is ambiguous, a read and what was not sent did not happen', async () => {
+  test('under way settle at once: a sent write is ambiguous, a read or an unsent call did not happen', async () => {
     const { redis, hold, name } = setup()
     const feed = redis.feed(name)
     await feed.append(0)
@@ -85,7 +85,7 @@ describe('calls', () => {
     ])
   })
 
-  test('of a first use, before the server is known, end as well', async () => {
+  test('of the first use, before the server is known, end too', async () => {
     const proxy = await startProxy(inject('redisPort'))
     onTestFinished(() => proxy.stop())
     const { redis, name, client } = setup(proxy.port)
@@ -101,7 +101,7 @@ describe('calls', () => {
     ])
   })
 
-  test('closing again waits for the same, and preloading is refused then', async () => {
+  test('closing again returns the same promise, and preloading is rejected', async () => {
     const { redis } = setup()
 
     expect(redis.close()).toBe(redis.close())
@@ -110,7 +110,7 @@ describe('calls', () => {
   })
 })
 
-/** Calls that take hold of something, the script whose answer brings it, and whether it is free. */
+/** Calls that acquire something, the script whose answer brings it, and a check that it is free. */
 type Taking = [
   what: string,
   script: string,
@@ -132,13 +132,13 @@ const takings: Taking[] = [
     ({ redis, name }) => isFree(redis.lock(name).tryAcquire()),
   ],
   [
-    'a lock that is waited for',
+    'a lock with a wait',
     'lock/acquire',
     ({ redis, name }) => redis.lock(name).acquire({ wait: '1h' }),
     ({ redis, name }) => isFree(redis.lock(name).tryAcquire()),
   ],
   [
-    'a lock that is lent',
+    'a detached lock',
     'lock/acquire',
     ({ redis, name }) => redis.lock(name).acquireDetached(),
     ({ redis, name }) => isFree(redis.lock(name).tryAcquire()),
@@ -199,8 +199,8 @@ const takings: Taking[] = [
   ],
 ]
 
-describe.each(takings)('%s that is granted while the instance closes', (_, script, take, free) => {
-  test('is given back, and its caller is told that it is not his', async () => {
+describe.each(takings)('%s granted while the instance closes', (_, script, take, free) => {
+  test('is given back, and its caller gets an error', async () => {
     const [closing, other] = [setup(), setup()]
     const there = { ...other, name: closing.name }
     await there.redis.queue(there.name).enqueue('a', 1)
@@ -245,7 +245,7 @@ describe('leases', () => {
     expect(await other.semaphore(name, { limit: 1 }).inspect()).toMatchObject({ used: 0 })
   })
 
-  test('a task under a lease ends first when it does so soon, and may give back what it holds', async () => {
+  test('a task under a lease that ends soon may first give back what it holds', async () => {
     const { redis, name, calls } = setup()
     const { redis: other } = setup()
     const seen: unknown[] = []
@@ -283,34 +283,31 @@ describe('leases', () => {
         await task()
       },
     ],
-  ])(
-    'a task under %s that does not end loses its lease to others, and is told so at its end',
-    async (_, run) => {
-      const { redis, name } = setup()
-      const { redis: other } = setup()
-      let end = (): void => undefined
-      let begin = (): void => undefined
-      const begun = new Promise<void>((resolve) => (begin = resolve))
-      const running = Promise.allSettled([
-        run(redis, name, () => {
-          begin()
-          return new Promise<void>((resolve) => (end = resolve))
-        }),
-      ])
-      await begun
+  ])('an endless task under %s loses its lease to others, and is notified at its end', async (_, run) => {
+    const { redis, name } = setup()
+    const { redis: other } = setup()
+    let end = (): void => undefined
+    let begin = (): void => undefined
+    const begun = new Promise<void>((resolve) => (begin = resolve))
+    const running = Promise.allSettled([
+      run(redis, name, () => {
+        begin()
+        return new Promise<void>((resolve) => (end = resolve))
+      }),
+    ])
+    await begun
 
-      await redis.close()
+    await redis.close()
 
-      expect(await isFree(other.lock(name).tryAcquire())).toBe(true)
-      expect(await isFree(other.semaphore(name, { limit: 1 }).tryAcquire())).toBe(true)
-      end()
-      expect(await running).toMatchObject([{ reason: { name: 'LeaseLostError', cause: CLOSED } }])
-    },
-  )
+    expect(await isFree(other.lock(name).tryAcquire())).toBe(true)
+    expect(await isFree(other.semaphore(name, { limit: 1 }).tryAcquire())).toBe(true)
+    end()
+    expect(await running).toMatchObject([{ reason: { name: 'LeaseLostError', cause: CLOSED } }])
+  })
 })
 
 describe('a driver of two instances', () => {
-  test('goes on until the last of them is closed', async () => {
+  test('continues until the last of them is closed', async () => {
     const { driver, redis, name } = setup()
     const second = perilune(driver, { namespace: NAMESPACE })
 
@@ -324,7 +321,7 @@ describe('a driver of two instances', () => {
     expect(driver.healthy()).toBe(false)
   })
 
-  test('listens no more for the one that is closed', async () => {
+  test('ends the subscriptions of the closed one', async () => {
     const { driver, redis, client, name } = setup()
     const second = perilune(driver, { namespace: `${NAMESPACE}2` })
     onTestFinished(() => second.close())
@@ -349,15 +346,15 @@ describe('a driver of two instances', () => {
     expect(await tails[1]).toEqual(CLOSED)
   })
 
-  test('that is closed is refused by name', async () => {
+  test('is rejected by name once it is closed', async () => {
     const { driver, redis } = setup()
     await redis.close()
 
-    expect(() => perilune(driver)).toThrow(/^driver must not be one that is closed/)
+    expect(() => perilune(driver)).toThrow(/^driver must be open, and was closed with its last instance/)
   })
 })
 
-test('where nobody answers closing ends all the same, and tells what may have happened', async () => {
+test('without any answers closing still ends, and reports what may have happened', async () => {
   const proxy = await startProxy(inject('redisPort'))
   onTestFinished(() => proxy.stop())
   const { redis, name } = setup(proxy.port)

@@ -1,4 +1,4 @@
-// One namespace of one Redis: what all structures are opened on.
+// A connection: one namespace of one Redis, on which all structures are opened.
 
 import type { Driver, Script } from '../../driver.ts'
 import type { HasRuntime } from './access.ts'
@@ -10,21 +10,23 @@ import { checkNamespace } from '../values/keys.ts'
 import { Runtime } from './runtime.ts'
 
 export interface ConnectionOptions {
-  /** Begins all our keys; default `perilune`. */
+  /** The prefix of every key of this instance; default `perilune`. */
   namespace?: string
-  /** When a call that has no answer yet is given up; default 5 seconds. */
+  /** How long a call may wait for its answer before it fails; default 5 seconds. */
   deadline?: Duration
-  /** @internal Whose calls take turns where answers are large; default: those of each unit. For the service. */
+  /**
+   * @internal Whose calls share bandwidth fairly when answers are large; default: those of each unit. For the service.
+   */
   shares?: Shares
 }
 
-/** The scripts of one structure, which `preload` takes: `lockScripts` of `perilune/lock`. */
+/** The scripts of one structure, as `preload` takes them: `lockScripts` of `perilune/lock`. */
 export interface StructureScripts {
   readonly structure: string
   scripts(): readonly Script[]
 }
 
-/** What structures are opened on: `lock(connection, 'deploy')`. */
+/** Structures are opened on it: `lock(connection, 'deploy')`. */
 export class Connection implements AsyncDisposable, HasRuntime {
   readonly #runtime: Runtime
 
@@ -41,23 +43,24 @@ export class Connection implements AsyncDisposable, HasRuntime {
   }
 
   /**
-   * Loads all scripts of these structures on every master, so that no first call pays for it:
-   * `connection.preload([lockScripts, queueScripts])`. Throws InvalidArgumentError, or DriverError when a master cannot be
-   * reached or refuses.
+   * Loads all scripts of these structures on every primary, so that no first call pays for loading:
+   * `connection.preload([lockScripts, queueScripts])`. Throws InvalidArgumentError, or DriverError when a primary
+   * cannot be reached or rejects the load.
    */
   async preload(structures: readonly StructureScripts[]): Promise<void> {
     return this.#runtime.preload(checkStructures(structures).flatMap((structure) => structure.scripts()))
   }
 
-  /** False while a connection that is needed is down, and once this instance closes. */
+  /** False while a required connection is down, and from the call of `close` on. */
   healthy(): boolean {
     return this.#runtime.healthy()
   }
 
   /**
-   * Ends this instance within one second. At once calls under way settle, others are refused (`DriverError` with `closed`),
-   * what waits ends, and the signals of leases abort. What is at work has half a second to end; what is held then is given
-   * back. The driver is closed with its last instance; the client stays yours to close.
+   * Closes this instance within one second. At once, new calls fail (`DriverError` with `closed`), waits end, the
+   * signals of leases abort, and calls under way settle. Running work has half a second to end; then held leases and
+   * jobs are given back. The driver is closed with its last instance. The Redis client stays open: closing it is up to
+   * you.
    */
   close(): Promise<void> {
     return this.#runtime.close()
@@ -69,8 +72,8 @@ export class Connection implements AsyncDisposable, HasRuntime {
 }
 
 /**
- * The connection that structures are opened on: `connect(ioredis(client), { namespace: 'shop' })`. Opens nothing itself. Throws
- * InvalidArgumentError, also for a driver that was closed with its last instance.
+ * Opens the connection for structures: `connect(ioredis(client), { namespace: 'shop' })`. Opens no network connection
+ * itself. Throws InvalidArgumentError, also for a driver that was closed with its last instance.
  */
 export function connect(driver: Driver, options: ConnectionOptions = {}): Connection {
   return new Connection(driver, options)

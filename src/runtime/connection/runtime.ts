@@ -1,11 +1,11 @@
-// What all structures of one `perilune(driver)` share, and how it ends.
+// State that all structures of one `perilune(driver)` share, and how it is closed.
 //
-//   OPEN ──close──► CLOSING ──all is given back, or a second is over──► CLOSED
+// OPEN ──close──► CLOSING ──all is given back, or one second has passed──► CLOSED
 //
-// CLOSING, at once: calls under way settle, others are refused, and all that waits ends. Then what this instance holds is
-// given back, each by whoever has it: leases by the keeper, jobs by their workers, loads by those who run them. Only calls
-// that give something back are sent.
-// CLOSED: what could not be given back in time ends with its lease. The driver is closed unless another instance uses it.
+// CLOSING: calls under way settle, new calls are rejected, and all waits end at once. Then each owner gives back what
+// this instance holds: the keeper its leases, workers their jobs, loaders their loads. Only calls that give something
+// back are sent.
+// CLOSED: leases that could not be given back in time expire. The driver is closed unless another instance uses it.
 
 import { type Driver, type Script, ServerReplyError } from '../../driver.ts'
 import type { Shares } from '../calls/answers-due.ts'
@@ -25,9 +25,9 @@ import { ServerClock } from '../time/server-clock.ts'
 import { Subscriptions } from '../subscriptions/subscriptions.ts'
 import { Wakes } from '../subscriptions/wake.ts'
 
-/** A program that ends waits no longer for a server that is away. */
+/** Closing waits no longer than this for a server that does not answer. */
 const CLOSING_MS = 1000
-/** So long what is at work may still end by itself; then there is time left to give the rest back. */
+/** How long running work may still end by itself; the rest of CLOSING_MS is for giving back. */
 export const LAST_WORK_MS = 500
 
 const LOAD = { script: { name: 'SCRIPT LOAD' } } as const
@@ -65,7 +65,7 @@ export class Runtime {
     return unitPrefix(this.namespace, structure, name, unit)
   }
 
-  /** The batcher under way for `key`, so that short-lived handles of one unit share it. */
+  /** The batcher for `key` that is under way, so that short-lived handles of one unit share it. */
   batcher<Item, Result>(
     key: string,
     terms: BatchTerms,
@@ -80,7 +80,7 @@ export class Runtime {
     return batcher
   }
 
-  /** Loads scripts on every master. Throws DriverError when one cannot be reached, or refuses. */
+  /** Loads scripts on every primary. Throws DriverError when one cannot be reached or rejects the load. */
   async preload(scripts: readonly Script[]): Promise<void> {
     if (this.runner.closed) throw closed()
     const loads = scripts.map((script) => this.#load(script))
@@ -97,8 +97,8 @@ export class Runtime {
   }
 
   /**
-   * Calls `end` when the instance closes, or soon where it has begun to; unless the function that is answered was called
-   * before. What it promises is waited for, for as long as closing takes; what it throws is not told.
+   * Calls `end` when the instance closes, or soon if it is closing already, unless the returned function was called
+   * before. Closing waits for the promise of `end` within its time limit and ignores its errors.
    */
   atClose(end: End): () => void {
     if (this.runner.closed) {
@@ -113,7 +113,7 @@ export class Runtime {
     return !this.runner.closed && this.runner.driver.healthy()
   }
 
-  /** Resolves within a second; a second call waits for the same. Never rejects, unless the driver does. */
+  /** Resolves within a second; a second call returns the same promise. Rejects only if the driver's `close` does. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -124,11 +124,11 @@ export class Runtime {
     this.subscriptions.refuse()
     this.wakes.close()
     this.mailbox.endWaits()
-    // Where no server answers, leases end by themselves.
+    // When no server answers, leases expire by themselves.
     await within(this.#giveBack(), CLOSING_MS).catch(() => undefined)
     this.runner.close()
     this.mailbox.close()
-    // What ends now has told its caller by then.
+    // Let the calls that end now settle for their callers first.
     await new Promise((resolve) => setImmediate(resolve))
     const leaving = leaveDriver(this.runner.driver)
     this.subscriptions.close()

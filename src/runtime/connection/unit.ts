@@ -1,5 +1,4 @@
-// One unit of a structure: what shares a hash tag, such as one feed. It knows its keys and runs its
-// operations.
+// One unit of a structure: the keys that share a hash tag, such as one feed. It knows its keys and runs its operations.
 
 import { type CallId } from '../calls/call-ids.ts'
 import { AmbiguousError } from '../errors/errors.ts'
@@ -10,7 +9,7 @@ import { askInTime, checkVersion } from '../calls/server.ts'
 
 type AnyOperation = Operation<never, unknown>
 
-/** The part of a key that is never there. */
+/** The last part of a key that never exists. */
 const NEVER = 'never'
 
 export interface UnitIdentity {
@@ -18,22 +17,22 @@ export interface UnitIdentity {
   readonly name: string
   /** Which of the name's units, where it has several: `12`. */
   readonly unit?: string
-  /** Begins the last part of every key, for a unit that lives beside another one: `dead-`. */
+  /** Begins the last part of every key of a second unit in the same slot: `dead-`. */
   readonly beside?: string
   /** The oldest server that can serve the structure. */
   readonly since: string
 }
 
-export interface ToldChannel {
+export interface NotifyChannel {
   readonly channel: string
   readonly sharded: boolean
-  /** The number of those who heard says who is there. */
+  /** True when the number of receivers that PUBLISH returns shows whether a listener exists. */
   readonly counted: boolean
 }
 
 /**
- * Asks the server what a call has brought whose answer nobody got, under the id of that call, and gives it back: safe to repeat.
- * What the call had not done it does no more.
+ * Asks the server for the outcome of a call whose answer was lost, by the id of that call, and gives back what the call
+ * acquired. Safe to repeat. A call that had not run yet is cancelled.
  */
 export type AskAgain = (id: CallId) => Promise<unknown>
 
@@ -46,13 +45,13 @@ export type RunInSlot = <A, R>(
 export class Unit {
   readonly runtime: Runtime
   readonly place: UnitIdentity
-  /** `shop:{feed:room}`, the beginning of every key; with `beside` it names one unit. */
+  /** `shop:{feed:room}`, the beginning of every key; together with `beside` it identifies one unit. */
   readonly prefix: string
-  /** What each of its keys begins with: only theirs. */
+  /** The common beginning of this unit's keys; no other unit's keys have it. */
   readonly beginning: string
-  /** Where those listen who wait for a change. */
+  /** The channel on which waiters listen for a change. */
   readonly channel: string
-  #told: ToldChannel | null = null
+  #notifyChannel: NotifyChannel | null = null
   readonly #keys = new Map<AnyOperation, string[]>()
 
   constructor(runtime: Runtime, place: UnitIdentity) {
@@ -63,34 +62,35 @@ export class Unit {
     this.channel = `${this.beginning}wake`
   }
 
-  /** True once it is known whether wakes go over sharded channels. */
+  /** True for sharded wake-up channels; false also while the server is not known yet. */
   get sharded(): boolean {
     return this.runtime.server.info?.shardedChannels ?? false
   }
 
   /**
-   * Where the processes of those who wait are told, as the server is known. On one node a process listens on one channel for
-   * all units of a structure. On a cluster the channel carries the tag of the unit, so that script and listeners meet on one
-   * node; without sharded channels the number of those who heard tells nothing there.
+   * The channel on which processes of waiters listen for wake-ups, as far as the server is known. On a single node a
+   * process listens on one channel for all units of a structure. On a cluster the channel carries the tag of the unit,
+   * so that script and listeners meet on one node. On a cluster without sharded channels the number of receivers shows
+   * nothing.
    */
-  get told(): ToldChannel {
-    if (this.#told !== null) return this.#told
+  get notifyChannel(): NotifyChannel {
+    if (this.#notifyChannel !== null) return this.#notifyChannel
     const { info } = this.runtime.server
     const cluster = info?.cluster ?? false
     const channel = cluster
       ? `${this.prefix}:wake`
       : `${this.runtime.namespace}:{${this.place.structure}:}:wake`
-    const told = { channel, sharded: this.sharded, counted: !cluster || this.sharded }
-    if (info !== null) this.#told = told
-    return told
+    const known = { channel, sharded: this.sharded, counted: !cluster || this.sharded }
+    if (info !== null) this.#notifyChannel = known
+    return known
   }
 
-  /** The unit beside this one, in the same slot. */
+  /** Another unit in the same slot, whose keys begin with `word`. */
   beside(word: string): Unit {
     return new Unit(this.runtime, { ...this.place, beside: `${this.place.beside ?? ''}${word}-` })
   }
 
-  /** Runs an operation that only reads, or that has the same effect when it runs twice. */
+  /** Runs an operation that only reads, or whose effect is the same when it runs twice. */
   run<A, R>(operation: Operation<A, R>, args: A, trace?: Trace): Promise<R> {
     const { server, runner } = this.runtime
     if (server.info !== null) return runner.run(operation, this.keysOf(operation), args, trace)
@@ -104,7 +104,7 @@ export class Unit {
     return runner.run(operation, this.keysOf(operation), args, trace)
   }
 
-  /** Resolves once the server is known. Throws UnsupportedServerError or DriverError. */
+  /** Resolves once the server's version and kind are known. Throws UnsupportedServerError or DriverError. */
   async learn(by?: number): Promise<void> {
     const { server, runner } = this.runtime
     const leftMs = by === undefined ? runner.deadlineMs : by - performance.now()
@@ -112,12 +112,12 @@ export class Unit {
     checkVersion(info, this.place.since, this.place.structure)
   }
 
-  /** Names the node that it is on, as far as is known: units of one node are away together. */
+  /** Names the node that serves this unit, as far as known. Units of one node fail and recover together. */
   get node(): string {
     return this.runtime.runner.driver.placeOf?.(this.beginning) ?? ''
   }
 
-  /** Units with the same name can be served by one script call. */
+  /** One script call can serve units with the same name. */
   get slotName(): string {
     return this.runtime.server.info?.cluster ? this.prefix : ''
   }
@@ -132,7 +132,7 @@ export class Unit {
     return this.inSlot((run) => run(operation, args, again), trace)
   }
 
-  /** Runs operations one after the other in one slot: each replaces the one before it. All settle `trace.by` then. */
+  /** Runs operations one after the other in one slot: each replaces the previous one. All settle by `trace.by`. */
   async inSlot<R>(work: (run: RunInSlot) => Promise<R>, trace: Trace = {}): Promise<R> {
     const { server, callIds, runner } = this.runtime
     trace.by ??= performance.now() + runner.deadlineMs
@@ -155,20 +155,20 @@ export class Unit {
     }
   }
 
-  /** A call without an answer keeps its slot until the server has said what it brought. */
+  /** A call without an answer keeps its slot until the server has reported its outcome. */
   #askLater(slot: number, again: () => Promise<unknown>): void {
     const { callIds, mailbox } = this.runtime
     let ask: typeof again | null = again
     const say = async (): Promise<void> => {
       if (ask === null) return
       await ask()
-      ask = null // it may hold much
+      ask = null // it may hold much memory
       callIds.giveBack(this.channel, slot)
     }
     mailbox.abandoned.add(mailbox.newId(), { say, node: () => this.node, mayComeLate: false })
   }
 
-  /** The keys of an operation, in its order; on a cluster perhaps one more, which no script knows. */
+  /** The keys of an operation, in its order. On a cluster an extra key may follow, which no script uses. */
   keysOf(operation: AnyOperation): string[] {
     const known = this.#keys.get(operation)
     if (known !== undefined) return known
@@ -180,8 +180,9 @@ export class Unit {
   }
 
   /**
-   * While a slot moves, a server that owns it no more takes a key that a script has emptied for one that has moved, and refuses
-   * the script in its middle. Where one of several keys is not there it refuses the whole call before, until the move is over.
+   * While a slot moves, its former owner takes a key that a script has just emptied for a migrated one, and rejects the
+   * script halfway. When one of several keys is missing from the start, the server rejects the whole call before it
+   * runs, until the move is over. The extra key is always missing.
    */
   #waitsForMoves({ script, parts }: AnyOperation): boolean {
     return (this.runtime.server.info?.cluster ?? false) && !script.reads && parts.length > 1

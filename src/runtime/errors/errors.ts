@@ -1,16 +1,16 @@
-// Every error that Perilune throws on its own account. `code` never changes; the HTTP service uses it too.
+// Every error that Perilune itself throws. `code` never changes; the HTTP service uses the same codes.
 
 import { brand } from '../../driver.ts'
 
 export type DriverErrorCode =
-  | 'unreachable' // no server answered in time, and the call did not happen
-  | 'busy' // the server could not take the call until the deadline: loading, moving slots, in a script
+  | 'unreachable' // no server answered before the deadline, and the call did not happen
+  | 'busy' // until the deadline the server could not take the call: it was loading, moving slots, or running a script
   | 'store-full'
-  | 'store-read-only' // the server is a replica, has too few of them, or cannot write to its disk
+  | 'store-read-only' // the server is a replica, has too few replicas, or cannot write to its disk
   | 'forbidden'
-  | 'unknown-layout' // the data was written by a version of Perilune that this one does not know
+  | 'unknown-layout' // the data was written by a version of Perilune that this version does not know
   | 'script-failed'
-  | 'overloaded' // too many calls wait in this process already
+  | 'overloaded' // too many calls of this process are waiting already
   | 'closed'
 
 export abstract class PeriluneError extends Error {
@@ -21,7 +21,7 @@ export abstract class PeriluneError extends Error {
   abstract readonly code: string
 }
 
-/** An argument was wrong; nothing has been sent. `argument` names it. */
+/** An argument was invalid; nothing was sent. `argument` names it. */
 export class InvalidArgumentError extends PeriluneError {
   static {
     brand(this, 'InvalidArgumentError')
@@ -37,7 +37,7 @@ export class InvalidArgumentError extends PeriluneError {
   }
 }
 
-/** What was waited for did not happen within `wait`. */
+/** The awaited event did not happen within `wait`. `resource` names what was waited for. */
 export class WaitTimeoutError extends PeriluneError {
   static {
     brand(this, 'WaitTimeoutError')
@@ -53,7 +53,7 @@ export class WaitTimeoutError extends PeriluneError {
   }
 }
 
-/** A lease is over: its time was up, what it was for is settled, or it was taken away. */
+/** The lease is over: it expired, its work was settled, or it was taken away. */
 export class LeaseLostError extends PeriluneError {
   static {
     brand(this, 'LeaseLostError')
@@ -79,8 +79,9 @@ const AMBIGUITIES = {
 } as const
 
 /**
- * The call may have happened: no answer came before the deadline, or none that can be read, or the call was sent twice and the
- * second answer does not say what became of the first, or a part of it happened. Repeating it with the same key is safe.
+ * The call may have happened. Either no readable answer arrived before the deadline, or the call was sent twice and the
+ * second answer does not show the outcome of the first, or only a part was carried out. Repeating it with the same key
+ * is safe.
  */
 export class AmbiguousError extends PeriluneError {
   static {
@@ -95,7 +96,7 @@ export class AmbiguousError extends PeriluneError {
   }
 }
 
-/** What was done took longer than it was allowed to. */
+/** The work took longer than its `maxRun`. */
 export class MaxRunError extends PeriluneError {
   static {
     brand(this, 'MaxRunError')
@@ -109,7 +110,7 @@ export class MaxRunError extends PeriluneError {
   }
 }
 
-/** The loader of another process failed; its own error has reached its own callers. */
+/** The loader of another process failed. The original error reached that process's own callers only. */
 export class LoadFailedError extends PeriluneError {
   static {
     brand(this, 'LoadFailedError')
@@ -126,8 +127,8 @@ export class LoadFailedError extends PeriluneError {
 }
 
 /**
- * The work was done before, and what came of it could not be kept, or cannot be read (`cause`: what the codec threw): doing it again would do
- * it twice.
+ * The work was done before, but its result could not be stored or cannot be read (`cause` is then what the codec
+ * threw). Running the work again would do it twice.
  */
 export class ResultNotKeptError extends PeriluneError {
   static {
@@ -145,7 +146,7 @@ export class ResultNotKeptError extends PeriluneError {
   }
 }
 
-/** The server is too old for a structure, or of a kind that cannot serve it. */
+/** The server is too old for the structure, or of a kind that cannot serve it. */
 export class UnsupportedServerError extends PeriluneError {
   static {
     brand(this, 'UnsupportedServerError')
@@ -155,7 +156,7 @@ export class UnsupportedServerError extends PeriluneError {
   readonly code = 'unsupported-server'
 }
 
-/** The server or the connection refused the call: it did not happen. The original is in `cause`. */
+/** The server or the connection rejected the call: it did not happen. `cause` is the original error. */
 export class DriverError extends PeriluneError {
   static {
     brand(this, 'DriverError')

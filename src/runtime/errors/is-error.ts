@@ -1,19 +1,19 @@
 import { types } from 'node:util'
 
 /**
- * Whether something is an Error, of whatever realm: in the sandbox of a test runner the errors of Node itself, and those of the
- * program outside, are of other classes.
+ * Whether a value is an Error of any realm. In the sandbox of a test runner, errors of Node and of the outer program
+ * have other classes.
  */
 export function isError(value: unknown): value is Error {
   try {
     return value instanceof Error || types.isNativeError(value) || isAbort(value)
   } catch {
-    // A proxy may throw whatever it is asked.
+    // A proxy may throw on any access.
     return false
   }
 }
 
-/** What an aborted signal throws is no native error. */
+/** The reason of an aborted signal is a DOMException, which is no native error. */
 function isAbort(value: unknown): boolean {
   const isObject = typeof value === 'object' && value !== null
   return isObject && Object.prototype.toString.call(value) === '[object DOMException]'

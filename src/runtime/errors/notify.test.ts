@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { collectUncaught } from '../../../test/uncaught.ts'
 import { notifying } from './notify.ts'
 
-test('what a callback throws does not reach its caller, and is an uncaught exception', async () => {
+test('an exception of a callback does not reach its caller, and becomes an uncaught exception', async () => {
   const uncaught = collectUncaught()
-  const told: unknown[] = []
+  const calls: unknown[] = []
   const notify = notifying('onError', (...args: [string, number]) => {
-    told.push(args)
+    calls.push(args)
     throw new Error('of the user')
   })
 
@@ -14,7 +14,7 @@ test('what a callback throws does not reach its caller, and is an uncaught excep
   notify('second', 2)
   await new Promise((resolve) => setImmediate(resolve))
 
-  expect(told).toEqual([
+  expect(calls).toEqual([
     ['first', 1],
     ['second', 2],
   ])

@@ -1,12 +1,13 @@
-// The one way in which a callback of the user is called that is only told of something, such as an error: what it does
-// must not change what its caller does next.
+// The one way to call a user's notification callback, such as `onError`. The callback's behavior must not change what
+// its caller does next.
 
 import { InvalidArgumentError } from './errors.ts'
 
 /**
- * The callback as it may be called anywhere: it never throws. What the callback throws becomes an uncaught exception, as
- * what an async one rejects with becomes an unhandled rejection: a mistake of the user must come to light. Undefined is no callback.
- * Throws InvalidArgumentError, which names `argument`, when it is no function: the first call would end the process.
+ * Wraps the callback so that calling it never throws. An exception of the callback becomes an uncaught exception, a
+ * rejection of an async callback becomes an unhandled rejection: a mistake of the user must be visible. Without a
+ * callback the wrapper does nothing. Throws InvalidArgumentError, which names `argument`, when the callback is no
+ * function; else the first call would end the process.
  */
 export function notifying<Args extends unknown[]>(
   argument: string,

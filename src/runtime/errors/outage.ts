@@ -1,4 +1,4 @@
-// When the store cannot decide, and when it never will.
+// Classifies errors: the store cannot decide now, or the call can never succeed.
 
 import {
   AmbiguousError,
@@ -18,25 +18,25 @@ const PASSING: ReadonlySet<DriverErrorCode> = new Set<DriverErrorCode>([
   'overloaded',
 ])
 
-/** True when the store could not decide; anything else is a mistake that must come to light. */
+/** True when the store could not decide. Any other error is a mistake and must not be hidden. */
 export function isOutage(error: unknown): error is DriverError | AmbiguousError {
   return error instanceof AmbiguousError || (error instanceof DriverError && PASSING.has(error.code))
 }
 
 const FINAL: ReadonlySet<DriverErrorCode> = new Set<DriverErrorCode>(['closed', 'unknown-layout'])
 
-/** True when the lease that something is said of is over: nothing is left to be said. */
+/** True when the lease that the call was for is over: the call need not be repeated. */
 export function isLoss(error: unknown): error is LeaseLostError {
   return error instanceof LeaseLostError
 }
 
-/** True when the same call would fail for ever: this process need not try it again. */
+/** True when the same call would always fail: this process need not retry it. */
 export function isFinal(error: unknown): boolean {
   if (error instanceof InvalidArgumentError || error instanceof UnsupportedServerError) return true
   return error instanceof DriverError && FINAL.has(error.code)
 }
 
-/** True when a call was refused, and did not happen. An answer that nobody could read is none. */
+/** True when a call was rejected and did not happen. False when its answer could not be read. */
 export function didNotHappen(error: unknown): boolean {
   if (!(error instanceof PeriluneError) || error instanceof AmbiguousError) return false
   return !(error instanceof DriverError && error.code === 'script-failed')

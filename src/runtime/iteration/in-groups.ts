@@ -1,4 +1,7 @@
-/** As many items a group as fit into these bounds, in order; one that is larger alone. An item is asked for when its group is. */
+/**
+ * Splits items into groups within these bounds, in order; a larger item gets its own group. Items are read only when
+ * their group is.
+ */
 export function* inGroups<Item extends { readonly bytes: number }>(
   items: Iterable<Item>,
   bounds: { readonly items: number; readonly bytes: number },

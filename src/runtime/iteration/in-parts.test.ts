@@ -4,8 +4,8 @@ import { errorOfPart, failureOf } from './in-parts.ts'
 
 const refused = new DriverError('store-full', 'out of memory')
 
-describe('what is carried out in parts', () => {
-  test('is ambiguous where one part was refused behind others that were carried out', () => {
+describe('a call that is split into parts', () => {
+  test('is ambiguous when a part is rejected after others were carried out', () => {
     const error = errorOfPart('jobs', 2, 3, refused)
 
     expect(error).toBeInstanceOf(AmbiguousError)
@@ -13,17 +13,17 @@ describe('what is carried out in parts', () => {
     expect(String(error)).toContain('only 2 of 3 jobs were carried out')
   })
 
-  test('did not happen where the first part was refused', () => {
+  test('did not happen when the first part is rejected', () => {
     expect(errorOfPart('jobs', 0, 2, refused)).toBe(refused)
   })
 
-  test('is ambiguous where one part is', () => {
+  test('is ambiguous when one part is', () => {
     const unknown = new AmbiguousError('queue/enqueue')
 
     expect(errorOfPart('jobs', 1, 2, unknown)).toBe(unknown)
   })
 
-  test('is told as what may have happened, though another part was refused before', async () => {
+  test('is reported as ambiguous, although another part was rejected before', async () => {
     const unknown = new AmbiguousError('queue/enqueue')
     const parts = await Promise.allSettled([
       Promise.resolve(),

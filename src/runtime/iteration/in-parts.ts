@@ -1,16 +1,19 @@
-// What is carried out by several calls, for one could not carry it. Where one of them fails for certain, the whole may not be
-// said not to have happened: others did.
+// Work that is split into several calls, because one call could not carry it. When one of them certainly fails, the
+// whole must not be reported as "did not happen": other parts did.
 
 import { AmbiguousError } from '../errors/errors.ts'
 import { didNotHappen } from '../errors/outage.ts'
 
-/** `error` of a part, of something of which so many were carried out by the parts before it. */
+/** `error` of a part, adjusted when the parts before it have carried out `done` of `total`. */
 export function errorOfPart(what: string, done: number, total: number, error: unknown): unknown {
   if (done === 0 || !didNotHappen(error)) return error
   return new AmbiguousError(`${done} of ${total} ${what}`, { cause: error }, 'in-part')
 }
 
-/** What to throw of parts that have all ended, side by side: that one may have happened says more than that another did not. */
+/**
+ * The error to throw for concurrent parts that have all ended: "may have happened" takes precedence over "did not
+ * happen".
+ */
 export function failureOf(
   parts: readonly PromiseSettledResult<unknown>[],
 ): PromiseRejectedResult | undefined {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Leavable } from './leavable.ts'
 import { OneByOne } from './one-by-one.ts'
 
-/** Gives one item, then waits until its signal aborts. */
+/** Yields one item, then waits until its signal aborts. */
 async function* waiting(signal: AbortSignal, state: { isOver: boolean }) {
   try {
     yield 1
@@ -18,8 +18,8 @@ function scene(signal?: AbortSignal) {
   return { state, items: new Leavable((left) => waiting(left, state), signal) }
 }
 
-describe('who waits for an item', () => {
-  test('is told the end when somebody else leaves', async () => {
+describe('a pending next()', () => {
+  test('resolves to the end on return()', async () => {
     const { state, items } = scene()
     expect(await items.next()).toEqual({ done: false, value: 1 })
     const asked = items.next()
@@ -31,7 +31,7 @@ describe('who waits for an item', () => {
     expect((await items.next()).done).toBe(true)
   })
 
-  test('is told the end when somebody else throws', async () => {
+  test('resolves to the end on throw()', async () => {
     const { state, items } = scene()
     await items.next()
     const asked = items.next()
@@ -42,7 +42,7 @@ describe('who waits for an item', () => {
     expect(state.isOver).toBe(true)
   })
 
-  test("is told the reason when the caller's signal aborts", async () => {
+  test("rejects with the reason when the caller's signal aborts", async () => {
     const aborter = new AbortController()
     const { items } = scene(aborter.signal)
     await items.next()
@@ -55,14 +55,14 @@ describe('who waits for an item', () => {
   })
 })
 
-test('nothing is left on the signal of the caller while nobody waits', async () => {
+test("no listener is left on the caller's signal without a pending next()", async () => {
   const { signal } = new AbortController()
   const { items } = scene(signal)
   await items.next()
   expect(getEventListeners(signal, 'abort')).toHaveLength(0)
 })
 
-test('lists that are given one by one can be left, too', async () => {
+test('iteration over lists can be left too', async () => {
   const state = { isOver: false }
   async function* lists(signal: AbortSignal) {
     for await (const item of waiting(signal, state)) yield [item]

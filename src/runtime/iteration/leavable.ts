@@ -1,19 +1,23 @@
-// What is given one by one, and may be waited for without end. A generator keeps `return()` in line behind the `next()` that waits, so
-// whoever leaves from outside of a loop (a stream that is destroyed, a race) would wait for what may never come.
+// An iterator whose `next()` may wait indefinitely. A plain generator queues `return()` after the pending `next()`. So
+// a consumer that leaves from outside of a loop (a destroyed stream, a race) would wait for an item that may never
+// come.
 
 import { onAbort } from '../time/aborts.ts'
 import { checkSignal } from '../values/arguments.ts'
 
-const LEFT = new Error('whoever waited has left')
+const LEFT = new Error('the consumer has left')
 
-/** As the generator, but for `return()` and `throw()`: they end a `next()` that waits, which resolves to the end. */
+/**
+ * Behaves like the generator, except that `return()` and `throw()` end a pending `next()`, which then resolves to the
+ * end.
+ */
 export class Leavable<Item> implements AsyncGenerator<Item, void, undefined> {
   readonly #items: AsyncGenerator<Item, void, undefined>
   readonly #signal: AbortSignal | undefined
   readonly #aborter = new AbortController()
   #asked = 0
 
-  /** The generator heeds the signal that it is given, which aborts as that of the caller does. */
+  /** The generator must obey the signal passed to it, which aborts when the caller's signal does. */
   constructor(
     make: (signal: AbortSignal) => AsyncGenerator<Item, void, undefined>,
     signal: AbortSignal | undefined,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { OneByOne } from './one-by-one.ts'
 
-/** Lists that come when they are sent, until it is told to end; as a listener's do, it looks at the signal. */
+/** Lists that arrive when the test sends them, until it ends them. Like a subscription's, they check the signal. */
 function lists(signal?: AbortSignal) {
   const sent: number[][] = []
   let wake = (): void => undefined
@@ -27,8 +27,8 @@ function lists(signal?: AbortSignal) {
   return { items: new OneByOne(make(), () => signal?.aborted === true), send, state }
 }
 
-describe('what comes in lists', () => {
-  test('is given one by one, and a list is asked for when the last is used up', async () => {
+describe('iteration over lists', () => {
+  test('yields items one by one, and reads a list when the previous one is used up', async () => {
     const { items, send, state } = lists()
     send(1, 2)
     send()
@@ -44,7 +44,7 @@ describe('what comes in lists', () => {
     expect(await items.next()).toEqual({ done: true, value: undefined })
   })
 
-  test('comes in its order to those who ask before it is there', async () => {
+  test('keeps the order for reads made before the items arrive', async () => {
     const { items, send } = lists()
     const asked = [items.next(), items.next(), items.next()]
     send(1, 2)
@@ -56,7 +56,7 @@ describe('what comes in lists', () => {
     expect((await items.next()).value).toBe(5)
   })
 
-  test('ends amid a list with the reason of the signal', async () => {
+  test('ends within a list with the reason of the signal', async () => {
     const aborter = new AbortController()
     const { items, send, state } = lists(aborter.signal)
     send(1, 2, 3)
@@ -68,7 +68,7 @@ describe('what comes in lists', () => {
     expect((await items.next()).done).toBe(true)
   })
 
-  test('is dropped when the loop ends, by whatever', async () => {
+  test('drops the rest when the loop ends, for any reason', async () => {
     const { items, send, state } = lists()
     send(1, 2, 3)
     for await (const item of items) if (item === 1) break
@@ -90,7 +90,7 @@ describe('what comes in lists', () => {
     expect(disposed.state.isOver).toBe(true)
   })
 
-  test('ends after those who asked before the end, and the rest of their list is dropped', async () => {
+  test('ends after earlier reads, and drops the rest of their list', async () => {
     const { items, send, state } = lists()
     const asked = [items.next(), items.next()]
     const ended = items.return()
@@ -104,7 +104,7 @@ describe('what comes in lists', () => {
     expect((await items.next()).done).toBe(true)
   })
 
-  test('fails for who asks, and for nobody else', async () => {
+  test('fails for one read only', async () => {
     async function* odd(): AsyncGenerator<readonly number[], void, undefined> {
       yield [1]
       throw new Error('odd')
@@ -116,7 +116,7 @@ describe('what comes in lists', () => {
     expect(third).toMatchObject({ value: { done: true } })
   })
 
-  test('is given no more once it is over, also where some of the list is left', async () => {
+  test('yields no more once it is over, even if items of the list are left', async () => {
     let isOver = false
     async function* made(): AsyncGenerator<readonly number[], void, undefined> {
       yield [1, 2, 3]

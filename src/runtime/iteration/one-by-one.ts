@@ -1,14 +1,14 @@
-// What comes in lists, given one by one. A generator that yielded each item would take longer over it than over making it.
+// Yields the items of lists one by one. A generator that yields each item would cost more than making the item.
 
 export class OneByOne<Item> implements AsyncGenerator<Item, void, undefined> {
   readonly #lists: AsyncGenerator<readonly Item[], void, undefined>
   readonly #isOver: () => boolean
   #list: readonly Item[] = []
   #at = 0
-  /** The last call that is not over: what is asked for meanwhile comes after it. It never rejects. */
+  /** The last unfinished call; further calls run after it. It never rejects. */
   #waiting: Promise<void> | null = null
 
-  /** Once `isOver` nothing is given any more: `lists` then throws why. */
+  /** Once `isOver`, no more items are yielded: `lists` then throws the reason. */
   constructor(lists: AsyncGenerator<readonly Item[], void, undefined>, isOver: () => boolean) {
     this.#lists = lists
     this.#isOver = isOver
@@ -43,7 +43,7 @@ export class OneByOne<Item> implements AsyncGenerator<Item, void, undefined> {
     await this.return()
   }
 
-  /** What is waited for comes no more, where the lists can be left. */
+  /** Ends the pending read, if the lists can be left. */
   #leave(): void {
     if (this.#waiting !== null) this.#lists.return().catch(() => undefined)
   }

@@ -1,8 +1,8 @@
-// Who is next, where those of one share take one turn together: share after share, and within a share one after the other.
+// A round-robin queue: shares take turns, and the members of one share take turns within it.
 
 export class Turns<Member> {
   readonly #shareOf: (member: Member) => string
-  /** The first of each is next. */
+  /** The first member of each is next. */
   readonly #shares = new Map<string, Set<Member>>()
 
   constructor(shareOf: (member: Member) => string) {
@@ -17,7 +17,7 @@ export class Turns<Member> {
     return this.#shares.has(share)
   }
 
-  /** At the end of its share, unless it is there. */
+  /** Appends a member to its share, unless it is there already. */
   add(member: Member): void {
     const share = this.#shareOf(member)
     const members = this.#shares.get(share)
@@ -32,7 +32,7 @@ export class Turns<Member> {
     if (members?.delete(member) && members.size === 0) this.#shares.delete(share)
   }
 
-  /** Whose turn it is, of the shares that may, by their first members; both it and its share are the last from then on. */
+  /** The next member, among the shares that `may` accepts by their first member. It and its share move to the end. */
   next(may: (share: string, first: Member) => boolean): Member | undefined {
     for (const [share, members] of this.#shares) {
       const [first] = members

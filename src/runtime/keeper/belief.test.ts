@@ -5,7 +5,7 @@ import { End } from './grant.ts'
 
 const MINUTE = 60_000
 
-/** A lease of a minute that was granted just now, when the server's clock was at 1000. */
+/** A lease of a minute, granted just now, when the server's clock was at 1000. */
 function granted(): Belief {
   return new Belief(new End(performance.now() + MINUTE), 1000 + MINUTE)
 }
@@ -15,7 +15,7 @@ const unanswered = new AmbiguousError('the call')
 
 const left = (belief: Belief): number => Math.round(belief.leftMs / 1000)
 
-test('an extension counts from when it was asked for, once it is answered', () => {
+test('once answered, an extension counts from its request', () => {
   const belief = granted()
 
   belief.answered(belief.ask(3 * MINUTE), { nowMs: 2000, expiresAtMs: 2000 + 3 * MINUTE })
@@ -24,7 +24,7 @@ test('an extension counts from when it was asked for, once it is answered', () =
   expect(belief.expiresAtMs).toBe(2000 + 3 * MINUTE)
 })
 
-test('while a shortening is under way the earlier end counts, and after a refusal the end that it had', () => {
+test('the earlier end applies while a shortening is under way, and the previous end after a rejection', () => {
   const belief = granted()
 
   const question = belief.ask(10_000)
@@ -34,7 +34,7 @@ test('while a shortening is under way the earlier end counts, and after a refusa
   expect(left(belief)).toBe(60)
 })
 
-test('without an answer the earlier end counts, by the clock of the server, too', () => {
+test("without an answer the earlier end applies, also by the server's clock", () => {
   const belief = granted()
 
   belief.failed(belief.ask(3 * MINUTE), unanswered)
@@ -45,7 +45,7 @@ test('without an answer the earlier end counts, by the clock of the server, too'
   expect(Math.round(belief.expiresAtMs / 1000)).toBe(11)
 })
 
-test('of two extensions at once the one counts that the server carried out last, in whatever order they are answered', () => {
+test('of two concurrent extensions the one carried out last applies, in any order of their answers', () => {
   for (const order of ['as asked', 'the other way round']) {
     const belief = granted()
     const [first, second] = [belief.ask(MINUTE), belief.ask(2 * MINUTE)]
@@ -60,7 +60,7 @@ test('of two extensions at once the one counts that the server carried out last,
   }
 })
 
-test('of two extensions at once that the server carried out in the same millisecond the earlier end counts', () => {
+test('of two extensions carried out in the same millisecond the earlier end applies', () => {
   for (const [one, other] of [
     [10_000, MINUTE],
     [MINUTE, 10_000],
@@ -76,7 +76,7 @@ test('of two extensions at once that the server carried out in the same millisec
   }
 })
 
-test('an answer counts that comes after the others, also when the clock of the server was set back', () => {
+test("a later answer applies even if the server's clock was set back", () => {
   const belief = granted()
   belief.answered(belief.ask(MINUTE), { nowMs: 900_000, expiresAtMs: 900_000 + MINUTE })
 

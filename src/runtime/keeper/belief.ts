@@ -1,25 +1,25 @@
-// Until when a process may believe in a lease. In doubt it is the earliest end that the server may have.
+// Until when this process may regard a lease as held. In doubt, until the earliest end that the server may have.
 //
-//   KNOWN ──ask──► ASKED: the earliest of the end that it had, and of those that it has should the server carry out what it was asked
+//   KNOWN ──ask──► ASKED: the earlier of the current end and the end if the server carries out the request
 //     ▲              │
-//     ├── answered ──┤ the end that the server told, unless it carried out another one later
-//     ├── refused ───┤ the end that it had
+//     ├── answered ──┤ the end that the server returned, unless it carried out another request later
+//     ├── refused ───┤ the previous end
 //     └─ unanswered ─┘ the earlier of both
 //
-// Several may be asked at once. What others asked for is noted without a question.
+// Several requests may be under way at once. Extensions by other processes are noted without a request.
 
 import { didNotHappen } from '../errors/outage.ts'
 import { askingAt, End, endOf, ROUNDING_MS } from './grant.ts'
 
-/** An extension that was asked for. */
+/** A requested extension. */
 export interface ExtensionQuestion {
   readonly askedAt: number
   readonly leaseMs: number
-  /** When the lease ends at the earliest, should the server carry it out. */
+  /** The earliest end of the lease if the server carries it out. */
   readonly end: End
 }
 
-/** What the server said to it, by its own clock. */
+/** The server's answer, by the server's clock. */
 export interface ExtensionAnswer {
   readonly nowMs: number
   readonly expiresAtMs: number
@@ -31,13 +31,16 @@ export class Belief {
   #expiresAtMs: number
   #end: End
   #underWay = NONE
-  /** When the last answer came, and what time it was for the server. Null for most, which are never extended: made for each, it costs. */
+  /**
+   * When the last answer came, and the server's time in it. Null for most leases, which are never extended; creating it
+   * for each would cost time.
+   */
   #lastAnswer: { readonly at: number; readonly nowMs: number } | null = null
 
-  /** Of extensions that failed, and may have been carried out: until when the lease lasts then, at the latest, by `performance.now()`. */
+  /** The latest end of the lease if failed extensions were carried out nevertheless, by `performance.now()`. */
   #mayLastUntil = -Infinity
 
-  /** `end` as this process believes, `expiresAtMs` as the server says. */
+  /** `end` for this process, `expiresAtMs` by the server. */
   constructor(end: End, expiresAtMs: number) {
     this.#end = end
     this.#expiresAtMs = expiresAtMs
@@ -48,7 +51,7 @@ export class Belief {
     return this.#expiresAtMs
   }
 
-  /** By `performance.now()`, less all suspensions that were noticed since. */
+  /** By `performance.now()`, less all suspensions noticed since. */
   get endsAt(): number {
     let { at } = this.#end
     for (const { end } of this.#underWay) at = Math.min(at, end.at)
@@ -62,20 +65,23 @@ export class Belief {
     return latest
   }
 
-  /** Until when the server may have it beyond what this process believes, by `performance.now()`; in the past: no longer than that. */
+  /**
+   * Until when the server may hold the lease beyond the end for this process, by `performance.now()`; in the past: no
+   * longer than that.
+   */
   get mayLastUntil(): number {
     const now = performance.now()
     const lengths = this.#underWay.map(({ leaseMs }) => now + leaseMs)
     return Math.max(this.#mayLastUntil, this.#end.latest, ...lengths)
   }
 
-  /** Looks for suspensions; never below 0. */
+  /** Checks for suspensions first; never below 0. */
   get leftMs(): number {
     const { leftMs } = this.#end
     return this.#underWay === NONE ? leftMs : Math.max(0, this.endsAt - performance.now())
   }
 
-  /** A question is neither answered nor given up. */
+  /** A request is neither answered nor given up. */
   get isAsked(): boolean {
     return this.#underWay !== NONE
   }
@@ -93,8 +99,8 @@ export class Belief {
   }
 
   /**
-   * It was extended until then. Of two that were under way at once the one counts that the server carried out last; where that is not
-   * clear, the one that ends earlier.
+   * The lease was extended until `end`. Of two concurrent extensions, the one that the server carried out last applies;
+   * if the order is unclear, the one that ends earlier.
    */
   note(end: End, { nowMs, expiresAtMs }: ExtensionAnswer): void {
     const last = this.#lastAnswer
@@ -105,7 +111,7 @@ export class Belief {
     this.#set(end, expiresAtMs)
   }
 
-  /** Without an answer that says until when: it may have been carried out nevertheless. */
+  /** No answer with an end arrived: the extension may have been carried out nevertheless. */
   failed(question: ExtensionQuestion, error: unknown): void {
     this.over(question)
     if (didNotHappen(error)) return
@@ -115,7 +121,7 @@ export class Belief {
     this.#set(question.end, Math.floor(this.#expiresAtMs - earlierBy))
   }
 
-  /** It is under way no more, and has changed nothing by itself. */
+  /** The request is no longer under way, and has itself changed nothing. */
   over(question: ExtensionQuestion): void {
     const left = this.#underWay.filter((each) => each !== question)
     this.#underWay = left.length === 0 ? NONE : left

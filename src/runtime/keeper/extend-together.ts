@@ -1,4 +1,4 @@
-// Extending leases of one structure and slot in one call, so that one that cannot be extended harms no other.
+// Extends leases of one structure and slot in one call; a lease that cannot be extended must not affect the others.
 
 import type { ExtensionAnswer, ExtensionQuestion } from './belief.ts'
 import { DriverError, type PeriluneError } from '../errors/errors.ts'
@@ -12,7 +12,7 @@ export interface LeaseKind {
 }
 
 export interface ExtendedLease {
-  /** What the keys of its unit begin with. */
+  /** The beginning of the keys of its unit. */
   readonly beginning: string
   readonly token: number
   readonly leaseMs: number
@@ -20,9 +20,9 @@ export interface ExtendedLease {
 
 export interface ExtendedLeases {
   readonly nowMs: number
-  /** When each of the leases ends now by the server's clock; 0: it is lost. */
+  /** The new end of each lease by the server's clock; 0: the lease is lost. */
   readonly endsAtMs: readonly number[]
-  /** By their places, those that could not be read, and why: they are as they were. Default: none. */
+  /** By index: leases that could not be read, and why; these are unchanged. Default: none. */
   readonly refused?: ReadonlyMap<number, PeriluneError>
 }
 
@@ -31,11 +31,11 @@ export interface Extendable {
   readonly kind: LeaseKind
   readonly beginning: string
   readonly token: number
-  /** Set when it was refused in a call of its own: it is not to stand in the way of others. */
+  /** Set when it was rejected in a call of its own: it must not block others. */
   isExtendedAlone: boolean
   /** The server's answer; `expiresAtMs` 0: the lease is lost. */
   noteExtended(question: ExtensionQuestion, extension: ExtensionAnswer): void
-  /** It was refused, or not answered. */
+  /** The extension was rejected, or not answered. */
   noteNotExtended(question: ExtensionQuestion, error: unknown): void
 }
 
@@ -45,8 +45,9 @@ export interface AskedLease {
 }
 
 /**
- * In one call. Where one lease makes the server refuse all of them (its key may be forbidden), by halves: so the others
- * are extended, and it is found in few calls. Resolves to why leases could not be extended, each told so.
+ * Extends leases in one call. If one lease makes the server reject all of them (its key may be forbidden), the list is
+ * halved: the others are extended, and the bad lease is found in few calls. Resolves to the errors of leases that could
+ * not be extended; each lease is notified of its own.
  */
 export async function extendTogether(asked: readonly AskedLease[]): Promise<unknown[]> {
   const [{ lease: one }] = asked as [AskedLease]
@@ -84,7 +85,7 @@ function noteError({ lease, question }: AskedLease, error: unknown): unknown {
   return error
 }
 
-/** Of that call: one without that lease may go through. */
+/** True for an error of this call only: without the bad lease a call may succeed. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof DriverError)) return false
   return error.code === 'forbidden' || error.code === 'unknown-layout' || error.code === 'script-failed'

@@ -14,12 +14,12 @@ test.each([10, 15, 20, 30, 60])('a lease of %i ms is extended before half of it 
   expect(togetherAt).toBeLessThanOrEqual(at)
 })
 
-test('extensions of a lease that is about to end are some time apart', () => {
+test('renewals of a lease that is about to expire are some time apart', () => {
   expect(planOf(1, 1000).at).toBe(20)
   expect(planOf(1, 1000).togetherAt).toBe(20)
 })
 
-test('a lease that lasts longer than it is to be extended is left alone until it does not', () => {
+test('a lease that lasts beyond its planned length is left alone until it does not', () => {
   expect(planOf(60_000, 3000)).toMatchObject({ at: 58_000, togetherAt: 57_500 })
   expect(planOf(60_000, 3000, 60_000)).toMatchObject({ at: Infinity, togetherAt: Infinity })
 })

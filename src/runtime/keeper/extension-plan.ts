@@ -1,28 +1,28 @@
-// When a lease is extended by itself: when a third of what is left has passed, or together with others when a sixth has.
-// A lease that lasts longer than it is to be extended is left alone until it does not.
+// When to renew a lease: after a third of its remaining time, or together with others after a sixth. A lease that
+// already lasts beyond its planned length is left alone until it does not.
 
-/** Two extensions of one lease are so far apart at least, unless it is so short that it would end before. */
+/** The minimum pause between two renewals of one lease, unless it would expire before. */
 const LEAST_PAUSE_MS = 20
 
 export class ExtensionPlan {
   readonly #holdUntil: number
   #isWanted = true
-  /** When it is due, by `performance.now()`; Infinity: not at all. */
+  /** When the renewal is due, by `performance.now()`; Infinity: never. */
   at: number = Infinity
-  /** From when on it may go along with others. */
+  /** From when on it may be renewed together with others. */
   togetherAt: number = Infinity
 
-  /** `holdUntil`: until when it is extended at most. */
+  /** `holdUntil`: the latest end to which it is renewed. */
   constructor(holdUntil: number) {
     this.#holdUntil = holdUntil
   }
 
-  /** False: it is not extended by itself any more. */
+  /** False stops the renewal. */
   set wanted(wanted: boolean) {
     this.#isWanted = wanted
   }
 
-  /** So much of the lease is left, and so long it is to last again. */
+  /** `leftMs` of the lease remain, and a renewal makes it last `leaseMs`. */
   renew(leftMs: number, leaseMs: number, now: number): void {
     const gainMs = this.#holdUntil - now - leftMs
     const isExtended = this.#isWanted && gainMs > leastPauseMs(3, leaseMs)
@@ -30,19 +30,19 @@ export class ExtensionPlan {
     this.togetherAt = isExtended ? now + pauseMs(6, leftMs, leaseMs) : Infinity
   }
 
-  /** -Infinity: at once; Infinity: not at all. */
+  /** -Infinity: at once; Infinity: never. */
   set(at: number): void {
     this.at = at
     this.togetherAt = at
   }
 
-  /** How long to extend the lease now. */
+  /** The length for which to renew the lease now. */
   wantedMs(leaseMs: number, now: number): number {
     return this.#isWanted ? Math.min(leaseMs, this.#holdUntil - now) : 0
   }
 }
 
-/** Until this part of the lease has passed. */
+/** Until this part of the remaining time has passed. */
 function pauseMs(part: number, leftMs: number, leaseMs: number): number {
   const tooLongMs = Math.max(0, leftMs - leaseMs)
   return Math.max(leastPauseMs(part, leaseMs), tooLongMs + (leftMs - tooLongMs) / part)

@@ -14,10 +14,10 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A lease that writes down what it is told. */
+/** A lease that records its notifications. */
 class StubLease implements KeeperLease {
   readonly place: ListPlace<KeeperLease> = new ListPlace<KeeperLease>(this)
-  readonly told: string[] = []
+  readonly events: string[] = []
   readonly askedAt: number = performance.now()
   readonly slotName: string = 'slot'
   readonly wantedMs: number = 3000
@@ -37,40 +37,40 @@ class StubLease implements KeeperLease {
   }
 
   ask(leaseMs: number): ExtensionQuestion {
-    this.told.push('asked')
+    this.events.push('asked')
     this.#plan(Infinity)
     const askedAt = performance.now()
     return { askedAt, leaseMs, end: new End(askedAt + leaseMs) }
   }
 
   noteExtended(_: ExtensionQuestion, { expiresAtMs }: ExtensionAnswer): void {
-    this.told.push(expiresAtMs === 0 ? 'lost' : 'extended')
+    this.events.push(expiresAtMs === 0 ? 'lost' : 'extended')
     this.#plan(performance.now() + 1000)
   }
 
   noteNotExtended(): void {
-    this.told.push('not extended')
+    this.events.push('not extended')
     this.#plan(performance.now() + 1000)
   }
 
   noteEnded(): void {
-    this.told.push('cleared')
+    this.events.push('cleared')
   }
 
   replan(): void {
-    this.told.push('planned anew')
+    this.events.push('replanned')
   }
 
   expireIfOver(): void {
-    this.told.push('looked')
+    this.events.push('looked')
   }
 
   stop(): void {
-    this.told.push('stopped')
+    this.events.push('stopped')
   }
 
   async giveBackWithin(ms: number): Promise<void> {
-    this.told.push(`given back within ${ms}`)
+    this.events.push(`given back within ${ms}`)
   }
 
   #plan(at: number): void {
@@ -86,7 +86,7 @@ interface Setup {
   lease(token: number, inMs: number, beginning?: string): StubLease
 }
 
-/** A server that refuses each call with a lease of one of these tokens. */
+/** A server that rejects each call with a lease of one of these tokens. */
 function setup(refused: readonly number[] = []): Setup {
   const keeper = new LeaseKeeper()
   const calls: number[][] = []
@@ -119,7 +119,7 @@ describe('a lease that is kept', () => {
     expect(calls).toEqual([[1], [1]])
   })
 
-  test('is extended along with those that are nearly due', async () => {
+  test('is extended together with leases that are nearly due', async () => {
     const { calls, lease } = setup()
     lease(1, 400)
     lease(2, 800).mayExtendAt = performance.now() + 300
@@ -130,19 +130,19 @@ describe('a lease that is kept', () => {
     expect(calls).toEqual([[1, 2]])
   })
 
-  test('is not kept from it by one that the server refuses, which is asked for alone from then on', async () => {
+  test('is not affected by a lease that the server rejects, which is extended alone from then on', async () => {
     const { calls, lease } = setup([2])
     const leases = [1, 2, 3].map((token) => lease(token, 400))
 
     await vi.advanceTimersByTimeAsync(400)
-    expect(leases.map(({ told }) => told.at(-1))).toEqual(['extended', 'not extended', 'extended'])
+    expect(leases.map(({ events }) => events.at(-1))).toEqual(['extended', 'not extended', 'extended'])
     calls.length = 0
     await vi.advanceTimersByTimeAsync(1000)
 
     expect(calls).toEqual([[1, 3], [2]])
   })
 
-  test('is left alone once it is dropped, until it is watched again', async () => {
+  test('is ignored once it is dropped, until it is watched again', async () => {
     const { keeper, calls, lease } = setup()
     const one = lease(1, 400)
 
@@ -155,7 +155,7 @@ describe('a lease that is kept', () => {
     expect(calls).toEqual([[1]])
   })
 
-  test('may be due earlier than it said', async () => {
+  test('may become due earlier than planned', async () => {
     const { keeper, calls, lease } = setup()
     const one = lease(1, 60_000)
 
@@ -168,7 +168,7 @@ describe('a lease that is kept', () => {
 })
 
 describe('an extension by hand', () => {
-  test('is asked for at once', async () => {
+  test('is requested at once', async () => {
     const { keeper, calls, lease } = setup()
 
     await keeper.extendNow(lease(1, 60_000).place, 500)
@@ -176,7 +176,7 @@ describe('an extension by hand', () => {
     expect(calls).toEqual([[1]])
   })
 
-  test('rejects as the server refuses', async () => {
+  test('rejects with the error of the server', async () => {
     const { keeper, lease } = setup([1])
 
     await expect(keeper.extendNow(lease(1, 60_000).place, 500)).rejects.toThrow('no right')
@@ -184,52 +184,52 @@ describe('an extension by hand', () => {
 })
 
 describe('a unit that is deleted', () => {
-  test('tells its leases, and no others', async () => {
+  test('notifies its leases, and no others', async () => {
     const { keeper, lease } = setup()
     const [one, other] = [lease(1, 60_000), lease(2, 60_000, 'another unit')]
 
     await keeper.clearing('unit', async () => undefined)
 
-    expect(one.told).toContain('cleared')
-    expect(other.told).toEqual([])
+    expect(one.events).toContain('cleared')
+    expect(other.events).toEqual([])
   })
 
-  test('tells none where that failed', async () => {
+  test('notifies no lease when the deletion failed', async () => {
     const { keeper, lease } = setup()
     const one = lease(1, 60_000)
 
     await expect(keeper.clearing('unit', () => Promise.reject(new Error('away')))).rejects.toThrow('away')
 
-    expect(one.told).toEqual([])
+    expect(one.events).toEqual([])
   })
 
-  test('has no lease that was asked for before, also where it is granted later', async () => {
+  test('has no lease that was requested before, even if it is granted later', async () => {
     const { keeper, lease } = setup()
     await keeper.clearing('unit', async () => undefined)
 
-    // The clock stands: it was asked for at the same instant.
+    // The clock stands still: both requests have the same time.
     const one = lease(1, 400)
     await vi.advanceTimersByTimeAsync(1000)
 
-    expect(one.told).toEqual(['given back within 0'])
+    expect(one.events).toEqual(['given back within 0'])
   })
 })
 
 describe('an instance that closes', () => {
   const cause = new Error('closed')
 
-  test('stops all leases, and then has them given back', async () => {
+  test('stops all leases, and then gives them back', async () => {
     const { keeper, calls, lease } = setup()
     const leases = [lease(1, 400), lease(2, 400)]
 
     await keeper.close(cause, 500)
     await vi.advanceTimersByTimeAsync(2000)
 
-    for (const { told } of leases) expect(told).toEqual(['stopped', 'given back within 500'])
+    for (const { events } of leases) expect(events).toEqual(['stopped', 'given back within 500'])
     expect([calls, vi.getTimerCount()]).toEqual([[], 0])
   })
 
-  test('keeps none that is granted meanwhile', async () => {
+  test('keeps no lease that is granted in the meantime', async () => {
     const { keeper, lease } = setup()
     await keeper.close(cause, 500)
 
@@ -237,6 +237,6 @@ describe('an instance that closes', () => {
     keeper.watch(one.place)
     await vi.advanceTimersByTimeAsync(2000)
 
-    expect(one.told).toEqual(['stopped', 'given back within 0'])
+    expect(one.events).toEqual(['stopped', 'given back within 0'])
   })
 })

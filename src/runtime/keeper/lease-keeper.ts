@@ -1,14 +1,14 @@
-// Extends the leases of this process: one timer for all of them, and one script call for all that share a
-// slot. A lease is extended when a third of it has passed, so two more attempts fit before it ends.
+// Renews the leases of this process: one timer for all of them, and one script call for all that share a slot. A lease
+// is renewed when a third of it has passed, so two more attempts fit before it expires.
 //
-//   keep ──► KEPT ──it is due──► ASKED, along with those of its slot that are nearly due ──answered, or failed──► KEPT, planned anew
-//             │ ├── the machine was suspended: planned anew
-//             │ ├── its time is over: told so
-//             │ └── its unit is deleted: told so; what was granted meanwhile is given back
+//   keep ──► KEPT ──renewal due──► ASKED, with leases of its slot nearly due ──answered, or failed──► KEPT, replanned
+//             │ ├── the machine was suspended: replanned
+//             │ ├── its time is over: notified
+//             │ └── its unit is deleted: notified; a grant made in the meantime is given back
 //             ├─ drop: it is released, or lost
-//             └─ the instance closes: its signal aborts, and it is given back, as everything is that comes after that
+//             └─ the instance closes: its signal aborts, and it is given back, as is every later grant
 //
-// When each is due is its own affair (extension-plan.ts), and so is what it believes (belief.ts).
+// Each lease itself determines when it is due (extension-plan.ts) and whether it is still held (belief.ts).
 
 import { LinkedList, type ListPlace } from '../../linked-list.ts'
 import type { ExtensionQuestion } from './belief.ts'
@@ -19,53 +19,53 @@ import { startTimer, type Timer } from '../time/timer.ts'
 
 export type { ExtendedLease, LeaseKind } from './extend-together.ts'
 
-/** A lease, as the keeper sees it. Instants are of `performance.now()`. */
+/** A lease for the keeper. All times are of `performance.now()`. */
 export interface KeeperLease extends Extendable {
   /** Leases with the same name can be extended in one call. */
   readonly slotName: string
-  /** `performance.now()` before it was asked for. */
+  /** `performance.now()` before its request. */
   readonly askedAt: number
-  /** When there is something to do. */
+  /** When the keeper must act on it next. */
   readonly dueAt: number
-  /** From when on it may be extended along with others. */
+  /** From when on it may be extended together with others. */
   readonly mayExtendAt: number
-  /** How long to extend it now. */
+  /** The length for which to extend it now. */
   readonly wantedMs: number
-  /** It is asked for this extension now; if that fails, another is tried later. */
+  /** An extension is requested now; if it fails, another one is tried later. */
   ask(leaseMs: number): ExtensionQuestion
   /** Its unit was deleted, or it was ended by its token. */
   noteEnded(): void
-  /** Plans anew, for instance after a suspension of the machine. */
+  /** Plans again, for instance after a suspension of the machine. */
   replan(): void
   /** Ends the lease when its time is over. */
   expireIfOver(): void
-  /** Its instance closes: the signal aborts with this cause. */
+  /** The instance closes: the signal aborts with this cause. */
   stop(cause: Error): void
-  /** Gives it back, at the latest after `ms`, where its holder may still do so himself. Never rejects. */
+  /** Gives the lease back after at most `ms`, during which its holder may release it. Never rejects. */
   giveBackWithin(ms: number): Promise<void>
 }
 
-/** Where a lease is in the list of all. */
+/** The position of a lease in the list of all. */
 export type KeptPlace = ListPlace<KeeperLease>
 
 const MOST_A_CALL = 500
-/** How often it looks whether the machine was suspended; timers do not count that time either. */
+/** How often it checks for a suspension of the machine; timers do not count suspended time either. */
 const LOOK_MS = 1000
 
 export class LeaseKeeper {
-  /** Apart from those of jobs and messages, of which many keys that are cleared would forget the oldest. */
+  /** Separate from the clearings of jobs and messages, whose many keys would displace the oldest ones. */
   readonly #clearings = new Clearings()
   readonly #leases = new LinkedList<KeptPlace>()
   #timer: Timer | null = null
   #dueAt = Infinity
   #suspendedMs = suspendedMs()
-  /** Why the instance closes; null: it does not. */
+  /** The reason for closing; null while the instance is open. */
   #closedBecause: Error | null = null
 
   keep(place: KeptPlace): void {
     const { value: lease } = place
     if (this.#closedBecause !== null) return this.#refuse(lease, this.#closedBecause)
-    // Should the server know it nevertheless, it is not to hold for nobody.
+    // The server may still hold the lease, although it has no holder.
     if (this.#clearings.since(lease.beginning, lease.askedAt)) return void lease.giveBackWithin(0)
     this.#leases.add(place)
     this.#plan(lease.dueAt)
@@ -75,19 +75,19 @@ export class LeaseKeeper {
     this.#leases.delete(place)
   }
 
-  /** One that was dropped was not given back after all. */
+  /** A dropped lease could not be given back: watches it again. */
   watch(place: KeptPlace): void {
     if (this.#closedBecause !== null) return
     this.#leases.add(place)
     this.#plan(place.value.dueAt)
   }
 
-  /** There may be something to do for this lease earlier than it said before. */
+  /** The lease may need an action earlier than planned. */
   replan(place: KeptPlace): void {
     if (this.#leases.has(place)) this.#plan(place.value.dueAt)
   }
 
-  /** Rejects when the server does not answer, or refuses; a lease that it does not know any more is lost. */
+  /** Rejects when the server does not answer, or rejects; a lease that the server does not know is lost. */
   async extendNow(place: KeptPlace, leaseMs: number): Promise<void> {
     const { value: lease } = place
     const extending = extendTogether([{ lease, question: lease.ask(leaseMs) }])
@@ -97,7 +97,7 @@ export class LeaseKeeper {
     if (error !== undefined) throw error
   }
 
-  /** The lease of this token, where this process has it. */
+  /** The lease of this token, if this process has it. */
   find({ kind, beginning, token }: Pick<KeeperLease, 'kind' | 'beginning' | 'token'>): KeeperLease | null {
     for (const { value: lease } of this.#leases) {
       if (lease.token === token && lease.beginning === beginning && lease.kind.name === kind.name)
@@ -106,7 +106,7 @@ export class LeaseKeeper {
     return null
   }
 
-  /** Runs what deletes a unit: the leases on it are lost that have been asked for by now. Rejects as `clear` does. */
+  /** Runs the deletion of a unit: leases on it that were requested by now are lost. Rejects as `clear` does. */
   async clearing<Answer>(beginning: string, clear: () => Promise<Answer>): Promise<Answer> {
     const leases = this.#leasesOn(beginning)
     const answer = await this.#clearings.run(beginning, clear)
@@ -118,8 +118,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * The instance closes: the signals of all leases abort with this cause. Then the leases are given back, at once, or within
-   * `withinMs` by those who were told. Resolves when that is over; never rejects.
+   * The instance closes: the signals of all leases abort with this cause. Then the leases are given back, at once or
+   * within `withinMs` by their notified holders. Resolves when that is done; never rejects.
    */
   async close(cause: Error, withinMs: number): Promise<void> {
     this.#timer?.cancel()
@@ -131,7 +131,7 @@ export class LeaseKeeper {
     await Promise.all(leases.map(({ value: lease }) => lease.giveBackWithin(withinMs)))
   }
 
-  /** Its grant came while the instance closed. */
+  /** Its grant arrived while the instance was closing. */
   #refuse(lease: KeeperLease, cause: Error): void {
     lease.stop(cause)
     void lease.giveBackWithin(0)
@@ -147,11 +147,11 @@ export class LeaseKeeper {
     this.#sleep()
   }
 
-  /** Never for long, so that the length of a lease is no length of a timer. */
+  /** Sleeps in limited steps, so that the length of a lease is not limited by timers. */
   #sleep(): void {
     this.#timer?.cancel()
     const ms = Math.min(Math.max(0, this.#dueAt - performance.now()), LOOK_MS)
-    // A lease must not keep a process alive that has nothing else to do.
+    // A lease must not keep an otherwise idle process alive.
     this.#timer = startTimer(() => this.#look(), ms).unref()
   }
 
@@ -177,7 +177,7 @@ export class LeaseKeeper {
     for (const { value: lease } of this.#leases) this.#plan(lease.dueAt)
   }
 
-  /** What may go in one call: one structure, one slot. */
+  /** Leases that fit in one call: one structure, one slot. */
   #dueGroups(): KeptPlace[][] {
     const now = performance.now()
     const groups = new Map<string, KeptPlace[]>()
@@ -193,7 +193,7 @@ export class LeaseKeeper {
 
   #extendGroup(group: KeptPlace[]): void {
     const asked = group.map(({ value: lease }) => ({ lease, question: lease.ask(lease.wantedMs) }))
-    // Those that could not be extended are tried again until they end, which their signals tell.
+    // Failed ones are retried until they expire, which their signals report.
     void extendTogether(asked).finally(() => {
       for (const place of group) this.replan(place)
     })

@@ -1,5 +1,5 @@
-// Leases for somebody else: this process stands in line and hands a token on. It neither extends the lease nor
-// watches it, and keeps nothing of it.
+// Detached leases: this process waits in line and passes the token on. It neither renews the lease nor watches it, and
+// stores nothing about it.
 
 import { type Attempts, abandon, type LineStanding } from '../waiting/attempts.ts'
 import { askingAt, ROUNDING_MS, toGrant } from '../keeper/grant.ts'
@@ -7,10 +7,10 @@ import { unlessAborted } from '../time/in-time.ts'
 import { type LineTerms, standInLine } from '../waiting/line.ts'
 import type { Trace } from '../calls/runner.ts'
 
-/** Why no lease was granted: the one of its kind is held, or all of a limit is out. */
+/** Why no lease was granted: it is held, or the limit is used up. */
 export type NotGranted = 'held' | 'full'
 
-/** A lease for another process, or why there is none. */
+/** A lease for another process, or the reason why there is none. */
 export type DetachedLease<Refusal extends NotGranted = 'held'> =
   | {
       readonly status: 'granted'
@@ -20,7 +20,7 @@ export type DetachedLease<Refusal extends NotGranted = 'held'> =
       /** When the lease ends, in milliseconds of the server's clock. */
       readonly expiresAtMs: number
     }
-  /** Nothing became free in time; something will after `retryAfterMs`, unless it is extended. */
+  /** Nothing became free in time; something will after `retryAfterMs`, unless its lease is extended. */
   | { readonly status: Refusal; readonly retryAfterMs: number }
 
 export interface DetachedTerms<Refusal extends NotGranted> extends LineTerms {
@@ -28,7 +28,7 @@ export interface DetachedTerms<Refusal extends NotGranted> extends LineTerms {
   readonly leaseMs: number
 }
 
-/** Stands in line for `waitMs`, then tries once more. Rejects with the signal's reason. */
+/** Waits in line for `waitMs`, then tries once more. Rejects with the signal's reason. */
 export async function acquireDetached<Refusal extends NotGranted>(
   attempts: Attempts,
   terms: DetachedTerms<Refusal>,
@@ -45,7 +45,7 @@ export async function acquireDetached<Refusal extends NotGranted>(
   return { status: refusal, retryAfterMs: last.status === 'queued' ? last.recheckMs : last.retryAfterMs }
 }
 
-/** One attempt more. */
+/** One more attempt. */
 async function tryAgain(
   attempts: Attempts,
   { mailbox, signal }: Pick<LineTerms, 'mailbox' | 'signal'>,
@@ -58,15 +58,15 @@ async function tryAgain(
   try {
     const standing = await unlessAborted(asking, signal)
     if (standing.status === 'granted' && toGrant(standing, askedAt).endsAt <= performance.now()) {
-      // Spent on the way: it is anybody's by now.
+      // The lease expired on the way; others may have it by now.
       giveUp()
       return { status: 'held', retryAfterMs: ROUNDING_MS }
     }
-    // A copy that comes late would be granted to nobody.
+    // A delayed copy of the request would get a lease without a holder.
     if (standing.status !== 'granted' && trace.repeated === true) giveUp()
     return standing
   } catch (error) {
-    // Without an answer, or after the signal has aborted, it may have been granted: to nobody.
+    // Without an answer, or after an abort, a lease without a holder may have been granted.
     giveUp()
     throw error
   }

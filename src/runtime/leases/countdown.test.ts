@@ -15,7 +15,7 @@ function setup(): { countdown: Countdown; clearings: Clearings } {
 const left = ({ leftMs }: Countdown): number => Math.round(leftMs / 1000)
 
 describe('while an extension is under way', () => {
-  test('the earlier end counts, and behind it the one that was noted', async () => {
+  test('the earlier end applies, and afterwards the noted one', async () => {
     const { countdown } = setup()
 
     await countdown.whileAsked(10_000, async () => {
@@ -28,9 +28,9 @@ describe('while an extension is under way', () => {
   })
 
   test.each<[string, Error, number]>([
-    ['refused leaves the end', new DriverError('forbidden', 'no right'), 60],
+    ['rejected leaves the end', new DriverError('forbidden', 'no right'), 60],
     ['not answered leaves the earlier one', new AmbiguousError('the call'), 10],
-  ])('one that is %s', async (_, failure, expected) => {
+  ])('a request that is %s', async (_, failure, expected) => {
     const { countdown } = setup()
 
     await expect(countdown.whileAsked(10_000, () => Promise.reject(failure))).rejects.toBe(failure)
@@ -39,7 +39,7 @@ describe('while an extension is under way', () => {
     expect(countdown.isAsked).toBe(false)
   })
 
-  test('what the server carried out before it does not count over it, though it is answered later', async () => {
+  test('an extension carried out earlier does not override it, although it is answered later', async () => {
     const { countdown } = setup()
     const earlier = new End(performance.now() + 30_000)
     await new Promise((resolve) => setTimeout(resolve, 2))
@@ -51,7 +51,7 @@ describe('while an extension is under way', () => {
   })
 })
 
-test('it is over once this instance has deleted the unit, and not for what another unit was asked', async () => {
+test('it is over once this instance has deleted the unit, and not by requests to another unit', async () => {
   const { countdown, clearings } = setup()
   await clearings.run('another unit', async () => undefined)
   expect(left(countdown)).toBe(60)
@@ -62,7 +62,7 @@ test('it is over once this instance has deleted the unit, and not for what anoth
   expect(countdown.latestEndsAt).toBeLessThanOrEqual(performance.now())
 })
 
-test('lasts as long by a clock that a test has put in the place of the real one', () => {
+test('it lasts as long with a clock that a test has replaced', () => {
   vi.useFakeTimers()
   try {
     const { countdown } = setup()

@@ -1,4 +1,4 @@
-// Until when a process may believe in what it extends by hand. It is over, too, once this instance has deleted the unit that it is of.
+// How long this process may use a lease that it extends by hand. Also over once this instance has deleted its unit.
 
 import type { Unit } from '../connection/unit.ts'
 import { Belief } from '../keeper/belief.ts'
@@ -22,7 +22,7 @@ export class Countdown extends Belief {
     return this.#isCleared ? this.#askedAt : super.latestEndsAt
   }
 
-  /** Runs an extension by so much, which notes what the server answers. Rejects as that does. */
+  /** Runs an extension by `leaseMs`, which notes the server's answer. Rejects as `extend` does. */
   async whileAsked<Value>(leaseMs: number, extend: () => Promise<Value>): Promise<Value> {
     const question = this.ask(leaseMs)
     try {

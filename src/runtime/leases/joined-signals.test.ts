@@ -1,4 +1,4 @@
-// What is left on the signal of a caller, and what the signal of a lease says, for all that runs a task under a lease.
+// What remains on a caller's signal, and what a lease's signal reports, for everything that runs a task under a lease.
 
 import { randomUUID } from 'node:crypto'
 import { getEventListeners } from 'node:events'
@@ -65,7 +65,7 @@ test.each(Object.entries(RUNS))(
   async (_, run) => {
     const { redis, name } = setup()
     const stop = new AbortController()
-    let told: unknown = null
+    let seen: unknown = null
 
     await run(
       redis,
@@ -73,17 +73,17 @@ test.each(Object.entries(RUNS))(
       (context) => {
         const { signal } = context
         stop.abort('stop')
-        told = [signal.reason, context.signal.aborted]
+        seen = [signal.reason, context.signal.aborted]
       },
       stop.signal,
     )
 
-    expect(told).toEqual(['stop', true])
+    expect(seen).toEqual(['stop', true])
     expect(leftOn(stop.signal)).toBe(0)
   },
 )
 
-test('an attempt that could not be completed leaves nothing once its lease has ended', async () => {
+test('an attempt that could not be completed leaves no listener once its lease has ended', async () => {
   const { redis, name } = setup()
   const { signal } = new AbortController()
 
@@ -100,7 +100,7 @@ test('an attempt that could not be completed leaves nothing once its lease has e
   expect(leftOn(signal)).toBe(0)
 })
 
-/** It may have ended before anybody could listen. */
+/** The signal may have aborted before a listener could be added. */
 async function until(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
 }
@@ -109,7 +109,7 @@ function stallBeyond(end: number): void {
   while (performance.now() <= end);
 }
 
-test('after a stall the signal of a set of locks tells the loss at the first look', async () => {
+test('after a stall the signal of a set of locks reports the loss when it is first read', async () => {
   const { redis, name } = setup()
   const lease: Lease = await redis.locks([name, `${name}b`], { lease: '300ms' }).acquire()
   const { signal } = lease
@@ -119,7 +119,7 @@ test('after a stall the signal of a set of locks tells the loss at the first loo
   expect(signal.reason).toBeInstanceOf(LeaseLostError)
 })
 
-test('after a stall the signal of a term tells the loss at the first look, and the campaign goes on', async () => {
+test('after a stall the signal of a term reports the loss when it is first read, and the campaign continues', async () => {
   const { redis, name } = setup()
   let elect: ((term: Term) => void) | null = null
   const elected = new Promise<Term>((resolve) => (elect = resolve))

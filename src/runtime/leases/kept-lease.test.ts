@@ -19,11 +19,11 @@ interface Setup {
   keeper: LeaseKeeper
   extended: (readonly ExtendedLease[])[]
   released: number[]
-  /** `refuses`: calls that are for this token, all leases of them. */
+  /** `refuses`: rejects all calls that contain this token. */
   server: { knows: boolean; resent: boolean; answers: boolean; hears: boolean; refuses: number }
 }
 
-/** Leases whose server says what the test wants. */
+/** Leases whose server behaves as the test specifies. */
 function setup(): Setup {
   const keeper = new LeaseKeeper()
   const abandoned = new Abandoned()
@@ -58,7 +58,7 @@ function setup(): Setup {
     const grant = { token: ++last, expiresAtMs: 1000 + leftMs, askedAt, endsAt: askedAt + leftMs }
     const beginning = `unit ${last}`
     const unit = { beginning, slotName, node: '', runtime: { mailbox: { abandoned } } } as unknown as Unit
-    // A kind of its own, as each handle has.
+    // Each handle has a kind of its own.
     const kind = { name, extend }
     return new KeptLease(grant, { kind, unit, release, resource: 'lock a', leaseMs, maxHoldMs }, keeper)
   }
@@ -83,7 +83,7 @@ test('a lease is extended before it ends, as long as it is held', async () => {
   await held.release()
 })
 
-test('a grant that has to be confirmed is extended to what was asked for', async () => {
+test('a grant that must be confirmed is extended to the requested length', async () => {
   const { lease, extended } = setup()
   const held = lease({ leaseMs: 30_000, leftMs: 600 })
 
@@ -93,9 +93,9 @@ test('a grant that has to be confirmed is extended to what was asked for', async
   expect(held.remainingMs).toBeGreaterThan(20_000)
 })
 
-test('leases of one kind and slot are extended in one call, whatever their handles', async () => {
+test('leases of one kind and slot are extended in one call, for any handles', async () => {
   const { lease, extended } = setup()
-  // Long enough that all of them may be extended when the first is due, however slowly they are made.
+  // Long enough that all of them may be extended when the first is due, even if they are created slowly.
   for (let n = 0; n < 10; n++) lease({ leaseMs: 3000 })
   lease({ leaseMs: 3000, slotName: 'elsewhere' })
   lease({ leaseMs: 3000, name: 'semaphore' })
@@ -105,7 +105,7 @@ test('leases of one kind and slot are extended in one call, whatever their handl
   expect(extended.map((leases) => leases.length).slice(0, 3)).toEqual([10, 1, 1])
 })
 
-test('a lease for which the server refuses all others in its call is found in few calls, and is alone from then on', async () => {
+test('a lease that makes the server reject its whole call is found in few calls, and is extended alone from then on', async () => {
   const { lease, extended, server } = setup()
   const leases = Array.from({ length: 64 }, () => lease({ leaseMs: 900 }))
   const refused = leases[40] as KeptLease
@@ -114,14 +114,14 @@ test('a lease for which the server refuses all others in its call is found in fe
   expect(await aborted(refused)).toBeInstanceOf(LeaseLostError)
 
   for (const other of leases) if (other !== refused) other.assertHeld()
-  // One for all, two for each time that they are halved; and whenever it was tried again, one for it alone.
+  // One for all, two for each halving; and one for the lease alone at each retry.
   const withOthers = extended.filter(
     (call) => call.length > 1 && call.some(({ token }) => token === refused.token),
   )
   expect(withOthers.map((call) => call.length)).toEqual([64, 32, 16, 8, 4, 2])
 })
 
-test('a lease of thirty days that nothing extends is watched by timers that Node can keep', async () => {
+test('a lease of thirty days without renewals is watched with timers within the limit of Node', async () => {
   const { lease } = setup()
   const warnings: Error[] = []
   const note = (warning: Error): void => void warnings.push(warning)
@@ -135,7 +135,7 @@ test('a lease of thirty days that nothing extends is watched by timers that Node
   held.assertHeld()
 })
 
-test('a lease is due when a third of it has passed, and may go along with others when a sixth has', () => {
+test('a lease is due after a third of its length, and may be renewed together with others after a sixth', () => {
   const { lease } = setup()
   const before = performance.now()
   const { dueAt, mayExtendAt } = lease({ leaseMs: 60_000 })
@@ -147,14 +147,14 @@ test('a lease is due when a third of it has passed, and may go along with others
   expect(mayExtendAt - before).toBeLessThanOrEqual(10_000 + took)
 })
 
-test('a lease is not extended when that would not make it longer', () => {
+test('a lease is not extended if that would not make it longer', () => {
   const { lease } = setup()
 
   expect(lease({ leaseMs: 60_000, maxHoldMs: 50_000 }).mayExtendAt).toBe(Infinity)
   expect(lease({ leaseMs: 60_000, maxHoldMs: 65_000 }).mayExtendAt).not.toBe(Infinity)
 })
 
-test('a lease that the server does not know any more is lost', async () => {
+test('a lease that the server does not know is lost', async () => {
   const { lease, server } = setup()
   const held = lease()
   server.knows = false
@@ -165,7 +165,7 @@ test('a lease that the server does not know any more is lost', async () => {
   await expect(held.extend()).rejects.toThrow(LeaseLostError)
 })
 
-test('a lease that no server answers for is lost when it ends by our own clock', async () => {
+test("a lease without answers is lost when it ends by this process's clock", async () => {
   const { lease, server } = setup()
   const held = lease()
   server.answers = false
@@ -173,14 +173,14 @@ test('a lease that no server answers for is lost when it ends by our own clock',
   expect(await aborted(held)).toBeInstanceOf(LeaseLostError)
 })
 
-test('a lease is not extended beyond the longest time it may be held', async () => {
+test('a lease is not extended beyond its maximum hold time', async () => {
   const { lease } = setup()
   const held = lease({ leaseMs: 60, maxHoldMs: 100 })
 
   expect(await aborted(held)).toBeInstanceOf(LeaseLostError)
 })
 
-test('after a stall the first question tells the loss, before any timer has', () => {
+test('after a stall the first call reports the loss, before any timer does', () => {
   const { lease } = setup()
   const held = lease({ leaseMs: 20 })
   stall(40)
@@ -190,7 +190,7 @@ test('after a stall the first question tells the loss, before any timer has', ()
   expect(held.signal.aborted).toBe(true)
 })
 
-test('a release that was sent twice and is unknown by then was a release', async () => {
+test('a repeated release of an unknown lease was a release', async () => {
   const { lease, server } = setup()
   const held = lease()
   Object.assign(server, { knows: false, resent: true })
@@ -200,7 +200,7 @@ test('a release that was sent twice and is unknown by then was a release', async
   expect(held.signal.aborted).toBe(false)
 })
 
-test('a release that was sent once and is unknown is a loss', async () => {
+test('a single release of an unknown lease is a loss', async () => {
   const { lease, server } = setup()
   const held = lease()
   server.knows = false
@@ -209,7 +209,7 @@ test('a release that was sent once and is unknown is a loss', async () => {
   expect(held.signal.aborted).toBe(true)
 })
 
-test('a lease whose task has ended unheard is given back once the server hears it', async () => {
+test('a lease whose release got no answer is given back once the server is reachable', async () => {
   const { lease, released, server } = setup()
   const ended = lease({ leaseMs: 600_000 })
   server.hears = false
@@ -221,7 +221,7 @@ test('a lease whose task has ended unheard is given back once the server hears i
   expect(ended.signal.aborted).toBe(false)
 })
 
-test('a lease that its holder could not give back is left to him', async () => {
+test('a lease that its holder could not give back is left to the holder', async () => {
   const { lease, released, server } = setup()
   const byHand = lease({ leaseMs: 600_000 })
   const inBlock = lease({ leaseMs: 600_000 })
@@ -235,7 +235,7 @@ test('a lease that its holder could not give back is left to him', async () => {
   byHand.assertHeld()
 })
 
-test('a second release does nothing', async () => {
+test('a second release has no effect', async () => {
   const { lease, released } = setup()
   const held = lease()
 
@@ -245,7 +245,7 @@ test('a second release does nothing', async () => {
   expect(released).toEqual([held.token])
 })
 
-test('a nested lease leaves the outer one as it is', async () => {
+test('a nested lease leaves the outer one unchanged', async () => {
   const { lease, released } = setup()
   const outer = lease({ leaseMs: 60_000 })
 
@@ -255,7 +255,7 @@ test('a nested lease leaves the outer one as it is', async () => {
   outer.assertHeld()
 })
 
-test('a nested lease that was given back has nothing left, while the outer one has', async () => {
+test('a released nested lease has no time left, while the outer one has', async () => {
   const { lease } = setup()
   const outer = lease({ leaseMs: 60_000 })
   const nested = new NestedLease(outer)
@@ -267,7 +267,7 @@ test('a nested lease that was given back has nothing left, while the outer one h
   expect(outer.remainingMs).toBeGreaterThan(0)
 })
 
-test('what a task throws is told rather than the loss of its lease', async () => {
+test('the error of a task takes precedence over the loss of its lease', async () => {
   const { lease, server } = setup()
   server.knows = false
 
@@ -278,14 +278,14 @@ test('what a task throws is told rather than the loss of its lease', async () =>
   ).rejects.toThrow('of the task')
 })
 
-test('a task that outlived its lease is told so, though it is done', async () => {
+test('a task that outlived its lease gets an error, although it is done', async () => {
   const { lease, server } = setup()
   server.knows = false
 
   await expect(runUnder(lease({ leaseMs: 20 }), () => stall(40))).rejects.toThrow(LeaseLostError)
 })
 
-test('a task that outlives what closing gives it is told that its lease is lost, with the cause', async () => {
+test('a task that exceeds the closing time gets the loss of its lease, with the cause', async () => {
   const { lease, keeper, released } = setup()
   const held = lease({ leaseMs: 60_000 })
   const cause = new Error('closed')
@@ -302,7 +302,7 @@ test('a task that outlives what closing gives it is told that its lease is lost,
   expect(released).toEqual([held.token])
 })
 
-test('a holder that gives back while the keeper does so is told that the lease is lost', async () => {
+test('a release during that of the keeper reports that the lease is lost', async () => {
   const { lease, keeper, released } = setup()
   const held = lease({ leaseMs: 60_000 })
 
@@ -313,7 +313,7 @@ test('a holder that gives back while the keeper does so is told that the lease i
   expect(released).toEqual([held.token])
 })
 
-test('a task that ends in the time that closing gives it has released its lease', async () => {
+test('a task that ends within the closing time has released its lease', async () => {
   const { lease, keeper, released } = setup()
   const held = lease({ leaseMs: 60_000 })
   const running = runUnder(
@@ -330,7 +330,7 @@ test('a task that ends in the time that closing gives it has released its lease'
   expect(released).toEqual([held.token])
 })
 
-test('after a stall the signal tells the loss at the first look, also that of a nested lease', () => {
+test('after a stall the signal reports the loss when it is first read, also that of a nested lease', () => {
   const { lease } = setup()
   const held = lease({ leaseMs: 20 })
   const nested = new NestedLease(held)
@@ -343,7 +343,7 @@ test('after a stall the signal tells the loss at the first look, also that of a 
   expect(held.signal.aborted).toBe(true)
 })
 
-test('of two extensions at once the longer is done and the shorter refused: it is kept at the longer', async () => {
+test('of two concurrent extensions the longer succeeds and the shorter is rejected: the lease keeps the longer one', async () => {
   const { lease, server, extended } = setup()
   const held = lease({ leaseMs: 600 })
   const longer = held.extend('3s')
@@ -359,7 +359,7 @@ test('of two extensions at once the longer is done and the shorter refused: it i
   expect(extended.at(-1)).toMatchObject([{ leaseMs: 3000 }])
 })
 
-test('a lease that is lost while an extension is not answered is given back in the end', async () => {
+test('a lease that is lost with an unanswered extension is eventually given back', async () => {
   const { lease, server, released } = setup()
   const held = lease({ leaseMs: 60, maxHoldMs: 0 })
   server.answers = false
@@ -371,7 +371,7 @@ test('a lease that is lost while an extension is not answered is given back in t
   await expect(held.release()).rejects.toThrow(LeaseLostError)
 })
 
-test('a lease that is lost while no server hears it is given back once one does', async () => {
+test('a lease that is lost while no server is reachable is given back once one is', async () => {
   const { lease, server, released } = setup()
   const held = lease({ leaseMs: 60, maxHoldMs: 0 })
   server.answers = false
@@ -385,7 +385,7 @@ test('a lease that is lost while no server hears it is given back once one does'
   await expect.poll(() => released).toEqual([held.token])
 })
 
-test('a lease whose end is certain is not given back when it is over', async () => {
+test('a lease with a certain end is not given back when it is over', async () => {
   const { lease, released } = setup()
   const held = lease({ leaseMs: 40, maxHoldMs: 0 })
 

@@ -1,30 +1,32 @@
-// A right that ends by itself, and that the keeper extends while it is wanted.
+// A lease that expires by itself, and that the keeper renews while it is needed.
 //
-//              ┌─────────── extended: until the new end, at the new length, be it longer or shorter
+//              ┌─────────── extended: until the new end, with the new length, be it longer or shorter
 //              │ ┌───────── refused: as before
-//              │ │ ┌─────── not answered: until the earlier of both ends, at the shorter of both lengths
+//              │ │ ┌─────── not answered: until the earlier of both ends, with the shorter of both lengths
 //              ▼ ▼ ▼
 //   granted ──► HELD ──────── release ────────► RELEASING ──────────────────► RELEASED
 //              │ ▲ ▲                             │ ▲ │
-//              │ │ └── refused: kept no more ────┘ │ └── not answered ──► UNSURE
+//              │ │ └── refused: not renewed ─────┘ │ └── not answered ──► UNSURE
 //    suspended │ │ still held                      └────── release ──────────┘
 //              ▼ │
 //            DOUBTED: the server is asked
 //
-//   The instance closes: the signal aborts. The holder releases it within half a second, or the keeper gives it back: LOST.
+//   The instance closes: the signal aborts. The holder releases it within half a second, or the keeper gives it back:
+//   LOST.
 //
-//   LOST: its time is over, the server does not know it any more, it was cleared or ended by its token, the keeper gave it back,
-//   or it was doubted and the server did not say that it is held. The signal aborts.
+//   LOST: it expired, the server does not know it, it was cleared or ended by its token, the keeper gave it back, or it
+//   was doubted and the server did not confirm it. The signal aborts.
 //
-//   LAPSED is what was lost by our own judgement alone: of an extension nobody knows whether the server has carried it out, or our
-//   clocks were wrong. The server may have it for longer, for nobody: it is given back until the server has heard it.
+//   LAPSED: lost by this process's judgement alone. An extension may have been carried out, or the clocks were wrong.
+//   The server may hold it for longer, without a holder: giving it back is retried until the server has received it.
 //
-// Our clock is monotonic and counts from before the lease was asked for, so it never says "held" when the server does
-// not; `assertHeld` looks at it anew, for a stalled process learns of nothing else in time. It may leave out the time for
-// which the machine was suspended; the wall clock tells that, and may be wrong, so the lease is doubted then, not lost.
+// This process's clock is monotonic and counts from before the request, so it never reports "held" when the server does
+// not. `assertHeld` reads it each time, because nothing else notifies a stalled process in time. The clock may omit
+// time during which the machine was suspended. The wall clock shows that time but may be wrong, so the lease is then
+// doubted, not lost.
 //
-// Kept no more: whoever could not give a lease back may not be there to try again. It is not to be held for ever. Where it is certain
-// that nobody is there, for the task under it or the block is over, it is released again and again until it is RELEASED or LOST.
+// Not renewed: a holder whose release failed may not retry it, and the lease must not be held forever. When the holder
+// has certainly ended (its task or block is over), the release is retried until the lease is RELEASED or LOST.
 
 import { brand } from '../../driver.ts'
 import { ListPlace } from '../../linked-list.ts'
@@ -48,14 +50,14 @@ export interface LeaseTerms {
   readonly unit: Unit
   /** Gives the lease back; false when the server no longer knows it. */
   release(token: number, trace: Trace): Promise<boolean>
-  /** What people call what is leased, for errors. */
+  /** The name of the leased resource, for errors. */
   readonly resource: string
   readonly leaseMs: number
-  /** How long it is extended at most, from its grant on; 0: only its owner extends it. */
+  /** How long it is renewed at most, from its grant on; 0: only its owner extends it. */
   readonly maxHoldMs: number
   /**
-   * What is done under it counts also when it has lapsed, until another begins: whoever does it gives it back, and nothing else. Default:
-   * false.
+   * Work under the lease is valid even after a lapse, until another attempt begins: only its worker gives it back.
+   * Default: false.
    */
   readonly countsLapsed?: true
 }
@@ -69,7 +71,7 @@ const NONE: readonly AskedLength[] = []
 
 type State = 'held' | 'doubted' | 'releasing' | 'unsure' | 'released' | 'lost'
 
-/** A lease that the keeper extends until it is released. */
+/** A lease that the keeper renews until it is released. */
 export class KeptLease implements TaskLease, KeeperLease {
   static {
     brand(this, 'KeptLease')
@@ -82,22 +84,22 @@ export class KeptLease implements TaskLease, KeeperLease {
   readonly #keeper: LeaseKeeper
   readonly #place = new ListPlace<KeeperLease>(this)
   readonly #belief: Belief
-  /** Made when somebody asks for it: most leases are over before. */
+  /** Created on first use: most leases end before. */
   #aborts: Joined | null = null
   #caller: AbortSignal | null = null
   readonly #plan: ExtensionPlan
   #leaseMs: number
-  /** The lengths that its holder has asked for, and that are neither done nor refused. */
+  /** The lengths that its holder has requested, and that are neither carried out nor rejected. */
   #inQuestion = NONE
   #state: State = 'held'
-  /** The last one; what is released twice at once is released once. */
+  /** The last release; concurrent releases are combined. */
   #releasing: Promise<void> = Promise.resolve()
   #isLapsed = false
-  /** A task runs under it. */
+  /** A task runs under the lease. */
   #hasTask = false
-  /** Why the instance closes; null: it does not. */
+  /** The reason for closing; null while the instance is open. */
   #stoppedBecause: Error | null = null
-  /** The keeper, while it leaves it to the holder to release it. */
+  /** The keeper, while it waits for the holder to release the lease. */
   #patient: Sleeper | null = null
   readonly #onOver: () => void
 
@@ -119,7 +121,7 @@ export class KeptLease implements TaskLease, KeeperLease {
     return this.#terms.kind
   }
 
-  /** What it is a lease on. */
+  /** The unit to which the lease belongs. */
   get unit(): Unit {
     return this.#terms.unit
   }
@@ -183,60 +185,60 @@ export class KeptLease implements TaskLease, KeeperLease {
     return this.end()
   }
 
-  /** True when its time is over, or it was taken away. */
+  /** True when the lease has expired or was taken away. */
   get isLost(): boolean {
     this.expireIfOver()
     return this.#state === 'lost'
   }
 
-  /** It is lost by our own judgement alone: the server was not asked. */
+  /** Lost by this process's judgement alone: the server was not asked. */
   get isLapsed(): boolean {
     this.expireIfOver()
     return this.#isLapsed
   }
 
-  /** For leases that are this one, too. */
+  /** Also for nested leases on this one. */
   lostError(): LeaseLostError {
     const cause = this.#stoppedBecause
     return new LeaseLostError(this.#terms.resource, this.token, cause === null ? undefined : { cause })
   }
 
-  /** It is not extended by itself any more: it ends in time, also when nobody gives it back. */
+  /** Stops the renewal: the lease expires in time, even if it is not given back. */
   letGo(): void {
     this.#plan.wanted = false
     this.replan()
   }
 
-  /** For the keeper: when it has something to do for this lease, by `performance.now()`. */
+  /** For the keeper: when it must act on this lease next, by `performance.now()`. */
   get dueAt(): number {
     const endsAt = this.#state === 'held' ? this.#belief.endsAt : this.#belief.latestEndsAt
     return Math.min(this.#plan.at, endsAt)
   }
 
-  /** For the keeper: from when on it may extend this lease along with others. */
+  /** For the keeper: from when on it may extend this lease together with others. */
   get mayExtendAt(): number {
     return this.#plan.togetherAt
   }
 
-  /** For the keeper: how long to extend the lease now. */
+  /** For the keeper: the length for which to extend the lease now. */
   get wantedMs(): number {
     const now = performance.now()
     const wantedMs = this.#plan.wantedMs(this.#keptMs, now)
-    // Who only asks leaves the end where it is.
+    // A question alone leaves the end unchanged.
     const leftMs = this.#state === 'doubted' ? this.#belief.latestEndsAt - now : 0
     return Math.max(1, Math.floor(Math.max(wantedMs, leftMs)))
   }
 
-  /** For the keeper: it is asked for an extension; if that fails, another is tried later. */
+  /** For the keeper: an extension is requested; if it fails, another one is tried later. */
   ask(leaseMs: number): ExtensionQuestion {
     const question = this.#belief.ask(leaseMs)
-    // In doubt one question is enough.
+    // In doubt, one question is enough.
     if (this.#state === 'doubted') this.#plan.set(Infinity)
     else this.replan()
     return question
   }
 
-  /** For the keeper: what the server said. */
+  /** For the keeper: the server's answer. */
   noteExtended(question: ExtensionQuestion, extension: ExtensionAnswer): void {
     this.isExtendedAlone = false
     if (extension.expiresAtMs === 0) {
@@ -249,13 +251,15 @@ export class KeptLease implements TaskLease, KeeperLease {
     this.replan()
   }
 
-  /** The server has said of a question that the lease is held: it may be one of before the doubt, or carried out along with one. */
+  /**
+   * The server confirmed the lease: the request may be one of before the doubt, or one carried out together with it.
+   */
   #resolveDoubt(): void {
     if (this.#belief.leftMs > 0) this.#state = 'held'
     else if (!this.#belief.isAsked) this.#doubt()
   }
 
-  /** For the keeper: the server refused, or did not answer. */
+  /** For the keeper: the server rejected, or did not answer. */
   noteNotExtended(question: ExtensionQuestion, error: unknown): void {
     this.#belief.failed(question, error)
     if (!didNotHappen(error)) this.#leaseMs = Math.min(this.#leaseMs, question.leaseMs)
@@ -275,13 +279,16 @@ export class KeptLease implements TaskLease, KeeperLease {
     else if (this.#state === 'held') this.#doubt()
   }
 
-  /** The instance closes. Nothing extends the lease any more. */
+  /** The instance closes: the lease is no longer renewed. */
   stop(cause: Error): void {
     this.#stoppedBecause = cause
     this.#aborts?.abort(this.lostError())
   }
 
-  /** For the keeper: who has its signal, or a task under it, has so long to release it himself. */
+  /**
+   * For the keeper: gives the lease back after at most `ms`; until then a user of its signal, or a task under it, may
+   * release it.
+   */
   async giveBackWithin(ms: number): Promise<void> {
     const isHeard = this.#hasTask || this.#aborts !== null
     if (isHeard && ms > 0 && this.#mayBeHeld) {
@@ -292,23 +299,26 @@ export class KeptLease implements TaskLease, KeeperLease {
     await givingBack.catch(() => undefined)
   }
 
-  /** Not by its holder, who may still be at work: for him it is lost, from before another may have it. */
+  /**
+   * Given back by the keeper while the holder may still be working: for the holder it is lost before another can get
+   * it.
+   */
   async #giveBack(): Promise<void> {
     this.#lose()
     await this.#terms.release(this.token, { repeated: false, atClose: 'gives back' })
   }
 
-  /** For the keeper: when it is to be extended. One in doubt is asked for already. */
+  /** For the keeper: plans the next extension. A doubted lease has been asked for already. */
   replan(): void {
     if (this.#state === 'held') this.#plan.renew(this.#belief.leftMs, this.#keptMs, performance.now())
   }
 
-  /** The server knows. */
+  /** Only the server knows. */
   get #mayBeHeld(): boolean {
     return this.#state === 'held' || this.#state === 'doubted'
   }
 
-  /** How long it lasts again each time: what may have been shortened is not lengthened meanwhile. */
+  /** The length of each renewal. A length that may have been shortened is not increased in the meantime. */
   get #keptMs(): number {
     return Math.min(this.#leaseMs, ...this.#inQuestion.map(({ leaseMs }) => leaseMs))
   }
@@ -349,7 +359,7 @@ export class KeptLease implements TaskLease, KeeperLease {
     this.#patient?.wake()
     try {
       const known = await this.#terms.release(this.token, trace)
-      // A live lease that is unknown after the call was sent twice was given back by the first.
+      // A live lease that is unknown after a repeated call was given back by the first call.
       const isGiven = known || (trace.repeated === true && performance.now() < this.#belief.endsAt)
       if (!isGiven) throw this.lostError()
       this.#state = 'released'
@@ -370,7 +380,7 @@ export class KeptLease implements TaskLease, KeeperLease {
     this.expireIfOver()
   }
 
-  /** By our own judgement. */
+  /** Lost by this process's judgement. */
   #lapse(): void {
     const lastsUntil = this.#belief.mayLastUntil
     this.#isLapsed = true
@@ -378,7 +388,7 @@ export class KeptLease implements TaskLease, KeeperLease {
     if (performance.now() < lastsUntil && this.#terms.countsLapsed !== true) this.#giveBackUntil(lastsUntil)
   }
 
-  /** Until the server has heard it, or it is over for the server, too. */
+  /** Gives back until the server has received it, or the lease is over for the server too. */
   #giveBackUntil(lastsUntil: number): void {
     const { unit, release } = this.#terms
     const say = async (): Promise<unknown> =>

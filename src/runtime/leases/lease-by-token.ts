@@ -1,5 +1,5 @@
-// Leases by their tokens: another process, or the client of a service, extends them and gives them back. Where it is this process that has
-// the lease, it learns of that at once; others do at their next extension.
+// Leases by their tokens: another process, or a client of the service, extends and releases them. The process that has
+// the lease notices at once if it is this one; others notice at their next renewal.
 
 import { checkToken } from '../values/arguments.ts'
 import type { Duration } from '../values/duration.ts'
@@ -11,7 +11,7 @@ import type { LeaseTerms } from './kept-lease.ts'
 import { toLeaseMs } from './lease-options.ts'
 import type { Trace } from '../calls/runner.ts'
 
-/** What became of an extension. */
+/** The result of an extension. */
 export interface Extended {
   readonly leaseMs: number
   /** When the lease ends, in milliseconds of the server's clock. */
@@ -27,8 +27,8 @@ export class LeasesByToken {
   }
 
   /**
-   * Gives the lease back. Throws LeaseLostError when it has ended, AmbiguousError when the first answer was lost and the second
-   * does not tell, InvalidArgumentError.
+   * Gives the lease back. Throws LeaseLostError when it has ended, AmbiguousError when the first answer was lost and
+   * the second does not show the outcome, InvalidArgumentError.
    */
   async release(token: number): Promise<void> {
     const { kind, unit, release, resource } = this.#terms
@@ -38,7 +38,7 @@ export class LeasesByToken {
     if (!known) throw notKnown(resource, token, trace)
   }
 
-  /** Makes the lease last so long from now on. Throws LeaseLostError when it has ended, InvalidArgumentError. */
+  /** Makes the lease last `lease` from now on. Throws LeaseLostError when it has ended, InvalidArgumentError. */
   async extend(token: number, lease: Duration): Promise<Extended> {
     return extendByToken(this.#terms, token, lease)
   }
@@ -70,12 +70,12 @@ export async function extendByToken(
   }
 }
 
-/** The server knows the lease of this token no more. */
+/** The server does not know a lease with this token. */
 export function noteEnded(kind: LeaseKind, { beginning, runtime }: Unit, token: number): void {
   runtime.keeper.find({ kind, beginning, token })?.noteEnded()
 }
 
-/** The server did not know the lease. What was sent twice may have ended it the first time. */
+/** The server did not know the lease. A repeated call may have ended it the first time. */
 export function notKnown(resource: string, token: number, trace: Trace): LeaseLostError | AmbiguousError {
   if (trace.repeated !== true) return new LeaseLostError(resource, token)
   return new AmbiguousError(`the call that ends the lease on ${resource}`, undefined, 'first-lost')

@@ -1,4 +1,4 @@
-// What the options of leases mean, the same for every structure that has them.
+// Options of leases, with the same meaning for every structure.
 
 import { hostname } from 'node:os'
 import { checkText } from '../values/arguments.ts'
@@ -11,12 +11,12 @@ export function toLeaseMs(lease: Duration = '30s', argument = 'lease'): number {
   return toMs(argument, lease, { min: '10ms', max: '30d' })
 }
 
-/** How long a lease is extended by itself at most; '0s': not at all. Throws InvalidArgumentError. */
+/** How long a lease is renewed at most; '0s': not at all. Throws InvalidArgumentError. */
 export function toMaxHoldMs(maxHold: Duration): number {
   return toMs('maxHold', maxHold, { min: '0s' })
 }
 
-/** What people call a holder. Throws InvalidArgumentError. */
+/** The display name of a holder. Throws InvalidArgumentError. */
 export function toHolder(holder: string = `${hostname()}:${process.pid}`): string {
   return checkText('holder', holder, MAX_HOLDER_BYTES)
 }

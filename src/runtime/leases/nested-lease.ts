@@ -7,7 +7,7 @@ import type { TaskLease } from './lease.ts'
 import type { LeaseKind } from '../keeper/lease-keeper.ts'
 import type { Unit } from '../connection/unit.ts'
 
-/** The same lease, once more: for code that may be called by somebody who has it already. */
+/** A second handle on the same lease: for code that may be called by its holder. */
 export class NestedLease implements TaskLease {
   static {
     brand(this, 'NestedLease')
@@ -15,7 +15,7 @@ export class NestedLease implements TaskLease {
 
   readonly #outer: KeptLease | NestedLease
   #caller: AbortSignal | null = null
-  /** Made when somebody asks for it, of the lease's own signal and the caller's. */
+  /** Combines the lease's own signal and the caller's; created on first use. */
   #both: Joined | null = null
   #released = false
 
@@ -77,7 +77,7 @@ export class NestedLease implements TaskLease {
     return this.#outer.lostError()
   }
 
-  /** Leaves the outer lease as it is. Throws LeaseLostError when that has ended. */
+  /** Leaves the outer lease unchanged. Throws LeaseLostError when that has ended. */
   async release(): Promise<void> {
     if (this.#released) return
     this.#released = true

@@ -1,8 +1,9 @@
 import type { TaskLease } from './lease.ts'
 
 /**
- * Runs a task under a lease and gives it back; resolves to what the task gave. `signal` is told to the task by
- * the lease. Throws LeaseLostError when the lease ended before the task did: it was done, but perhaps not alone.
+ * Runs a task under a lease and gives the lease back; resolves to the result of the task. The lease passes `signal` to
+ * the task. Throws LeaseLostError when the lease ended before the task did: the task has run, but perhaps not
+ * exclusively.
  */
 export async function runUnder<Own extends TaskLease, Value>(
   lease: Own,
@@ -15,7 +16,7 @@ export async function runUnder<Own extends TaskLease, Value>(
   try {
     value = await task(lease)
   } catch (error) {
-    // What the task threw says more; a lease that was lost is told by its signal.
+    // The task's own error says more. A lost lease is reported by its signal.
     await lease.end().catch(() => undefined)
     throw error
   }

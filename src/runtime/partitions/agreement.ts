@@ -1,13 +1,13 @@
-// The number of partitions of what is put into them without looking at anything else first: jobs, messages. Each partition knows
-// the number from its first use on.
+// The partition count of data that is written into partitions directly: jobs, messages. Each partition stores the count
+// from its first use on.
 //
-//   Before that, the partition is proposed, then the number is agreed upon, and only then the partition is used, with what
-//   proves the proposal. So a partition in use was there before somebody agreed upon the number. Whoever clears all asks when
-//   that was last, clears the partitions and then forgets the number, unless it was agreed upon in between: none that was in
-//   use is left behind.
+//   Before that, the partition is proposed, then the count is agreed, and then the partition is used with the proof of
+//   the proposal. So every partition in use was proposed before the count was agreed. `clear` first reads when the
+//   count was last agreed, clears the partitions, and then deletes the count unless it was agreed again in between. So
+//   no used partition is left over.
 //
-// A partition in use is used without asking: its scripts refuse whoever says another number, and answer `unagreed` where it was
-// cleared. So a process that has not heard of a clear is refused too, and one whose node with the number is silent goes on.
+// A partition in use needs no extra call: its scripts reject another count, and return `unagreed` after a clear. So a
+// process that has not noticed a clear is rejected too, and one whose node with the count is silent continues.
 
 import { DriverError } from '../errors/errors.ts'
 import type { Operation } from '../calls/operation.ts'
@@ -15,7 +15,7 @@ import { type NumberOperations, PartitionNumber } from './partition-number.ts'
 import type { Trace } from '../calls/runner.ts'
 import type { Unit } from '../connection/unit.ts'
 
-/** What the structure calls these. */
+/** The operations of one structure. */
 export interface AgreementOperations extends NumberOperations {
   readonly propose: Operation<
     { readonly partitions: number },
@@ -30,15 +30,15 @@ interface Unagreed {
 export class Agreement extends PartitionNumber {
   readonly #propose: AgreementOperations['propose']
 
-  /** `home`: the unit of the name alone. */
+  /** `home`: the unit of the name itself. */
   constructor(home: Unit, partitions: number, operations: AgreementOperations) {
     super(home, partitions, operations)
     this.#propose = operations.propose
   }
 
   /**
-   * What proves that the partition may be used, for a call that was answered `unagreed`. Throws InvalidArgumentError where
-   * there is another number of partitions, and DriverError.
+   * The proof for the first use of the partition, for a call that returned `unagreed`. Throws InvalidArgumentError when
+   * another partition count is stored, and DriverError.
    */
   async prove(partition: Unit, by: number, atClose?: Trace['atClose']): Promise<string> {
     if (performance.now() >= by)
@@ -51,8 +51,8 @@ export class Agreement extends PartitionNumber {
   }
 
   /**
-   * The answer of a call that may be the first to use a partition; it is given the proof, empty at first. `atClose`: what becomes of
-   * the calls before it when the instance closes.
+   * The answer of a call that may be the first to use a partition. `call` gets the proof, which is empty at first.
+   * `atClose`: the behavior of the calls before it when the instance closes.
    */
   async use<Answer extends { readonly status: string }>(
     partition: Unit,
@@ -66,7 +66,7 @@ export class Agreement extends PartitionNumber {
   }
 }
 
-/** Of what is spread and what is not: the answer of a call that may be the first to use a partition. */
+/** For partitioned and unpartitioned data: the answer of a call that may be the first to use a partition. */
 export function inUse<Answer extends { readonly status: string }>(
   { agreement, unit }: { readonly agreement: Agreement | null; readonly unit: Unit },
   call: (proof: string) => Promise<Answer>,

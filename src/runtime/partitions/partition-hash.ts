@@ -1,9 +1,9 @@
-// Which partition a key belongs to: CRC16 (XMODEM, as Redis Cluster counts its slots) of the key's bytes in
-// UTF-8, modulo the number of partitions. Every language must come to the same.
+// The partition of a key: CRC16 (XMODEM, as for the slots of Redis Cluster) of the key's UTF-8 bytes, modulo the
+// partition count. Clients in every language must compute the same.
 
 import { InvalidArgumentError } from '../errors/errors.ts'
 
-/** Throws InvalidArgumentError for what is not valid Unicode text. */
+/** Throws InvalidArgumentError for a key that is not valid Unicode text. */
 export function partitionOf(key: unknown, count: number, argument = 'key'): number {
   if (typeof key !== 'string' || /[\ud800-\udfff]/u.test(key)) {
     throw new InvalidArgumentError(argument, 'must be text of valid Unicode')

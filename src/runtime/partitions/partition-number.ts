@@ -1,5 +1,5 @@
-// Over how many partitions something is spread, kept in the unit of the name alone. All who use it say the number, and have to
-// say the same one.
+// The partition count of a name, stored in the unit of the name itself. All users pass the count, and it must be the
+// same.
 
 import { AmbiguousError, DriverError } from '../errors/errors.ts'
 import { PATIENCE_MS } from '../time/in-turn.ts'
@@ -13,7 +13,7 @@ type Known =
   | { readonly status: 'other'; readonly partitions: number }
   | { readonly status: 'unknown' }
 
-/** What the structure calls these. */
+/** The operations of one structure. */
 export interface NumberOperations {
   readonly agree: Operation<{ readonly partitions: number; readonly begin: boolean }, Known>
   readonly disband: Operation<
@@ -28,42 +28,51 @@ export class PartitionNumber {
   readonly partitions: number
   readonly #home: Unit
   readonly #operations: NumberOperations
-  /** When it was asked after last. */
+  /** When it was last asked for. */
   #lookedAt = -Infinity
 
-  /** `home`: the unit of the name alone. */
+  /** `home`: the unit of the name itself. */
   constructor(home: Unit, partitions: number, operations: NumberOperations) {
     this.#home = home
     this.partitions = partitions
     this.#operations = operations
   }
 
-  /** A partition is about to be used for the first time. Throws InvalidArgumentError where there is another number, and DriverError. */
+  /**
+   * Call this before the first use of a partition. Throws InvalidArgumentError when another count is stored, and
+   * DriverError.
+   */
   async agree(by?: number, atClose?: Trace['atClose']): Promise<void> {
     this.#refuseOther(await this.#ask(true, by, atClose))
   }
 
   /**
-   * Throws InvalidArgumentError where there is another number of partitions. Whoever cannot ask does without: what is asked
-   * after that tells why.
+   * Throws InvalidArgumentError when another partition count is stored. An unavailable answer is ignored: the calls
+   * that follow report the problem.
    */
   async check(by?: number): Promise<void> {
     await this.#look(by)
   }
 
-  /** As `check`; where no number is known, this one is from now on. Throws DriverError, too. */
+  /** Like `check`; stores this count when none is stored. Throws DriverError too. */
   async ensure(by: number): Promise<void> {
     if ((await this.#look(by)) === 'unknown') await this.agree(by)
   }
 
-  /** As `check`, now and then, and not for long: for whoever found nothing, perhaps for looking in the wrong places. */
+  /**
+   * Like `check`, but occasionally and with a short time limit: for callers that found nothing, perhaps because they
+   * looked in the wrong partitions.
+   */
   async checkNowAndThen(): Promise<void> {
     if (performance.now() - this.#lookedAt < LOOK_AGAIN_MS) return
     this.#lookedAt = performance.now()
     await this.check(performance.now() + PATIENCE_MS)
   }
 
-  /** Clears with this, and forgets the number unless somebody uses a partition anew. Throws InvalidArgumentError. */
+  /**
+   * Runs `all`, which clears the partitions, and deletes the count unless a partition was used again. Throws
+   * InvalidArgumentError.
+   */
   async clear(all: () => Promise<readonly boolean[]>): Promise<boolean> {
     const known = this.#refuseOther(await this.#ask(false))
     const cleared = await all()
@@ -74,7 +83,7 @@ export class PartitionNumber {
 
   async #look(by?: number): Promise<'agreed' | 'unknown'> {
     const known = await this.#ask(false, by).catch((error: unknown) => {
-      // That was asked in vain for as long as it was to take, too.
+      // A second question would fail after its whole time limit too.
       if (error instanceof DriverError || error instanceof AmbiguousError) return null
       throw error
     })

@@ -12,7 +12,7 @@ afterEach(() => {
 
 const away = new DriverError('unreachable', 'away')
 
-test('an attempt that ended is abandoned once', async () => {
+test('an ended attempt is abandoned once', async () => {
   const say = vi.fn(async () => undefined)
   new Abandoned().add('a', { say, mayComeLate: false })
 
@@ -20,7 +20,7 @@ test('an attempt that ended is abandoned once', async () => {
   expect(say).toHaveBeenCalledTimes(1)
 })
 
-test('what could not be said is said again each second until it is heard', async () => {
+test('a failed call is retried each second until it succeeds', async () => {
   const say = vi.fn(async () => undefined)
   say.mockRejectedValueOnce(away).mockRejectedValueOnce(away)
   new Abandoned().add('a', { say, mayComeLate: false })
@@ -33,7 +33,7 @@ test('what could not be said is said again each second until it is heard', async
   expect(say).toHaveBeenCalledTimes(3)
 })
 
-test('in an outage one attempt a second is tried, however many have ended; after it all are said at once', async () => {
+test('in an outage one call a second is tried, however many attempts have ended; afterwards all are made at once', async () => {
   let [isAway, tries] = [true, 0]
   const heard = new Set<number>()
   const abandoned = new Abandoned()
@@ -57,7 +57,7 @@ test('in an outage one attempt a second is tried, however many have ended; after
   expect(tries).toBe(1100)
 })
 
-test('what is refused is forgotten after two minutes', async () => {
+test('a rejected call is dropped after two minutes', async () => {
   const say = vi.fn(() => Promise.reject(new DriverError('forbidden', 'no')))
   new Abandoned().add('a', { say, mayComeLate: true })
 
@@ -66,7 +66,7 @@ test('what is refused is forgotten after two minutes', async () => {
   expect(say.mock.calls.length).toBeLessThanOrEqual(122)
 })
 
-test('what is refused keeps nothing that a store could not hear from being said when it is back', async () => {
+test('rejected calls do not delay unsent ones when the store is back', async () => {
   const abandoned = new Abandoned()
   for (let n = 0; n < 1000; n++) {
     const say = (): Promise<never> => Promise.reject(new DriverError('forbidden', 'no'))
@@ -82,7 +82,7 @@ test('what is refused keeps nothing that a store could not hear from being said 
   expect(say).toHaveBeenCalledTimes(2)
 })
 
-test('a node that stays away keeps nothing from one that is back', async () => {
+test('a node that stays unreachable does not delay calls to one that is back', async () => {
   const abandoned = new Abandoned()
   for (let n = 0; n < 1000; n++) {
     const say = (): Promise<never> => Promise.reject(away)
@@ -98,7 +98,7 @@ test('a node that stays away keeps nothing from one that is back', async () => {
   expect(says.map(({ mock }) => mock.calls.length)).toEqual([2, 2])
 })
 
-test('a store that refuses one of what it could not hear is there: all others are said', async () => {
+test('a store that rejects one of the unsent calls is reachable: all others are made', async () => {
   const abandoned = new Abandoned()
   const refusedNow = vi.fn(() => Promise.reject(new DriverError('forbidden', 'no')))
   refusedNow.mockRejectedValueOnce(away)
@@ -111,7 +111,7 @@ test('a store that refuses one of what it could not hear is there: all others ar
   expect(say).toHaveBeenCalledTimes(2)
 })
 
-test('what is said because a message came for it is said five times more, where a late copy may undo it', async () => {
+test('a call made because of a message is repeated five times if a late copy may undo it', async () => {
   const say = vi.fn(async () => undefined)
   say.mockRejectedValueOnce(away)
   const abandoned = new Abandoned()
@@ -124,7 +124,7 @@ test('what is said because a message came for it is said five times more, where 
   expect(say).toHaveBeenCalledTimes(7)
 })
 
-test('what a late copy may undo is said five times more', async () => {
+test('a call that a late copy may undo is repeated five times', async () => {
   const say = vi.fn(async () => undefined)
   new Abandoned().add('a', { say, mayComeLate: true })
 
@@ -132,7 +132,7 @@ test('what a late copy may undo is said five times more', async () => {
   expect(say).toHaveBeenCalledTimes(6)
 })
 
-test('a message for an attempt that ended has it abandoned again', async () => {
+test('a message for an ended attempt has it abandoned again', async () => {
   const say = vi.fn(async () => undefined)
   const abandoned = new Abandoned()
   abandoned.add('a', { say, mayComeLate: false })
@@ -155,7 +155,7 @@ test('an attempt is known for two minutes', async () => {
   expect([say, other].map(({ mock }) => mock.calls.length)).toEqual([1, 2])
 })
 
-test('nothing is said once it is closed, or the instance is', async () => {
+test('no calls are made once it is closed, or the instance is', async () => {
   const say = vi.fn(async () => undefined)
   const abandoned = new Abandoned()
   abandoned.add('a', { say, mayComeLate: true })
@@ -168,7 +168,7 @@ test('nothing is said once it is closed, or the instance is', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-/** So many that end while the store is away. */
+/** Attempts that end while the store is unreachable. */
 function endedInOutage(count: number): {
   abandoned: Abandoned
   heard: Set<number>
@@ -191,7 +191,7 @@ function endedInOutage(count: number): {
   return { abandoned, heard, goOn }
 }
 
-test('of those that a store cannot hear none is forgotten, however many end after them', async () => {
+test('no unsent call is dropped, however many attempts end after it', async () => {
   const { abandoned, heard, goOn } = endedInOutage(20_000)
   await vi.advanceTimersByTimeAsync(130_000)
   for (let n = 0; n < 20_000; n++)
@@ -203,7 +203,7 @@ test('of those that a store cannot hear none is forgotten, however many end afte
   expect(heard.size).toBe(20_000)
 })
 
-test('of more than a hundred thousand that a store cannot hear the newest are not kept', async () => {
+test('of more than a hundred thousand unsent calls the newest are dropped', async () => {
   const { heard, goOn } = endedInOutage(100_100)
   await vi.advanceTimersByTimeAsync(0)
 
@@ -212,7 +212,7 @@ test('of more than a hundred thousand that a store cannot hear the newest are no
   expect([heard.size, heard.has(0), heard.has(100_099)]).toEqual([100_000, true, false])
 })
 
-test('what a late copy may undo is said five times more, however many end meanwhile', async () => {
+test('a call that a late copy may undo is repeated five times, however many attempts end in the meantime', async () => {
   const say = vi.fn(async () => undefined)
   const abandoned = new Abandoned()
   abandoned.add('a', { say, mayComeLate: true })
@@ -225,7 +225,7 @@ test('what a late copy may undo is said five times more, however many end meanwh
   expect(say).toHaveBeenCalledTimes(6)
 })
 
-test('those that are known are the newest ten thousand', async () => {
+test('the newest ten thousand attempts are known', async () => {
   const abandoned = new Abandoned()
   const says = Array.from({ length: 10_100 }, () => vi.fn(async () => undefined))
   for (const [n, say] of says.entries()) abandoned.add(String(n), { say, mayComeLate: false })

@@ -1,18 +1,19 @@
-// Attempts that ended without a lease, and those of work that ended in an outage. Their last word to the server takes them out of its line,
-// gives back what they were granted meanwhile, or tells how the work ended. That word may be lost, undone by a failover, or overtaken by a late copy of a question, so:
+// Attempts that ended without a lease, and attempts of work that ended in an outage. A final call to the server removes
+// them from its line, gives back what was granted in the meantime, or reports how the work ended. That call may be
+// lost, undone by a failover, or overtaken by a late copy of a request, so:
 //
-//   ABANDONING ──the server has heard it, and nothing can come late──► KNOWN ──two minutes, or many others──► forgotten
-//     ▲ ▲ │└───a copy may be on its way: said again after 1, 3, 10, 30 and 60 s
-//     │ │ └────it failed──► UNSAID: one of them is tried each second, and stands for those of its node (unsaid.ts)
+//   ABANDONING ──the server has received it, and no copy can arrive──► KNOWN ──two minutes, or many others──► forgotten
+//     ▲ ▲ │└───a copy may be under way: repeated after 1, 3, 10, 30 and 60 s
+//     │ │ └────it failed──► UNSAID: one per node is retried each second, on behalf of the others (unsaid.ts)
 //     │ └───────────────────────┘
-//     └── a letter comes for it: the server takes it for one who waits
+//     └── a letter comes for it: the server still has it as a waiter
 //
-// Those that had what they waited for, and are over, are KNOWN from then on: a server that goes on from an older state, as after a failover, still
-// has them in its line.
+// Attempts whose lease or job is over are KNOWN from then on: a server that continues from an older state, as after a
+// failover, still has them in its line.
 //
-// In an outage many attempts end so. When the server is back it may first read their questions, which waited in some buffer,
-// and grant them what nobody will use. So their last words must follow soon, and are not tried each by itself. However many end
-// after them: where there are too many, it is the newest that are not kept, for the oldest are those that may have reached the server.
+// An outage ends many attempts this way. When the server is back, it may first process their buffered requests and
+// grant them leases without a holder. So their final calls must follow soon, and are not retried one by one. Above the
+// limit the newest are dropped, because the oldest are those that may have reached the server.
 
 import { DriverError } from '../errors/errors.ts'
 import { isOutage } from '../errors/outage.ts'
@@ -24,32 +25,32 @@ const KNOWN_FOR_MS = 120_000
 const MOST_KNOWN = 10_000
 const MOST_ABANDONING = 100_000
 
-/** The last word of an attempt. */
+/** The final call of an attempt. */
 export interface LastWord {
-  /** Abandons the attempt, and may be called often. */
+  /** Abandons the attempt; may be called often. */
   readonly say: () => Promise<unknown>
-  /** Names the node that it is said to; default: there is but one. */
+  /** Names the node of the call; default: there is only one. */
   readonly node?: (() => string) | undefined
-  /** A copy of a question may still be on its way. */
+  /** True when a copy of a request may still be under way. */
   readonly mayComeLate: boolean
 }
 
 interface Ended extends Pick<LastWord, 'say' | 'node'> {
   readonly id: string
-  /** After so long it is said again, once it was heard. */
+  /** The pauses before repetitions, once the server has received it. */
   again: readonly number[]
   since: number
-  /** The last time it was said. */
+  /** Whether the last call was rejected. */
   wasRefused: boolean
   timer: Timer | null
 }
 
 export class Abandoned {
-  /** Those that are to be said yet, or again. The oldest first. */
+  /** Calls still to be made or repeated. Oldest first. */
   readonly #abandoning = new Map<string, Ended>()
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #known = new Map<string, Ended>()
-  /** Those whose last word failed. */
+  /** Attempts whose final call failed. */
   readonly #unsaid = new Unsaid<Ended>((ended) => this.#sayAgain(ended))
   #closed = false
 
@@ -62,17 +63,17 @@ export class Abandoned {
     void this.#say(ended)
   }
 
-  /** An attempt that had what it waited for is over. There is nothing to say, unless a letter comes for it. */
+  /** The lease or job of an attempt is over. No call is needed unless a letter comes for it. */
   know(id: string, { say, node }: Omit<LastWord, 'mayComeLate'>): void {
     this.#forgetOld()
     if (!this.#closed) this.#know({ id, say, node, again: [], since: 0, wasRefused: false, timer: null })
   }
 
-  /** The server has told something to an attempt that is over. */
+  /** The server has sent a letter to an attempt that is over. */
   heard(id: string): void {
     const ended = this.#abandoning.get(id) ?? this.#known.get(id)
     if (ended === undefined) return
-    // What was not said yet goes on from here.
+    // A call that was waiting for a retry is made now.
     void (this.#unsaid.delete(ended) ? this.#say(ended) : this.#tell(ended))
   }
 
@@ -97,7 +98,7 @@ export class Abandoned {
     return this.#say(ended)
   }
 
-  /** Whether the server has heard it. What it has not is tried again. */
+  /** Whether the server has received the call. A failed call is retried. */
   async #tell(ended: Ended): Promise<boolean> {
     try {
       await ended.say()
@@ -116,10 +117,10 @@ export class Abandoned {
     return this.#abandoning.has(id) || this.#known.has(id)
   }
 
-  /** Nothing more is to be said, unless a letter comes for it. */
+  /** No further call is needed unless a letter comes for it. */
   #know(ended: Ended): void {
     const { id } = ended
-    // There may be two of one attempt.
+    // The same attempt may have been added twice.
     if (this.#abandoning.get(id) === ended) this.#abandoning.delete(id)
     this.#known.delete(id)
     this.#known.set(id, ended)
@@ -128,7 +129,7 @@ export class Abandoned {
     if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest)
   }
 
-  /** What the store refuses is not kept for ever; what it could not hear is, until it can. */
+  /** Rejected calls are dropped in time; calls that the server could not receive are kept until it can. */
   #forgetOld(): void {
     const now = performance.now()
     for (const [id, { since }] of this.#known) {

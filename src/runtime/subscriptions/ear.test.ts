@@ -6,14 +6,14 @@ const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('who is heard sleeps long, who has lost its line a second, and who has none, or none any more, half a second', () => {
+test('a waiter sleeps long with a line, a second with a lost one, and half a second without one', () => {
   const hearing = new Hearing()
   const slept = [longestSleepMs(hearing, RECHECKS), longestSleepMs(null, RECHECKS)]
   hearing.lose()
   slept.push(longestSleepMs(hearing, RECHECKS))
   vi.advanceTimersByTime(1000)
   slept.push(longestSleepMs(hearing, RECHECKS))
-  // Trying in vain is no new loss.
+  // A failed attempt is no new loss.
   hearing.lose()
   slept.push(longestSleepMs(hearing, RECHECKS))
   hearing.hear()
@@ -22,7 +22,7 @@ test('who is heard sleeps long, who has lost its line a second, and who has none
   expect(slept).toEqual([10_000, 500, 1000, 500, 500, 10_000])
 })
 
-test('those who sleep are told once when a line does not come back, and of a short loss nothing', () => {
+test('sleepers are notified once when a line is not restored, and never of a short loss', () => {
   const onGone = vi.fn()
   const hearing = new Hearing(onGone)
   hearing.lose()
@@ -40,7 +40,7 @@ test('those who sleep are told once when a line does not come back, and of a sho
   expect(onGone).toHaveBeenCalledTimes(1)
 })
 
-test('of several ears one that is lost, or gone, counts', () => {
+test('of several lines a lost or gone one determines the state', () => {
   const [one, other] = [new Hearing(), new Hearing()]
   const both = new Ears([one, other])
   expect([both.isHeard, both.isGone]).toEqual([true, false])

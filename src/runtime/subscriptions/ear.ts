@@ -1,29 +1,29 @@
-// Whether what those who wait would be told reaches this process, and so how long they may sleep before they look by themselves.
+// Whether letters to waiters reach this process, and so how long a waiter may sleep before it polls.
 //
-//   HEARD ──its line breaks──► LOST ──────about a second──────► GONE: nobody knows when it comes back, or whether it may
+//   HEARD ──its line breaks──► LOST ──────about a second──────► GONE: it is unknown when, or whether, it is restored
 //     ▲                          └─────────┐                      │
-//     └─────────────heard again────────────┴──────────────────────┘
+//     └────────────restored────────────────┴──────────────────────┘
 
 import { startTimer, type Timer } from '../time/timer.ts'
 
-// A connection that broke is there again sooner than this, unless it may not come back.
+// A broken connection is normally restored sooner than this.
 const GONE_AFTER_MS = 900
 const LOST_RECHECK_MS = 1000
 
 export interface Ear {
   /** False while the subscription is interrupted. */
   readonly isHeard: boolean
-  /** True when it has been for so long that the process is one that cannot listen. */
+  /** True when it was interrupted for so long that the process must poll. */
   readonly isGone: boolean
 }
 
-/** Of one subscription. */
+/** The state of one subscription. */
 export class Hearing implements Ear {
   readonly #onGone: (() => void) | null
   #timer: Timer | null = null
   #lostAt = Infinity
 
-  /** `onGone`: for those who sleep meanwhile, and know of no loss. */
+  /** `onGone`: called for sleepers, which do not notice the loss. */
   constructor(onGone: (() => void) | null = null) {
     this.#onGone = onGone
   }
@@ -52,7 +52,7 @@ export class Hearing implements Ear {
   }
 }
 
-/** Of several subscriptions: what one of them tells may be missed. */
+/** Several subscriptions: HEARD only while all of them are. */
 export class Ears implements Ear {
   readonly #ears: readonly Ear[]
 
@@ -70,13 +70,13 @@ export class Ears implements Ear {
 }
 
 export interface Rechecks {
-  /** With a live subscription looking again is a safety net. */
+  /** With a live subscription, polling is only a safety net. */
   readonly heardMs: number
-  /** Without one (it may be forbidden, or forbidden meanwhile) it is the way of waiting. */
+  /** Without one (it may be forbidden), the waiter depends on polling. */
   readonly unheardMs: number
 }
 
-/** How long to sleep at most. `ear` null: the process cannot listen. */
+/** The longest sleep before the next poll. `ear` null: the process cannot listen. */
 export function longestSleepMs(ear: Ear | null, { heardMs, unheardMs }: Rechecks): number {
   if (ear === null || ear.isGone) return unheardMs
   return ear.isHeard ? heardMs : Math.min(heardMs, LOST_RECHECK_MS)

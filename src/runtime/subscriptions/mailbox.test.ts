@@ -21,7 +21,7 @@ function setup(): Setup {
   return { mailbox, channels, confirm }
 }
 
-test('all who wait at one place share one channel, which names the process', async () => {
+test('all waiters of one place share one channel, which names the process', async () => {
   const { mailbox, channels } = setup()
   const ids = [mailbox.newId(), mailbox.newId(), mailbox.newId()]
   await Promise.all(ids.map((id) => mailbox.expect('here', id)))
@@ -31,7 +31,7 @@ test('all who wait at one place share one channel, which names the process', asy
   expect(new Set(ids).size).toBe(3)
 })
 
-test('each gets its own letters, also those that come before it asks', async () => {
+test('each waiter gets its own letters, also those that arrive before it reads', async () => {
   const { mailbox, channels } = setup()
   const [one, other] = [mailbox.newId(), mailbox.newId()]
   const posts = [await mailbox.expect('here', one), await mailbox.expect('here', other)]
@@ -45,7 +45,7 @@ test('each gets its own letters, also those that come before it asks', async () 
   expect(await posts[0]?.next(1)).toBeNull()
 })
 
-test('where the process listens already, the next one waits for no server', async () => {
+test('when the process listens already, the next waiter does not wait for the server', async () => {
   const { mailbox, channels } = setup()
   const id = mailbox.newId()
   expect(mailbox.expectNow('here', id)).toBeNull()
@@ -57,7 +57,7 @@ test('where the process listens already, the next one waits for no server', asyn
   expect(await post?.next(1000)).toMatchObject({ word: 'granted', numbers: [5] })
 })
 
-test('after a gap everybody is told that letters may be missing, once', async () => {
+test('after a gap every waiter is notified once that letters may be missing', async () => {
   const { mailbox, channels } = setup()
   const post = await mailbox.expect('here', mailbox.newId())
   const waiting = post.next(5000)
@@ -68,7 +68,7 @@ test('after a gap everybody is told that letters may be missing, once', async ()
   expect(await post.next(1)).toBeNull()
 })
 
-test('closing wakes those who wait', async () => {
+test('closing wakes all waiters', async () => {
   const { mailbox } = setup()
   const post = await mailbox.expect('here', mailbox.newId())
   const waiting = post.next(5000)
@@ -89,7 +89,7 @@ test('an aborted wait rejects with the reason', async () => {
   await expect(waiting).rejects.toThrow('not any more')
 })
 
-test('whoever comes after a subscription failed tries again', async () => {
+test('the next waiter after a failed subscription retries', async () => {
   const { mailbox, channels, confirm } = setup()
   confirm.fails = true
   await expect(mailbox.expect('here', mailbox.newId())).rejects.toThrow('not allowed')
@@ -100,7 +100,7 @@ test('whoever comes after a subscription failed tries again', async () => {
   expect(channels.size).toBe(1)
 })
 
-test('those who wait for the same have one name, and each gets every letter', async () => {
+test('waiters for the same thing share one id, and each gets every letter', async () => {
   const { mailbox, channels } = setup()
   const [one, other] = await Promise.all([
     mailbox.expectShared('here', 'job 7'),
@@ -123,7 +123,7 @@ test('those who wait for the same have one name, and each gets every letter', as
   expect((await mailbox.expectShared('here', 'job 7')).id).not.toBe(one?.id)
 })
 
-test('those who wait for the same learn alike that the server refuses to tell them', async () => {
+test('waiters for the same thing all get the error of a rejected subscription', async () => {
   const { mailbox, confirm } = setup()
   confirm.fails = true
   const refused = await Promise.allSettled([1, 2].map(() => mailbox.expectShared('here', 'job 7')))

@@ -1,7 +1,7 @@
-// What is told to this process alone: that something it waited for has been granted, or that it is its turn
-// to look. A message is lines of words, `<word> <id> <number> …`; an id begins with the name of the process,
-// `<process>.<number>`, and the process listens on `<beginning>:<process>`. One subscription serves all who
-// wait, however many they are. A message of the word `job` is one letter: what follows its first line is its text.
+// Letters: messages to this process alone, for example that a lease was granted to it, or that it is its turn to look.
+// A message consists of lines of words, `<word> <id> <number> …`. An id begins with the name of the process,
+// `<process>.<number>`, and the process listens on `<beginning>:<process>`. One subscription serves all waiters. A
+// message of the word `job` is one letter: the lines after the first are its text.
 
 import { randomBytes } from 'node:crypto'
 import type { Driver } from '../../driver.ts'
@@ -15,9 +15,9 @@ import { Standers } from './standers.ts'
 export interface Letter {
   readonly word: string
   readonly numbers: readonly number[]
-  /** Empty but for a job. */
+  /** Empty except for a job. */
   readonly text: string
-  /** `performance.now()` when it came. */
+  /** `performance.now()` on arrival. */
   readonly receivedAt: number
 }
 
@@ -26,33 +26,33 @@ export class Mailbox {
   readonly #process = randomBytes(9).toString('base64url')
   readonly #boxes = new Map<string, Box>()
   #last = 0
-  /** The server's clock, by the answers to attempts. */
+  /** The server's clock, derived from answers to attempts. */
   readonly clock: ServerClock = new ServerClock()
-  /** Attempts that stand in line. */
+  /** Attempts that wait in line. */
   readonly standers: Standers = new Standers()
-  /** Attempts that are over, and that letters may still be for. */
+  /** Attempts that are over, for which letters may still arrive. */
   readonly abandoned: Abandoned = new Abandoned()
 
   constructor(driver: Pick<Driver, 'subscribe'>) {
     this.#driver = driver
   }
 
-  /** A name for one who waits; never used twice. */
+  /** An id for a waiter; never used twice. */
   newId(): string {
     this.#last += 1
     return `${this.#process}.${this.#last}`
   }
 
   /**
-   * A name for one attempt, which tells when it was made by the server's clock, where that is known: the server then grants
-   * its whole lease at once, should something become free within a moment.
+   * An id for one attempt that contains its creation time by the server's clock, where known: if something becomes free
+   * within a moment, the server then grants its whole lease at once.
    */
   newAttemptId(): string {
     return this.clock.known ? `${this.newId()}@${Math.floor(this.clock.latestMs())}` : this.newId()
   }
 
   /**
-   * Listens for letters to `id` on the channel that begins so; resolves when the server has confirmed.
+   * Listens for letters to `id` on the channel that begins with `beginning`; resolves when the server has confirmed.
    * `close` the post when done. Rejects as the driver does. `lasts`: letters are read also while the instance closes.
    */
   async expect(beginning: string, id: string, lasts = false): Promise<Post> {
@@ -63,7 +63,7 @@ export class Mailbox {
   }
 
   /**
-   * As `expect`, under one name with all others of this process who wait for the same: each has a post of its own, and gets
+   * Like `expect`, under one id for all waiters of this process for the same thing: each has its own post, and gets
    * every letter.
    */
   async expectShared(beginning: string, what: string): Promise<SharedPost> {
@@ -72,7 +72,7 @@ export class Mailbox {
     return opened(box, new SharedPost(box, shared))
   }
 
-  /** As `expect`, when the process listens there already; else null. */
+  /** Like `expect`, when the process listens on the channel already; else null. */
   expectNow(beginning: string, id: string): Post | null {
     const box = this.#boxes.get(beginning)
     if (box === undefined || !box.isReady) return null
@@ -81,12 +81,12 @@ export class Mailbox {
     return post
   }
 
-  /** The instance closes: those who wait look again. Posts that last go on. */
+  /** The instance closes: waiters look again. Posts that last continue. */
   endWaits(): void {
     for (const box of this.#boxes.values()) box.endWaits()
   }
 
-  /** Whoever waits looks again. The subscriptions end with the instance, which may be waiting in vain for one. */
+  /** Waiters look again. The subscriptions end with the instance, which may be waiting for one without success. */
   close(): void {
     this.abandoned.close()
     for (const box of this.#boxes.values()) box.close()
@@ -116,7 +116,7 @@ async function opened<One extends Post>(box: Box, post: One): Promise<One> {
 
 /** Letters to one attempt. */
 export class Post implements Ear {
-  /** It goes on while the instance closes. */
+  /** Continues while the instance closes. */
   readonly lasts: boolean
   readonly #box: Box
   readonly #id: string
@@ -149,10 +149,7 @@ export class Post implements Ear {
     this.#sleeper.wake()
   }
 
-  /**
-   * The next letter, null after `ms`, or 'missed' when letters may have been. Rejects with the signal's
-   * reason.
-   */
+  /** The next letter; null after `ms`; 'missed' when letters may have been missed. Rejects with the signal's reason. */
   async next(ms: number, signal?: AbortSignal): Promise<Letter | 'missed' | null> {
     signal?.throwIfAborted()
     if (this.#letters.length === 0 && !this.#missed) await this.#sleeper.sleep(ms, signal)
@@ -163,7 +160,7 @@ export class Post implements Ear {
     return 'missed'
   }
 
-  /** Until the next letter, or until letters may have been missed: it is over with that. Rejects with the signal's reason. */
+  /** Sleeps until the next letter, or until letters may have been missed. Rejects with the signal's reason. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<unknown> {
     return this.next(ms, signal)
   }
@@ -173,7 +170,7 @@ export class Post implements Ear {
   }
 }
 
-/** One name, and those who wait under it. */
+/** One id and its waiters. */
 class Shared {
   readonly id: string
   readonly what: string
@@ -194,9 +191,9 @@ class Shared {
   }
 }
 
-/** Letters to all who wait for the same. */
+/** Letters to all waiters for the same thing. */
 export class SharedPost extends Post {
-  /** The name of all of them. */
+  /** The id that all of them share. */
   readonly id: string
   readonly #shared: Shared
   readonly #in: Box
@@ -209,7 +206,7 @@ export class SharedPost extends Post {
     shared.posts.add(this)
   }
 
-  /** Whether nobody else waits under this name. */
+  /** Whether this is the only waiter under this id. */
   get isLast(): boolean {
     return this.#shared.posts.size === 1 && this.#shared.posts.has(this)
   }
@@ -226,13 +223,13 @@ type Reader = Pick<Post, 'lasts' | 'deliver' | 'interrupt'>
 class Box implements Ear {
   readonly #subscription: SharedSubscription
   readonly #readers = new Map<string, Reader>()
-  /** By what they wait for. */
+  /** Keyed by what they wait for. */
   readonly #shared = new Map<string, Shared>()
   readonly #abandoned: Abandoned
 
   constructor(driver: Pick<Driver, 'subscribe'>, channel: string, abandoned: Abandoned, forget: () => void) {
     this.#abandoned = abandoned
-    // Those who wait look at their clocks again: until it is heard again they ask more often.
+    // Waiters check their clocks: while not connected, they poll more often.
     const interrupt = (): void => this.#interruptAll()
     const onMessage = (message: string): void => this.#sort(message)
     const events = { onMessage, onLost: interrupt, onGap: interrupt, onOver: forget }
@@ -252,7 +249,7 @@ class Box implements Ear {
     return this.#subscription.isGone
   }
 
-  /** Resolves when the server has confirmed. Whoever waits sees the failure; the next one tries again. */
+  /** Resolves when the server has confirmed. All waiters get a failure; the next one retries. */
   get opened(): Promise<unknown> {
     return this.#subscription.opened
   }
@@ -271,7 +268,7 @@ class Box implements Ear {
     return shared
   }
 
-  /** The last one has gone: a name is never used twice. */
+  /** The last waiter has left: an id is never used twice. */
   unshare({ id, what }: Shared): void {
     this.#shared.delete(what)
     this.leave(id)

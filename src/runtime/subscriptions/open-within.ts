@@ -1,15 +1,15 @@
-// What those who wait listen on, and which may come late: they begin without it.
+// A subscription of waiters that may open late: they begin without it.
 
 import { within } from '../time/in-time.ts'
 
-/** Whoever cannot listen by then does without: what is free should not wait for that. */
+/** Waiters that cannot listen by then continue without: free resources should not wait for a subscription. */
 const OPENING_MS = 1000
 
-/** What is opened to listen, and may come late. */
+/** A subscription that may open late. */
 export interface Opening<Opened> {
-  /** Null until it has come: whoever waits does without, and looks again each time he asks. */
+  /** Null until it is open: the waiter continues without it, and checks again at each poll. */
   readonly now: Opened | null
-  /** What comes after that is closed, too. */
+  /** Also closes a subscription that opens later. */
   close(): void
 }
 
@@ -20,7 +20,7 @@ class LateOpening<Opened extends { close(): unknown }> implements Opening<Opened
   constructor(opening: Promise<Opened>) {
     opening.then(
       (opened) => this.#come(opened),
-      () => undefined, // listening is forbidden: it never comes
+      () => undefined, // listening is forbidden: it never opens
     )
   }
 
@@ -40,8 +40,8 @@ class LateOpening<Opened extends { close(): unknown }> implements Opening<Opened
 }
 
 /**
- * Resolves once it is opened, or cannot be, or after `ms`, a second at most: then it may come later. Rejects with the signal's reason;
- * what comes after that is closed.
+ * Resolves once it is open, cannot be opened, or after `ms`, at most a second; it may open later then. Rejects with the
+ * signal's reason; a subscription that opens after that is closed.
  */
 export async function openWithin<Opened extends { close(): unknown }>(
   opening: Promise<Opened>,

@@ -12,30 +12,30 @@ afterEach(() => {
 
 interface Setup {
   readonly subscription: SharedSubscription
-  /** What its users were told, and `closed` when the driver was asked to end it. */
-  readonly told: string[]
+  /** Notifications of its users, and `closed` when the driver was asked to end it. */
+  readonly events: string[]
   readonly listener: Listener
   confirm(): Promise<void>
   refuse(): Promise<void>
 }
 
 function setup(): Setup {
-  const told: string[] = []
+  const events: string[] = []
   let listener: Listener = { onMessage: () => undefined, onGap: () => undefined }
   let [confirm, refuse]: [() => void, (error: Error) => void] = [() => undefined, () => undefined]
   const subscribe: Driver['subscribe'] = (_, one) => {
     listener = one
     return new Promise((resolve, reject) => {
-      confirm = () => resolve({ close: async () => void told.push('closed') })
+      confirm = () => resolve({ close: async () => void events.push('closed') })
       refuse = reject
     })
   }
   const subscription = new SharedSubscription({ subscribe }, 'channel', {
-    onMessage: (message) => told.push(message),
-    onLost: () => told.push('lost'),
-    onGone: () => told.push('gone'),
-    onGap: () => told.push('gap'),
-    onOver: (wasReady) => told.push(`over, ${wasReady ? 'was ready' : 'never ready'}`),
+    onMessage: (message) => events.push(message),
+    onLost: () => events.push('lost'),
+    onGone: () => events.push('gone'),
+    onGap: () => events.push('gap'),
+    onOver: (wasReady) => events.push(`over, ${wasReady ? 'was ready' : 'never ready'}`),
   })
   const settled = async (settle: () => void): Promise<void> => {
     settle()
@@ -43,7 +43,7 @@ function setup(): Setup {
   }
   return {
     subscription,
-    told,
+    events,
     listener,
     confirm: () => settled(confirm),
     refuse: () => settled(() => refuse(new Error('not allowed'))),
@@ -58,7 +58,7 @@ async function ready(): Promise<Setup> {
 }
 
 describe('opening', () => {
-  test('it is not heard before the server has confirmed', async () => {
+  test('it is not ready before the server has confirmed', async () => {
     const { subscription, confirm } = setup()
     expect([subscription.isReady, subscription.isHeard]).toEqual([false, false])
 
@@ -67,41 +67,41 @@ describe('opening', () => {
     expect([subscription.isReady, subscription.isHeard, subscription.isGone]).toEqual([true, true, false])
   })
 
-  test('one that is refused is over', async () => {
-    const { subscription, told, refuse } = setup()
+  test('a rejected subscription is over', async () => {
+    const { subscription, events, refuse } = setup()
     const opened = expect(subscription.opened).rejects.toThrow('not allowed')
 
     await refuse()
 
     await opened
-    expect(told).toEqual(['over, never ready'])
+    expect(events).toEqual(['over, never ready'])
   })
 
-  test('one that ends before it is confirmed is closed when it is, and was never ready', async () => {
-    const { subscription, told, confirm } = setup()
+  test('a subscription that ends before it is confirmed is closed when it is, and was never ready', async () => {
+    const { subscription, events, confirm } = setup()
 
     subscription.end()
     await confirm()
 
-    expect(told).toEqual(['over, never ready', 'closed'])
+    expect(events).toEqual(['over, never ready', 'closed'])
     expect(subscription.isReady).toBe(false)
   })
 })
 
 describe('its last user', () => {
   test('leaves it open for five seconds', async () => {
-    const { subscription, told } = await ready()
+    const { subscription, events } = await ready()
 
     subscription.leave()
     await vi.advanceTimersByTimeAsync(4999)
-    expect(told).toEqual([])
+    expect(events).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
 
-    expect(told).toEqual(['over, was ready', 'closed'])
+    expect(events).toEqual(['over, was ready', 'closed'])
   })
 
-  test('is not the last where another one enters meanwhile, or was there', async () => {
-    const { subscription, told } = await ready()
+  test('is not the last if another one enters in the meantime, or was there before', async () => {
+    const { subscription, events } = await ready()
     subscription.enter()
 
     subscription.leave()
@@ -111,28 +111,28 @@ describe('its last user', () => {
     subscription.enter()
     await vi.advanceTimersByTimeAsync(20_000)
 
-    expect(told).toEqual([])
+    expect(events).toEqual([])
   })
 
-  test('leaves it open for five seconds again where it has come back', async () => {
-    const { subscription, told } = await ready()
+  test('leaves it open for five seconds again after it has returned', async () => {
+    const { subscription, events } = await ready()
 
     subscription.leave()
     await vi.advanceTimersByTimeAsync(3000)
     subscription.enter()
     subscription.leave()
     await vi.advanceTimersByTimeAsync(4999)
-    expect(told).toEqual([])
+    expect(events).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
 
-    expect(told).toEqual(['over, was ready', 'closed'])
+    expect(events).toEqual(['over, was ready', 'closed'])
     expect(vi.getTimerCount()).toBe(0)
   })
 })
 
 describe('a connection that breaks', () => {
-  test('is told of at once, and when it is there again', async () => {
-    const { subscription, told, listener } = await ready()
+  test('is reported at once, and again when it is restored', async () => {
+    const { subscription, events, listener } = await ready()
 
     listener.onLost?.()
     expect([subscription.isHeard, subscription.isGone]).toEqual([false, false])
@@ -140,46 +140,46 @@ describe('a connection that breaks', () => {
 
     expect(subscription.isHeard).toBe(true)
     await vi.advanceTimersByTimeAsync(5000)
-    expect(told).toEqual(['lost', 'gap'])
+    expect(events).toEqual(['lost', 'gap'])
   })
 
-  test('for longer is gone, until it is there again', async () => {
-    const { subscription, told, listener } = await ready()
+  test('for longer is gone, until it is restored', async () => {
+    const { subscription, events, listener } = await ready()
 
     listener.onLost?.()
     await vi.advanceTimersByTimeAsync(1000)
-    expect([subscription.isGone, told]).toEqual([true, ['lost', 'gone']])
+    expect([subscription.isGone, events]).toEqual([true, ['lost', 'gone']])
     listener.onGap()
 
     expect([subscription.isHeard, subscription.isGone]).toEqual([true, false])
   })
 
-  test('after its last user has left is left alone all the same', async () => {
-    const { subscription, told, listener } = await ready()
+  test('after the last user has left is closed in time too', async () => {
+    const { subscription, events, listener } = await ready()
 
     subscription.leave()
     listener.onLost?.()
     await vi.advanceTimersByTimeAsync(10_000)
 
-    expect(told).toEqual(['lost', 'gone', 'over, was ready', 'closed'])
+    expect(events).toEqual(['lost', 'gone', 'over, was ready', 'closed'])
   })
 })
 
 describe('one that is over', () => {
   test('ends once', async () => {
-    const { subscription, told } = await ready()
+    const { subscription, events } = await ready()
 
     subscription.end()
     subscription.end()
     subscription.leave()
     await vi.advanceTimersByTimeAsync(10_000)
 
-    expect(told).toEqual(['over, was ready', 'closed'])
+    expect(events).toEqual(['over, was ready', 'closed'])
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('tells of no loss and of no gap, and leaves no timer', async () => {
-    const { subscription, told, listener } = await ready()
+  test('reports no loss and no gap, and leaves no timer', async () => {
+    const { subscription, events, listener } = await ready()
     listener.onLost?.()
 
     subscription.end()
@@ -187,18 +187,18 @@ describe('one that is over', () => {
     listener.onGap()
     await vi.advanceTimersByTimeAsync(10_000)
 
-    expect(told).toEqual(['lost', 'over, was ready', 'closed'])
+    expect(events).toEqual(['lost', 'over, was ready', 'closed'])
     expect([subscription.isHeard, vi.getTimerCount()]).toEqual([false, 0])
   })
 
-  test('keeps to itself that it cannot be ended', async () => {
-    const { subscription, told, refuse } = setup()
+  test('ignores the error when it cannot be ended', async () => {
+    const { subscription, events, refuse } = setup()
     subscription.opened.catch(() => undefined)
 
     subscription.end()
     await refuse()
 
-    // Vitest fails the run for a rejection that nobody handles.
-    expect(told).toEqual(['over, never ready'])
+    // Vitest fails the run for an unhandled rejection.
+    expect(events).toEqual(['over, never ready'])
   })
 })

@@ -1,27 +1,27 @@
-// One subscription for all of this process who want to hear one channel.
+// One subscription shared by all users of a channel in this process.
 //
-//   OPENING ──the server has confirmed──► READY ──its connection breaks──► LOST ──heard again──► READY
+//   OPENING ──the server has confirmed──► READY ──its connection breaks──► LOST ──restored──► READY
 //      │                                    │                               │
-//      └─────────refused────────┐  nobody has needed it for five seconds    │
+//      └─────────rejected───────┐     without users for five seconds        │
 //                               ▼           ▼                               ▼
 //                              OVER ◄───────┴────────── end() ──────────────┘
 //
-// One that is over never comes back: whoever needs it next opens another one.
+// OVER is final: the next user opens another subscription.
 
 import type { Driver, Subscription } from '../../driver.ts'
 import { startTimer, type Timer } from '../time/timer.ts'
 import { type Ear, Hearing } from './ear.ts'
 
-/** It is kept for so long after the last who needed it: those who wait again and again come back at once. */
+/** How long it is kept after the last user: frequent users return soon. */
 const LINGER_MS = 5000
 
 export interface SharedSubscriptionEvents {
   onMessage(message: string): void
-  /** The connection has broken: from now on messages are missed. */
+  /** The connection has broken: messages are missed from now on. */
   onLost?(): void
-  /** It has been for so long that nobody knows when it comes back. */
+  /** The connection has been broken for so long that it may never be restored. */
   onGone?(): void
-  /** It is there again: messages may have been missed. */
+  /** The connection is restored: messages may have been missed. */
   onGap(): void
   /** It could not be opened, or has ended. Called once. */
   onOver(wasReady: boolean): void
@@ -69,7 +69,7 @@ export class SharedSubscription implements Ear {
     return this.#hearing.isGone
   }
 
-  /** One more who needs it, until it leaves. */
+  /** Adds a user, until it leaves. */
   enter(): void {
     this.#users += 1
   }
@@ -81,7 +81,7 @@ export class SharedSubscription implements Ear {
     this.#linger ??= this.#lookIn(LINGER_MS)
   }
 
-  /** Not awaited: a connection that is half open never confirms, and a subscription that cannot be ended is gone with it. */
+  /** Not awaited: a half-open connection never confirms, and an unended subscription ends with its connection. */
   end(): void {
     if (this.#state === 'over') return
     const wasReady = this.isReady
@@ -92,7 +92,7 @@ export class SharedSubscription implements Ear {
     this.#events.onOver(wasReady)
   }
 
-  /** One timer, however often the last one leaves. */
+  /** Uses one timer, however often the last user leaves. */
   #lookIn(ms: number): Timer {
     const look = (): void => {
       this.#linger = null

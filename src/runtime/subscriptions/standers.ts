@@ -1,6 +1,6 @@
-/** The attempts of this process that stand in lines. The one that has stood longest in each looks for all of them. */
+/** The attempts of this process that wait in lines. In each line, the oldest one polls for all of them. */
 export class Standers {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #lines = new Map<string, Set<string>>()
 
   enter(line: string, id: string): void {
@@ -15,7 +15,7 @@ export class Standers {
     if (ids?.size === 0) this.#lines.delete(line)
   }
 
-  /** True for the one that has stood longest. */
+  /** True for the attempt that has waited longest. */
   isFirst(line: string, id: string): boolean {
     const [first] = this.#lines.get(line) ?? []
     return first === id

@@ -1,4 +1,4 @@
-// The subscriptions of one instance. They end with it, also where its driver goes on for others.
+// The subscriptions of one instance. They end with it, even if its driver continues for other instances.
 
 import type { Driver, Listener, Subscription } from '../../driver.ts'
 import { closed } from '../calls/runner.ts'
@@ -6,7 +6,7 @@ import { closed } from '../calls/runner.ts'
 export class Subscriptions {
   readonly #driver: Pick<Driver, 'subscribe'>
   readonly #open = new Set<Promise<Subscription>>()
-  /** Rejects those that are not confirmed when the instance closes. */
+  /** Rejects subscriptions that are unconfirmed when the instance closes. */
   readonly #refusals = new Set<(reason: Error) => void>()
   #refuses = false
 
@@ -14,7 +14,7 @@ export class Subscriptions {
     this.#driver = driver
   }
 
-  /** As `subscribe` of a driver; rejects with DriverError `closed` once the instance closes. */
+  /** Like `subscribe` of a driver; rejects with DriverError `closed` once the instance closes. */
   async subscribe(channel: string, listener: Listener): Promise<Subscription> {
     if (this.#refuses) throw closed()
     const opening = this.#driver.subscribe(channel, listener)
@@ -31,13 +31,13 @@ export class Subscriptions {
     }
   }
 
-  /** From now on there are no more, and those that are not confirmed are not waited for. */
+  /** Rejects new subscriptions, and those that are not confirmed yet. */
   refuse(): void {
     this.#refuses = true
     for (const reject of this.#refusals) reject(closed())
   }
 
-  /** Ends all of them. Not awaited: a connection that is half open never confirms. */
+  /** Ends all of them. Not awaited: a half-open connection never confirms. */
   close(): void {
     this.refuse()
     for (const opening of this.#open) {

@@ -1,15 +1,15 @@
-// What could not be said, by the node that it is for. In an outage there may be much of it, and it is not tried each by itself: of what
-// failed on one node for the same reason one is tried each second, and stands for the others.
+// Failed final calls, grouped by node. An outage may leave many of them, and they are not retried one by one: of the
+// calls that failed on one node for the same reason, one is retried each second on behalf of the others.
 //
-//   AWAY: the node could not decide ──it has decided about one, whatever it said──► the others are said
-//   REFUSED ──one is heard──► the others are said
+//   AWAY: the node could not decide ──it has decided about one, with any result──► the others are sent
+//   REFUSED ──one is accepted──► the others are sent
 //
-// So neither a node that stays away nor what is refused for ever keeps anything from a node that is back.
+// So neither an unreachable node nor permanently rejected calls delay calls to a node that is back.
 
 import { startTimer, type Timer } from '../time/timer.ts'
 
 const TRY_AFTER_MS = 1000
-/** After an outage: others are to be served as well. */
+/** The limit after an outage, so that other calls are served too. */
 const MOST_AT_ONCE = 1000
 
 interface Group<Item> {
@@ -24,12 +24,12 @@ export class Unsaid<Item> {
   readonly #groups = new Map<string, Group<Item>>()
   readonly #groupOf = new Map<Item, Group<Item>>()
 
-  /** `say` never rejects: what fails again it adds again. */
+  /** `say` never rejects: a call that fails again is added again. */
   constructor(say: (item: Item) => Promise<void>) {
     this.#say = say
   }
 
-  /** `isAway`: the node could not decide, or nothing answered. */
+  /** `isAway`: the node could not decide, or did not answer. */
   add(item: Item, node: string, isAway: boolean): void {
     this.delete(item)
     const group = this.#group(node, isAway)
@@ -38,7 +38,7 @@ export class Unsaid<Item> {
     this.#plan(group)
   }
 
-  /** False where it is none of these. */
+  /** False when the item is not among them. */
   delete(item: Item): boolean {
     const group = this.#groupOf.get(item)
     if (group === undefined) return false
@@ -77,7 +77,7 @@ export class Unsaid<Item> {
     group.timer = null
     const [one] = group.items
     if (one === undefined) return
-    // The next time another one is tried.
+    // So that the next attempt takes another one.
     this.delete(one)
     await this.#say(one)
     const failed = this.#groupOf.get(one)
@@ -90,7 +90,7 @@ export class Unsaid<Item> {
     while (others.length > 0) {
       const some = others.splice(0, MOST_AT_ONCE).filter((item) => group.items.has(item) && this.delete(item))
       await Promise.all(some.map((item) => this.#say(item)))
-      // The node is away again: the rest is still unsaid.
+      // The node is unreachable again: the rest stays unsent.
       if (some.some((item) => this.#groupOf.get(item)?.isAway)) return
     }
   }

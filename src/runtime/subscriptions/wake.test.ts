@@ -14,7 +14,7 @@ function setup(): { wakes: Wakes; listeners: Listener[]; closed: () => number } 
 
 const LONG = 60_000
 
-test('a message wakes all who sleep on its channel', async () => {
+test('a message wakes all sleepers on its channel', async () => {
   const { wakes, listeners } = setup()
   const watches = [await wakes.watch('a'), await wakes.watch('a')]
 
@@ -25,7 +25,7 @@ test('a message wakes all who sleep on its channel', async () => {
   expect(listeners).toHaveLength(1)
 })
 
-test('a wake that comes while nobody sleeps is not lost', async () => {
+test('a wake-up without a sleeper is not lost', async () => {
   const { wakes, listeners } = setup()
   const watch = await wakes.watch('a')
 
@@ -34,7 +34,7 @@ test('a wake that comes while nobody sleeps is not lost', async () => {
   await watch.sleep(LONG)
 })
 
-test('a lost connection wakes everybody, for a wake may have been missed', async () => {
+test('a lost connection wakes all sleepers, because a wake-up may have been missed', async () => {
   const { wakes, listeners } = setup()
   const watch = await wakes.watch('a')
 
@@ -55,7 +55,7 @@ test('an abort ends the sleep with its reason', async () => {
   await expect(sleeping).rejects.toThrow('enough')
 })
 
-test('closing wakes who sleeps and ends the subscription', async () => {
+test('closing wakes all sleepers and ends the subscription', async () => {
   const { wakes, closed } = setup()
   const watch = await wakes.watch('a')
 
@@ -66,7 +66,7 @@ test('closing wakes who sleeps and ends the subscription', async () => {
   expect(closed()).toBe(1)
 })
 
-test('a subscription that fails is tried again by the next who waits', async () => {
+test('the next waiter retries a failed subscription', async () => {
   let attempts = 0
   const subscribe: Driver['subscribe'] = async () => {
     attempts += 1
@@ -81,7 +81,7 @@ test('a subscription that fails is tried again by the next who waits', async () 
   expect(attempts).toBe(2)
 })
 
-test('who listens on several channels is woken by any of them, and leaves all of them', async () => {
+test('a watch of several channels is woken by any of them, and leaves all of them', async () => {
   const { wakes, listeners } = setup()
   const watch = await wakes.watch(['a', 'b', 'c'])
 

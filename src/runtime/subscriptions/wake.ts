@@ -1,6 +1,6 @@
-// Waiting without polling. A process listens on the channel of what it waits for; whoever changes it
-// publishes there. A wake that comes while nobody is asleep is kept for the next sleeper, and a lost
-// connection wakes everybody, for a wake may have been missed.
+// Waiting without polling. A process listens on the channel of the data it waits for; every change publishes there. A
+// wake-up without a sleeper is kept for the next one. A lost connection wakes all sleepers, because a wake-up may have
+// been missed.
 
 import type { Driver } from '../../driver.ts'
 import { Sleeper } from '../time/sleeper.ts'
@@ -15,10 +15,7 @@ export class Wakes {
     this.#driver = driver
   }
 
-  /**
-   * Listens on a channel, or on several at once; resolves when the server has confirmed. `close` the watch
-   * when done.
-   */
+  /** Listens on one channel, or on several; resolves when the server has confirmed. `close` the watch when done. */
   async watch(names: string | readonly string[]): Promise<Watch> {
     const channels = [names].flat().map((name) => this.#channel(name))
     const watch = new Watch(channels, (left) => channels.forEach((channel) => channel.leave(left)))
@@ -31,7 +28,7 @@ export class Wakes {
     return watch
   }
 
-  /** Whoever waits looks again. Not awaited: a connection that is half open never confirms. */
+  /** Waiters look again. Not awaited: a half-open connection never confirms. */
   close(): void {
     for (const channel of this.#channels.values()) channel.close()
   }
@@ -45,12 +42,12 @@ export class Wakes {
   }
 
   #forget(name: string, channel: Channel): void {
-    // One that failed or ended late must not take its successor along.
+    // A late failure or end must not remove the successor.
     if (this.#channels.get(name) === channel) this.#channels.delete(name)
   }
 }
 
-/** One who waits. */
+/** One waiter. */
 export class Watch extends Ears {
   readonly #leave: () => void
   #woken = false
@@ -61,7 +58,7 @@ export class Watch extends Ears {
     this.#leave = () => leave(this)
   }
 
-  /** Resolves at the next wake, or at one that came since the last sleep, or after `ms`. */
+  /** Resolves at the next wake-up, at once if one came since the last sleep, or after `ms`. */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
     if (!this.#woken) await this.#sleeper.sleep(ms, signal)
@@ -85,7 +82,7 @@ class Channel implements Ear {
 
   constructor(driver: Pick<Driver, 'subscribe'>, name: string, forget: () => void) {
     const wakeAll = (): void => this.#wakeAll()
-    // A short loss goes by unseen, as what may have been missed is looked for behind it.
+    // A short loss needs no wake-up: `onGap` follows and covers what was missed.
     const events = { onMessage: wakeAll, onGone: wakeAll, onGap: wakeAll, onOver: forget }
     this.#subscription = new SharedSubscription(driver, name, events)
   }
@@ -98,7 +95,7 @@ class Channel implements Ear {
     return this.#subscription.isGone
   }
 
-  /** Resolves when the server has confirmed the subscription. Whoever watches sees the failure; the next one tries again. */
+  /** Resolves when the server has confirmed the subscription. All watches get a failure; the next one retries. */
   async enter(watch: Watch): Promise<void> {
     this.#watches.add(watch)
     this.#subscription.enter()

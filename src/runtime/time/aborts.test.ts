@@ -18,7 +18,7 @@ test('each task runs once when the signal aborts', () => {
   expect(ran).toEqual(['one', 'other'])
 })
 
-test('where the signal has aborted the task runs at once', () => {
+test('if the signal has aborted, the task runs at once', () => {
   const ran: string[] = []
 
   onAbort(AbortSignal.abort(), () => ran.push('late'))
@@ -26,7 +26,7 @@ test('where the signal has aborted the task runs at once', () => {
   expect(ran).toEqual(['late'])
 })
 
-test('a task that was stopped does not run, also when another task stops it', () => {
+test('a cancelled task does not run, even if another task cancels it', () => {
   const stop = new AbortController()
   const ran: string[] = []
   const forget = onAbort(stop.signal, () => ran.push('forgotten'))
@@ -39,7 +39,7 @@ test('a task that was stopped does not run, also when another task stops it', ()
   expect(ran).toEqual([])
 })
 
-test('a thousand tasks are one listener, which goes with the last of them', async () => {
+test('a thousand tasks need one listener, which is removed with the last of them', async () => {
   const warnings: Error[] = []
   const warn = (warning: Error): void => void warnings.push(warning)
   process.on('warning', warn)
@@ -55,6 +55,6 @@ test('a thousand tasks are one listener, which goes with the last of them', asyn
   expect(warnings).toEqual([])
 })
 
-test('without a signal nothing is listened to', () => {
+test('without a signal no listener is added', () => {
   expect(() => onAbort(undefined, () => expect.fail('it ran'))()).not.toThrow()
 })

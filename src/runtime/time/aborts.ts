@@ -1,6 +1,6 @@
-// Who waits for the abort of a signal of the caller. However many wait, the signal has one listener, so that Node warns of
-// no leak; it goes with the last of them. `AbortSignal.any` is not used: what it makes cannot be taken off a signal that
-// lives as long as the process.
+// Waits for the abort of a caller's signal. A signal gets one listener for all waiters, so that Node reports no leak;
+// it is removed with the last waiter. `AbortSignal.any` is not used, because its result cannot be detached from a
+// signal that lives as long as the process.
 
 type Task = () => void
 
@@ -26,7 +26,7 @@ class Ear {
     }
   }
 
-  /** A task may stop others. */
+  /** A task may cancel others. */
   #runAll(): void {
     const tasks = [...this.#tasks]
     for (const task of tasks) if (this.#tasks.delete(task)) task.run()
@@ -36,8 +36,8 @@ class Ear {
 const ears = new WeakMap<AbortSignal, Ear>()
 
 /**
- * Runs the task once when the signal aborts, or now where it has. The task must not throw. Returns how to stop it. Callers hand in null,
- * too, where they have no signal.
+ * Runs the task once when the signal aborts, or at once if it has. The task must not throw. Returns a function that
+ * cancels it. A null signal is accepted as no signal.
  */
 export function onAbort(signal: AbortSignal | null | undefined, task: Task): () => void {
   if (!signal) return nothing
@@ -52,7 +52,7 @@ export function onAbort(signal: AbortSignal | null | undefined, task: Task): () 
   return ear.add(task)
 }
 
-/** Aborts with the first of the signals that it was joined to, for the same reason, until it parts with them. */
+/** Aborts with the first abort of its signals, for the same reason, until it is detached from them. */
 export class Joined {
   readonly #aborter = new AbortController()
   readonly #forgets: (() => void)[] = []
@@ -69,13 +69,13 @@ export class Joined {
     this.#forgets.push(onAbort(signal, () => this.abort(signal.reason)))
   }
 
-  /** Parts with all signals, too. */
+  /** Also detaches from all signals. */
   abort(reason: unknown): void {
     this.part()
     this.#aborter.abort(reason)
   }
 
-  /** Leaves nothing on any of the signals. */
+  /** Removes its listeners from all signals. */
   part(): void {
     for (const forget of this.#forgets.splice(0)) forget()
   }

@@ -7,8 +7,8 @@ interface Alarm {
 }
 
 /**
- * Calls one of both, once: `late` after `ms`, or `aborted` when the signal aborts, or now where it has. Returns how to call neither. No
- * timer is started where the signal cannot be listened to.
+ * Calls one of both, once: `late` after `ms`, or `aborted` when the signal aborts, or at once if it has. Returns a
+ * function that cancels both. No timer is started when listening to the signal fails.
  */
 export function setAlarm(ms: number, signal: AbortSignal | undefined, { late, aborted }: Alarm): () => void {
   let timer: Timer | null = null

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ExponentialBackoff } from './backoff.ts'
 
-test('each pause is twice the one before, up to the longest, and at least half of that', () => {
+test('pauses double up to the longest, and are at least half as long as that', () => {
   const backoff = new ExponentialBackoff(100, 1000)
   const pauses = Array.from({ length: 2000 }, () => backoff.next())
 
@@ -13,13 +13,13 @@ test('each pause is twice the one before, up to the longest, and at least half o
   expect(pauses.at(-1)).toBeGreaterThanOrEqual(500)
 })
 
-test('processes that failed together do not pause equally long', () => {
+test('processes that failed together pause for different times', () => {
   const pauses = new Set(Array.from({ length: 100 }, () => new ExponentialBackoff(10_000, 10_000).next()))
 
   expect(pauses.size).toBeGreaterThan(1)
 })
 
-test('after a try that did not fail the pauses begin again', () => {
+test('after a success the pauses start again', () => {
   const backoff = new ExponentialBackoff(100, 5000)
   for (let failures = 0; failures < 10; failures++) backoff.next()
 

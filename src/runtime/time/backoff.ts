@@ -1,5 +1,5 @@
-// How long to pause between tries that fail: twice as long each time, up to a limit. Half of each pause is random, so that
-// processes that failed together do not try again together.
+// Exponential backoff: pauses between failing attempts double, up to a limit. Half of each pause is random, so that
+// processes that failed together do not retry together.
 
 export class ExponentialBackoff {
   readonly #firstMs: number
@@ -11,19 +11,19 @@ export class ExponentialBackoff {
     this.#longestMs = longestMs
   }
 
-  /** How many tries have failed since the last one that did not. */
+  /** The number of failures since the last success. */
   get failures(): number {
     return this.#failures
   }
 
-  /** How long to pause after one more failure, in whole milliseconds. */
+  /** The pause after one more failure, in whole milliseconds. */
   next(): number {
     const ms = Math.min(this.#longestMs, this.#firstMs * 2 ** this.#failures)
     this.#failures += 1
     return Math.ceil(ms * (0.5 + Math.random() / 2))
   }
 
-  /** A try did not fail. */
+  /** An attempt has succeeded. */
   reset(): void {
     this.#failures = 0
   }

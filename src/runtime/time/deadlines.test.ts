@@ -11,7 +11,10 @@ afterEach(() => {
 
 const DAY_MS = 86_400_000
 
-/** Watches again when it is given up, as a batcher does, and not for ever, so that a fault ends the test. */
+/**
+ * Adds itself again when it is given up, as a batcher does; only a limited number of times, so that a fault ends the
+ * test.
+ */
 function setup(inMs: number): { deadlines: Deadlines; reasons: (Error | undefined)[] } {
   const deadlines = new Deadlines()
   const reasons: (Error | undefined)[] = []
@@ -26,7 +29,7 @@ function setup(inMs: number): { deadlines: Deadlines; reasons: (Error | undefine
   return { deadlines, reasons }
 }
 
-test('what watches again while all is given up is given up once', () => {
+test('an entry that is added again while all are given up is given up once', () => {
   const { deadlines, reasons } = setup(1000)
   const reason = new Error('closed')
 
@@ -35,7 +38,7 @@ test('what watches again while all is given up is given up once', () => {
   expect(reasons).toEqual([reason])
 })
 
-test('when all is given up no timer is left', () => {
+test('when all entries are given up, no timer is left', () => {
   const deadlines = new Deadlines()
   deadlines.add({ by: performance.now() + 1000, giveUp: () => undefined })
 
@@ -53,7 +56,7 @@ test('a deadline of sixty days is kept', () => {
   expect(reasons).toEqual([undefined])
 })
 
-test('what is added when its time is over has some more time', () => {
+test('an entry added after its deadline gets some extra time', () => {
   const { reasons } = setup(-1000)
 
   vi.advanceTimersByTime(150)

@@ -1,16 +1,16 @@
-// Everything here that must end in time, with one timer for all of it: most is over long before.
+// Everything with a deadline in this process, with one timer for all: most ends long before its deadline.
 
 import { type Linked, LinkedList } from '../../linked-list.ts'
 import { startTimer, type Timer } from './timer.ts'
 
-/** So long at most a process that stood still may yet send what it was asked for, and read what was answered. */
+/** The maximum extra time in which a stalled process may still send requests and read answers. */
 const LONGEST_MORE_MS = 200
 
-/** What is under way. Instants are of `performance.now()`. */
+/** An entry with a deadline. All times are of `performance.now()`. */
 export interface Due extends Linked {
-  /** When it has to be over. */
+  /** The deadline. */
   readonly by: number
-  /** Ends it: its time is over, or there is a reason to end it before. It is no longer watched. */
+  /** Ends it: at its deadline, or earlier for a reason. It is no longer watched. */
   giveUp(reason?: Error): void
 }
 
@@ -25,12 +25,12 @@ export class Deadlines {
     else if (this.#open.size === 1) this.#timer?.ref()
   }
 
-  /** It is over. The timer stays for those that follow, and keeps no process alive for them. */
+  /** The entry has ended. The timer stays for later entries, and keeps no process alive for them. */
   remove(due: Due): void {
     if (this.#open.delete(due) && this.#open.size === 0) this.#timer?.unref()
   }
 
-  /** Ends everything that is under way now, and leaves no timer for it. */
+  /** Ends all current entries, and leaves no timer for them. */
   giveUpAll(reason: Error): void {
     this.#stop()
     this.#endAll([...this.#open], reason)
@@ -43,8 +43,9 @@ export class Deadlines {
   }
 
   /**
-   * A process that stood still finds its timers due before it has sent all that it was asked for, and read what was answered: nothing of
-   * that is a failure. So all has as much more time as the timer is late, and so has the next step of a call whose time is over by then.
+   * After a stall, timers fire before the process has sent its requests and read the answers: none of these has failed.
+   * So every entry gets as much extra time as the timer is late, and so does the next step of a call whose deadline has
+   * passed by then.
    */
   #due(at: number): void {
     const lateMs = Math.max(0, performance.now() - at)
@@ -68,7 +69,7 @@ export class Deadlines {
     if (next < this.#timerAt) this.#plan(next)
   }
 
-  /** A list of its own: what is given up may add itself again, or remove others. */
+  /** Works on its own list: an ended entry may add itself again, or remove others. */
   #endAll(dues: readonly Due[], reason?: Error): void {
     for (const due of dues) if (this.#open.delete(due)) due.giveUp(reason)
   }

@@ -1,4 +1,4 @@
-// What others wait for is tried again soon after an outage, however long that was, and not more than about once a second.
+// Work that others wait for is retried soon after an outage of any length, and about once a second at most.
 
 import { type Driver, type Perilune, perilune } from 'perilune'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** On a server that takes no calls; `tries` are those so far. */
+/** With a server that accepts no calls; `tries` returns the number of attempts so far. */
 function away(): { redis: Perilune; fail: () => void; tries: () => number } {
   let tries = 0
   const refuse = (): Promise<never> => Promise.reject(new ServerReplyError('LOADING the data'))
@@ -51,7 +51,7 @@ const kinds: [string, (redis: Perilune, fail: () => void) => () => Promise<unkno
   ],
 ]
 
-test.each(kinds)('%s is tried again about once a second in an outage of an hour', async (_, begin) => {
+test.each(kinds)('%s is retried about once a second in an outage of an hour', async (_, begin) => {
   const { redis, fail, tries } = away()
   const end = begin(redis, fail)
 

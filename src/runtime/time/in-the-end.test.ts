@@ -4,7 +4,7 @@ import { inTheEnd } from './in-the-end.ts'
 
 const away = new DriverError('unreachable', 'away')
 
-test('what failed is tried until it does not fail', async () => {
+test('failed work is retried until it succeeds', async () => {
   let tries = 0
   const work = async (): Promise<void> => {
     tries += 1
@@ -16,7 +16,7 @@ test('what failed is tried until it does not fail', async () => {
   expect(tries).toBe(3)
 })
 
-test('what would fail for ever is not tried again', async () => {
+test('work that would always fail is not retried', async () => {
   let tries = 0
   const work = async (): Promise<void> => {
     tries += 1
@@ -29,7 +29,7 @@ test('what would fail for ever is not tried again', async () => {
   expect(tries).toBe(1)
 })
 
-test('it ends with a failure that says that it is over', async () => {
+test('it ends with an error that means that it is over', async () => {
   let tries = 0
   const work = async (): Promise<void> => {
     tries += 1

@@ -1,4 +1,4 @@
-// What is to be told however long the server is away, behind the back of whoever would have told it: nobody waits for it.
+// Background work that must succeed eventually, however long the server is unreachable. No caller waits for it.
 
 import { isFinal } from '../errors/outage.ts'
 import { Retries } from './retries.ts'
@@ -8,8 +8,8 @@ const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
 
 /**
- * Tries until it does not fail, fails so that `isOver`, or would fail for ever; `failure` is what has failed until now. Rejects
- * never. Keeps no process alive.
+ * Retries until it succeeds, fails with an error that `isOver` accepts, or would always fail; `failure` is the error of
+ * the first attempt. Never rejects. Keeps no process alive.
  */
 export async function inTheEnd(
   work: () => Promise<unknown>,
@@ -27,7 +27,10 @@ export async function inTheEnd(
   }
 }
 
-/** Does the work, and rejects as it does. Nobody is there to do it again: what was in vain is done in the end, unless it `isOver` by then. */
+/**
+ * Does the work, and rejects as it does. The caller will not retry, so failed work is retried in the background, unless
+ * the error `isOver`.
+ */
 export async function nowOrInTheEnd(
   work: () => Promise<void>,
   isOver: (failure: unknown) => boolean,

@@ -33,7 +33,7 @@ describe.each(waits)('%s', (_, wait) => {
     await expect(wait(AbortSignal.abort(reason))).rejects.toBe(reason)
   })
 
-  test('rejects with the reason when the signal aborts meanwhile, and leaves nothing behind', async () => {
+  test('rejects with the reason when the signal aborts, and leaves no listener', async () => {
     const stop = new AbortController()
     const waiting = wait(stop.signal)
     const reason = new Error('meanwhile')
@@ -42,7 +42,7 @@ describe.each(waits)('%s', (_, wait) => {
 
     await expect(waiting).rejects.toBe(reason)
     expect(getEventListeners(stop.signal, 'abort')).toEqual([])
-    // Theirs serves whatever follows.
+    // Their timer serves later entries.
     shared.giveUpAll(new Error('over'))
     expect(vi.getTimerCount()).toBe(0)
   })
@@ -56,11 +56,11 @@ test('a promise that fails after the signal has aborted is no unhandled rejectio
     within(Promise.reject(new Error('late')), 1, stop),
   ]
 
-  // Vitest fails the run for a rejection that nobody handles.
+  // Vitest fails the run for an unhandled rejection.
   for (const each of waiting) await expect(each).rejects.toThrow('stopped')
 })
 
-test('what comes after the signal has aborted is given back', async () => {
+test('a value that arrives after the abort is given back', async () => {
   const stop = new AbortController()
   const given: string[] = []
   let resolve: (value: string) => void = () => undefined
@@ -74,7 +74,7 @@ test('what comes after the signal has aborted is given back', async () => {
   expect(given).toEqual(['lease'])
 })
 
-test('what comes in time is given to the caller, and not back', async () => {
+test('a value that arrives in time goes to the caller and is not given back', async () => {
   const { signal } = new AbortController()
 
   const value = await unlessAborted(Promise.resolve('lease'), signal, async () => expect.fail('given back'))
@@ -83,7 +83,7 @@ test('what comes in time is given to the caller, and not back', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
-test('within and pause keep a time of sixty days', async () => {
+test('within and pause support sixty days', async () => {
   const ended: string[] = []
   pause(60 * DAY_MS).then(
     () => ended.push('pause'),
@@ -91,7 +91,7 @@ test('within and pause keep a time of sixty days', async () => {
   )
   within(never(), 60 * DAY_MS).catch(() => ended.push('within'))
 
-  // At once: what another test has left could begin a timer of each second in between, which is five million of them.
+  // In one step: a timer left by another test could otherwise run every second in between, five million times.
   vi.advanceTimersByTime(60 * DAY_MS - 1)
   await vi.advanceTimersByTimeAsync(0)
   expect(ended).toEqual([])
@@ -101,7 +101,7 @@ test('within and pause keep a time of sixty days', async () => {
 })
 
 describe('in time', () => {
-  test('what takes too long, or fails with no error of ours, is unreachable', async () => {
+  test('a promise that takes too long, or fails with a foreign error, is unreachable', async () => {
     const deadlines = new Deadlines()
     const late = inTime(never(), performance.now() + 1000, deadlines)
     const broken = inTime(Promise.reject(new Error('reset')), performance.now() + 1000, deadlines)
@@ -113,7 +113,7 @@ describe('in time', () => {
     await expect(broken).rejects.toMatchObject({ code: 'unreachable', cause: { message: 'reset' } })
   })
 
-  test('when all is given up it rejects with the reason, and a rest does', async () => {
+  test('when all entries are given up, it rejects with the reason, and so does a rest', async () => {
     const deadlines = new Deadlines()
     const waiting = [inTime(never(), performance.now() + 1000, deadlines), rest(1000, deadlines)]
     const reason = new Error('closed')
@@ -132,7 +132,7 @@ describe('a sleeper', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('wakes when the signal aborts, and leaves nothing behind', async () => {
+  test('wakes when the signal aborts, and leaves no listener', async () => {
     const stop = new AbortController()
     const sleeping = new Sleeper().sleep(60_000, stop.signal)
 

@@ -1,5 +1,4 @@
-// Promises that are waited for so long, or until a signal aborts, and no longer. What comes after that is taken here, so
-// that no rejection is left unhandled.
+// Promises with a time limit or an abort signal. A later result is handled here, so that no rejection stays unhandled.
 
 import { onAbort } from './aborts.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -7,8 +6,8 @@ import { DriverError, PeriluneError } from '../errors/errors.ts'
 import { setAlarm } from './alarm.ts'
 
 /**
- * The promise's value; DriverError `unreachable` when it is not there `by` then, or fails with no error of ours. Ends with
- * all that these deadlines watch.
+ * The promise's value. Rejects with DriverError `unreachable` after `by`, or when the promise fails with an error of
+ * another library. Ends when these deadlines end.
  */
 export function inTime<Value>(promise: Promise<Value>, by: number, deadlines: Deadlines): Promise<Value> {
   return new Promise((resolve, reject) => {
@@ -22,8 +21,8 @@ export function inTime<Value>(promise: Promise<Value>, by: number, deadlines: De
 }
 
 /**
- * What code of the user answers, which may never: null where nothing has come `by` then, or all ends that these deadlines watch.
- * Rejects as the answer does before.
+ * The result of user code, which may never settle: null when there is none by `by`, or when these deadlines end.
+ * Rejects if the result rejects before.
  */
 export function answered<Value>(
   answer: Value | PromiseLike<Value>,
@@ -42,7 +41,7 @@ export function answered<Value>(
   })
 }
 
-/** Resolves after `ms`. Rejects with the signal's reason, and ends with all that these deadlines watch. */
+/** Resolves after `ms`. Rejects with the signal's reason, and when these deadlines end. */
 export function rest(ms: number, deadlines: Deadlines, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
@@ -62,7 +61,7 @@ export function rest(ms: number, deadlines: Deadlines, signal?: AbortSignal): Pr
   })
 }
 
-/** As the promise; rejects after `ms`, or with the signal's reason. */
+/** Settles like the promise; rejects after `ms`, or with the signal's reason. */
 export function within<Value>(promise: Promise<Value>, ms: number, signal?: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error('too late'))
@@ -71,8 +70,8 @@ export function within<Value>(promise: Promise<Value>, ms: number, signal?: Abor
 }
 
 /**
- * As the promise; rejects with the signal's reason when that comes first, or has come before. `giveBack` gets the value
- * that comes after that; what it throws ends by itself.
+ * Settles like the promise; rejects with the signal's reason if that comes first, or has come before. `giveBack` gets a
+ * value that arrives later; its errors are ignored.
  */
 export function unlessAborted<Value>(
   promise: Promise<Value>,
@@ -85,13 +84,16 @@ export function unlessAborted<Value>(
       reject(signal.reason)
       if (giveBack !== undefined) promise.then(giveBack).catch(() => undefined)
     })
-    // An abort of the same turn has given the value back.
+    // An abort in the same turn has given the value back.
     const take = (value: Value): void => void (signal.aborted || resolve(value))
     settle(promise, take, reject, forget)
   })
 }
 
-/** As the promise of the work, which is not begun where the signal has aborted. Rejects with the signal's reason. */
+/**
+ * Settles like the promise of the work, which does not begin if the signal has aborted. Rejects with the signal's
+ * reason.
+ */
 export async function abortable<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
   signal?.throwIfAborted()
   return unlessAborted(work(), signal)
@@ -104,7 +106,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** One promise less than `then` and `finally`, and each of them is handled. */
+/** One promise less than with `then` and `finally`, each of which would need handling. */
 function settle<Value>(
   promise: Promise<Value>,
   resolve: (value: Value) => void,
@@ -112,10 +114,10 @@ function settle<Value>(
   over: () => void,
 ): void {
   const settled =
-    <Told>(tell: (told: Told) => void) =>
-    (told: Told): void => {
+    <Outcome>(tell: (outcome: Outcome) => void) =>
+    (outcome: Outcome): void => {
       over()
-      tell(told)
+      tell(outcome)
     }
   promise.then(settled(resolve), settled(reject))
 }

@@ -6,7 +6,7 @@ const DEADLINE_MS = 5000
 
 interface Answer {
   readonly promise: Promise<string>
-  give(told: string): void
+  give(value: string): void
 }
 
 function answer(): Answer {
@@ -14,10 +14,10 @@ function answer(): Answer {
   const promise = new Promise<string>((resolve) => {
     give = resolve
   })
-  return { promise, give: (told) => give(told) }
+  return { promise, give: (value) => give(value) }
 }
 
-/** Asks three parts, of which `b` is silent; `enough` are wanted. */
+/** Asks three parts, of which `b` is silent; `enough` answers are wanted. */
 function setup(enough: number) {
   const inTurn = new InTurn(['a', 'b', 'c'], DEADLINE_MS)
   const silent = answer()
@@ -30,22 +30,22 @@ function setup(enough: number) {
         asked.push(part)
         return part === 'b' ? silent.promise : Promise.resolve(part)
       },
-      take: (told) => void taken.push(told),
-      giveBack: async (told) => void late.push(told),
+      take: (value) => void taken.push(value),
+      giveBack: async (value) => void late.push(value),
       hasEnough: () => taken.length >= enough,
       comesAgain,
     })
   return { inTurn, silent, asked, taken, late, ask }
 }
 
-test('each turn begins with another part', () => {
+test('each round begins with another part', () => {
   const { inTurn } = setup(1)
   const firsts = [inTurn.next(), inTurn.next(), inTurn.next()].map(([first]) => first)
 
   expect(new Set(firsts)).toEqual(new Set(['a', 'b', 'c']))
 })
 
-test('a silent part keeps nobody from the others, comes last, and what it tells late is given back', async () => {
+test('a silent part does not block the others, comes last, and its late answer is given back', async () => {
   const { inTurn, silent, asked, taken, late, ask } = setup(1)
   await ask()
   expect([asked, taken]).toEqual([
@@ -65,7 +65,7 @@ test('a silent part keeps nobody from the others, comes last, and what it tells 
   expect(asked).toContain('b')
 })
 
-test('a silent part is waited for where the others have not enough', async () => {
+test('a silent part is waited for when the others have too little', async () => {
   const { silent, taken, late, ask } = setup(3)
   const asking = ask()
   await expect.poll(() => taken).toEqual(['a', 'c'])
@@ -76,7 +76,7 @@ test('a silent part is waited for where the others have not enough', async () =>
   expect([taken, late]).toEqual([['a', 'c', 'at last'], []])
 })
 
-test('a silent part is left alone, and asked no more, by one who comes again where others have answered', async () => {
+test('a caller that polls again skips a silent part when others have answered', async () => {
   const { inTurn, silent, asked, taken, late, ask } = setup(9)
 
   expect(await ask(['a', 'b', 'c'], true)).toEqual({ failures: [], isWhole: false })
@@ -88,14 +88,14 @@ test('a silent part is left alone, and asked no more, by one who comes again whe
   expect(await ask(inTurn.next(), true)).toEqual({ failures: [], isWhole: true })
 })
 
-test('a part that is slow each time is waited for the next time by one who comes again', async () => {
+test('a caller that polls again waits the next time for a part that is always slow', async () => {
   const inTurn = new InTurn(['quick', 'slow'], DEADLINE_MS)
   const { silent, taken, late } = setup(9)
   const ask = (slow: Promise<string>): Promise<AskedAll> =>
     inTurn.askAll(['quick', 'slow'], {
       ask: (part) => (part === 'slow' ? slow : Promise.resolve(part)),
-      take: (told) => void taken.push(told),
-      giveBack: async (told) => void late.push(told),
+      take: (value) => void taken.push(value),
+      giveBack: async (value) => void late.push(value),
       hasEnough: () => false,
       comesAgain: true,
     })
@@ -109,13 +109,13 @@ test('a part that is slow each time is waited for the next time by one who comes
   expect(taken).toEqual(['quick', 'quick', 'slow'])
 })
 
-/** Asks two parts for all that they have. */
+/** Asks two parts for all of their items. */
 async function askTwo(ask: (part: string) => Promise<string>, comesAgain: boolean) {
   const taken: string[] = []
   const parts = ['a', 'b']
   const { failures, isWhole } = await new InTurn(parts, DEADLINE_MS).askAll(parts, {
     ask,
-    take: (told) => void taken.push(told),
+    take: (value) => void taken.push(value),
     giveBack: async () => undefined,
     hasEnough: () => false,
     comesAgain,
@@ -123,7 +123,7 @@ async function askTwo(ask: (part: string) => Promise<string>, comesAgain: boolea
   return { taken, failures, isWhole }
 }
 
-test('none is silent where all are slow', async () => {
+test('when all parts are slow, none is silent', async () => {
   const slowly = (part: string): Promise<string> =>
     new Promise((resolve) => setTimeout(resolve, PATIENCE_MS + 200, part))
 
@@ -135,16 +135,16 @@ const odd = new Error('odd')
 
 test.each([
   ['an outage', away, false, [away]],
-  ['an outage, but to one who comes again,', away, true, []],
+  ['an outage, except to a caller that polls again,', away, true, []],
   ['anything else', odd, true, [odd]],
-])('%s is told, and ends nothing', async (_, error, comesAgain, failures) => {
+])('%s is reported, and ends nothing', async (_, error, comesAgain, failures) => {
   const ask = (part: string): Promise<string> =>
     part === 'a' ? Promise.reject(error) : Promise.resolve(part)
 
   expect(await askTwo(ask, comesAgain)).toEqual({ taken: ['b'], failures, isWhole: false })
 })
 
-test('one who comes again is told where none has answered', async () => {
+test('a caller that polls again gets the errors when no part has answered', async () => {
   const { failures } = await askTwo(() => Promise.reject(away), true)
 
   expect(failures).toEqual([away, away])
@@ -168,7 +168,7 @@ async function askSilent(answeredFirst: number) {
   return { ...asked, deadlines }
 }
 
-test('parts that are silent have one deadline, and none is asked once it is over', async () => {
+test('silent parts share one deadline, and none is asked after it', async () => {
   const { failures, isWhole, deadlines } = await askSilent(0)
 
   expect(new Set(deadlines).size).toBe(1)
@@ -176,14 +176,14 @@ test('parts that are silent have one deadline, and none is asked once it is over
   expect([failures.length, isWhole]).toEqual([deadlines.length, false])
 })
 
-test('the deadline begins anew with each part that answers', async () => {
+test('the deadline restarts with each part that answers', async () => {
   const { deadlines } = await askSilent(3)
 
   expect(new Set(deadlines.slice(0, 4)).size).toBe(4)
   expect(new Set(deadlines).size).toBe(4)
 })
 
-test('a process that stood still for the whole deadline asks the others all the same', async () => {
+test('after a stall of a whole deadline the other parts are still asked', async () => {
   const parts = ['quick', 'slow', 'last']
   const asked: string[] = []
   const standStill = (): void => {
@@ -193,7 +193,7 @@ test('a process that stood still for the whole deadline asks the others all the 
   const ask = (part: string): Promise<string> => {
     asked.push(part)
     if (part !== 'slow') return Promise.resolve(part)
-    // While it is waited for, before the next one is asked.
+    // While it is awaited, before the next one is asked.
     setTimeout(standStill, 20)
     return new Promise((resolve) => setTimeout(() => resolve(part), 150))
   }

@@ -1,42 +1,44 @@
-// Parts that are asked one after the other, each time beginning with another one. One that does not answer soon is left to itself,
-// and the next one is asked: what others have given is held meanwhile by a lease that runs. Until it has answered it comes last.
-// All have one deadline, which begins anew with each answer: a server that is away is not waited for once for each part.
+// Polls parts one after the other, in rotation. A part that does not answer soon is left pending, and the next one is
+// asked, because leases that other parts have given are running in the meantime. A silent part comes last until it has
+// answered. All parts share one deadline, which restarts with each answer: an unreachable server is not waited for once
+// per part.
 
 import { within } from './in-time.ts'
 import { isOutage } from '../errors/outage.ts'
 
-/** How long one that does not answer is waited for while others might; where the deadline is short, a part of that. */
+/** How long a silent part is waited for while others might answer; a fraction of the deadline when that is short. */
 export const PATIENCE_MS = 500
 const PATIENCES_A_DEADLINE = 4
-/** Where one is silent, others on its node are, too: these are waited for as much less long. */
+/** Once one part is silent, others on its node are too: the patience with them is divided by this. */
 const LATER_PATIENCES = 5
-/** When to ask again at the latest where some were silent: nobody tells that they answer again. */
+/** When to ask again at the latest after some parts were silent: their recovery is not notified. */
 export const SILENT_RECHECK_MS = 1000
 
-export interface AskingInTurn<Part, Told> {
-  /** Settles `by` then. Null: it need not be asked, or not any more. */
-  ask(part: Part, by: number): Promise<Told> | null
-  take(told: Told): void | Promise<void>
-  /** For what is told when nobody waits for it any more. */
-  giveBack(late: Told): Promise<unknown>
-  /** Whether there is enough to wait for no silent one. */
+export interface AskingInTurn<Part, Answer> {
+  /** The answer settles by `by`. Null: the part need not be asked, or not any more. */
+  ask(part: Part, by: number): Promise<Answer> | null
+  take(answer: Answer): void | Promise<void>
+  /** Gives back an answer that arrives too late. */
+  giveBack(late: Answer): Promise<unknown>
+  /** Whether there is enough, so that silent parts need not be waited for. */
   hasEnough(): boolean
   /**
-   * Who asks again soon waits for no silent one where another part has answered, whatever that has told, and goes on beside an outage.
-   * One that has answered late is waited for as long the next time: else nobody would ever take what it has.
+   * True for a caller that polls again soon. It waits for no silent part once another part has answered with any
+   * result, and continues during an outage. A part that has answered late is waited for as long the next time;
+   * otherwise its items would never be taken.
    */
   readonly comesAgain?: boolean
 }
 
 export interface AskedAll {
-  /** What went wrong. */
+  /** The errors of failed parts. */
   readonly failures: readonly unknown[]
-  /** False where some were left that were silent, or away. */
+  /** False when some parts were left out because they were silent or unreachable. */
   readonly isWhole: boolean
 }
 
 interface Round {
-  /** When all that is asked settles at the latest. */
+  /** The latest time at which everything asked settles. */
   by: number
   isOver: boolean
   hasAnswer: boolean
@@ -47,7 +49,7 @@ export class InTurn<Part> {
   readonly #parts: readonly Part[]
   readonly #deadlineMs: number
   readonly #silent = new Set<Part>()
-  /** How long the last answer of each took. */
+  /** The duration of each part's last answer. */
   readonly #tookMs = new Map<Part, number>()
   #turn: number
 
@@ -57,7 +59,7 @@ export class InTurn<Part> {
     this.#turn = Math.floor(Math.random() * parts.length)
   }
 
-  /** All of them, those that are silent last. */
+  /** All parts, silent ones last. */
   next(): Part[] {
     this.#turn = (this.#turn + 1) % this.#parts.length
     const all = [...this.#parts.slice(this.#turn), ...this.#parts.slice(0, this.#turn)]
@@ -66,8 +68,11 @@ export class InTurn<Part> {
     return [...all.filter((part) => !isSilent(part)), ...all.filter(isSilent)]
   }
 
-  /** Resolves when all have answered, or there is enough; for one who comes again also when the others are silent. */
-  async askAll<Told>(parts: readonly Part[], asking: AskingInTurn<Part, Told>): Promise<AskedAll> {
+  /**
+   * Resolves when all have answered, or there is enough; for a caller that polls again, also when the others are
+   * silent.
+   */
+  async askAll<Answer>(parts: readonly Part[], asking: AskingInTurn<Part, Answer>): Promise<AskedAll> {
     const round: Round = { by: this.#newDeadline(), isOver: false, hasAnswer: false, failures: [] }
     const underWay = new Set<Promise<void>>()
     const isBesideOthers = (): boolean => asking.comesAgain === true && round.hasAnswer
@@ -87,7 +92,7 @@ export class InTurn<Part> {
       const taking = this.#take(part, answer, asking, round)
       underWay.add(taking)
       void taking.then(() => underWay.delete(taking))
-      // Those that are silent are asked at once.
+      // Silent parts are all asked at once.
       if (isSilent || (await isSoon(taking, patienceMs))) continue
       this.#silent.add(part)
       patienceMs = firstPatienceMs / LATER_PATIENCES
@@ -95,7 +100,7 @@ export class InTurn<Part> {
     while (underWay.size > 0 && !asking.hasEnough()) {
       const next = Promise.race(underWay)
       if (!isBesideOthers()) await next
-      // Where all are slow none is silent.
+      // When all are slow, none is silent.
       else if (!(await isSoon(next, PATIENCE_MS + Math.max(0, ...this.#tookMs.values())))) break
     }
     round.isOver = true
@@ -103,9 +108,11 @@ export class InTurn<Part> {
     return { failures, isWhole: isWhole && underWay.size + round.failures.length === 0 }
   }
 
-  /** Whether there is time to ask another one. Silence alone uses it up: a process that stood still has answers to read first. */
-  async #hasTime<Told>(
-    asking: AskingInTurn<Part, Told>,
+  /**
+   * Whether there is time to ask another part. Only silence uses time up: a stalled process has answers to read first.
+   */
+  async #hasTime<Answer>(
+    asking: AskingInTurn<Part, Answer>,
     round: Round,
     underWay: ReadonlySet<Promise<void>>,
   ): Promise<boolean> {
@@ -121,18 +128,18 @@ export class InTurn<Part> {
   }
 
   /** Never rejects. */
-  async #take<Told>(
+  async #take<Answer>(
     part: Part,
-    answer: Promise<Told>,
-    asking: AskingInTurn<Part, Told>,
+    answer: Promise<Answer>,
+    asking: AskingInTurn<Part, Answer>,
     round: Round,
   ): Promise<void> {
     const askedAt = performance.now()
     try {
-      const told = await answer
+      const received = await answer
       round.hasAnswer = true
       this.#tookMs.set(part, performance.now() - askedAt)
-      await (round.isOver ? asking.giveBack(told) : asking.take(told))
+      await (round.isOver ? asking.giveBack(received) : asking.take(received))
       round.by = this.#newDeadline()
     } catch (error) {
       this.#tookMs.delete(part)
@@ -142,7 +149,7 @@ export class InTurn<Part> {
   }
 }
 
-/** Whether it has ended, well or not, before `ms` have passed. */
+/** Whether it has settled, with any result, before `ms` have passed. */
 export function isSoon(work: Promise<unknown>, ms: number = PATIENCE_MS): Promise<boolean> {
   const ended = work.then(
     () => true,

@@ -9,7 +9,7 @@ const away = [
 ]
 const forbidden = new DriverError('forbidden', 'no')
 
-test('a store that could not decide is asked again within a second, however long that has been so', () => {
+test('a store that could not decide is asked again within a second, however long the outage', () => {
   const retries = new Retries(1000, 5000)
 
   const pauses = Array.from({ length: 2000 }, (_, n) => retries.after(away[n % away.length]))
@@ -18,7 +18,7 @@ test('a store that could not decide is asked again within a second, however long
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(500)
 })
 
-test('what is refused is tried ever less often', () => {
+test('a rejected call is retried at growing intervals', () => {
   const retries = new Retries(1000, 5000)
 
   const pauses = Array.from({ length: 10 }, () => retries.after(forbidden))
@@ -27,7 +27,7 @@ test('what is refused is tried ever less often', () => {
   expect(pauses.at(-1)).toBeGreaterThanOrEqual(2500)
 })
 
-test('after a try that did not fail the pauses begin again', () => {
+test('after a success the pauses start again', () => {
   const retries = new Retries(100, 5000)
   for (const error of [...away, forbidden, forbidden]) retries.after(error)
   expect(retries.failures).toBe(5)

@@ -1,10 +1,10 @@
-// How long to pause between tries of what goes on for ever and others wait for: an office, a job. What is refused may be refused
-// for long. A store that could not decide may do so again at any moment, and then nothing that is free is to lie about.
+// Pauses between attempts of endless work that others wait for: an election, a job. A rejection may last. A store that
+// could not decide may recover at any moment, and free work should not wait then.
 
 import { ExponentialBackoff } from './backoff.ts'
 import { isOutage } from '../errors/outage.ts'
 
-/** A try in an outage mostly takes as long as calls do; so it is not tried more than about once a second in any case. */
+/** An attempt in an outage usually takes as long as calls do, so attempts are about a second apart in any case. */
 const LONGEST_IN_OUTAGE_MS = 1000
 
 export class Retries {
@@ -17,17 +17,17 @@ export class Retries {
     this.#away = new ExponentialBackoff(firstMs, Math.min(longestMs, LONGEST_IN_OUTAGE_MS))
   }
 
-  /** How many tries have failed since the last one that did not. */
+  /** The number of failures since the last success. */
   get failures(): number {
     return this.#refused.failures + this.#away.failures
   }
 
-  /** How long to pause after a try that failed so, in whole milliseconds. */
+  /** The pause after a failure with this error, in whole milliseconds. */
   after(error: unknown): number {
     return (isOutage(error) ? this.#away : this.#refused).next()
   }
 
-  /** A try did not fail. */
+  /** An attempt has succeeded. */
   reset(): void {
     this.#refused.reset()
     this.#away.reset()

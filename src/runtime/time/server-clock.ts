@@ -1,42 +1,45 @@
-// What time it is for the server, for whoever must judge by itself. Every answer that tells the server's time
-// bounds the offset of the two clocks: the server looked at its clock after it was asked and before the answer
-// came. The narrowest bounds count, and they widen as they age, for no two clocks run alike.
+// Estimates the server's time for decisions in this process. Every answer with the server's time bounds the offset of
+// the two clocks: the server read its clock after the request and before the answer. The narrowest bounds apply. They
+// widen with age, because clocks drift.
 
-/** How much two clocks drift apart, at most: 0.1 %. */
+/** The maximum drift between two clocks: 0.1 %. */
 const DRIFT = 0.001
-/** Bounds that are older say nothing any more. */
+/** Older bounds are not used. */
 const KNOWN_FOR_MS = 600_000
-/** From then on it is time to ask again. */
+/** Bounds of this age should be renewed. */
 const RENEW_AFTER_MS = 20_000
 
 export class ServerClock {
   #low = -Infinity
   #high = Infinity
-  /** When these bounds were learnt, by `performance.now()`. */
+  /** When these bounds were determined, by `performance.now()`. */
   #at = -Infinity
 
-  /** `nowMs`: what the server answered to a question asked at `askedAt`, by `performance.now()`. */
+  /** `nowMs`: the server's time, from the answer to a request made at `askedAt`, by `performance.now()`. */
   note(nowMs: number, askedAt: number, answeredAt: number = performance.now()): void {
     const [low, high] = [nowMs - answeredAt, nowMs + 1 - askedAt]
     const widerBy = (answeredAt - this.#at) * DRIFT
     const [knownLow, knownHigh] = [this.#low - widerBy, this.#high + widerBy]
-    // The server's clock was set, or another server answers.
+    // The server's clock was set, or another server has answered.
     const disagree = low > knownHigh || high < knownLow
     const narrower = high - low <= knownHigh - knownLow
     if (disagree || narrower || !this.known) [this.#low, this.#high, this.#at] = [low, high, answeredAt]
   }
 
-  /** False until the server has told the time, and when that is long ago. */
+  /** False before the first server time, and when it was long ago. */
   get known(): boolean {
     return performance.now() - this.#at < KNOWN_FOR_MS
   }
 
-  /** True when somebody should ask again. */
+  /** True when a caller should ask again. */
   agedAt(now: number): boolean {
     return now - this.#at > RENEW_AFTER_MS
   }
 
-  /** The latest that it may be for the server, in Unix milliseconds: never before its own time. `now`: by `performance.now()`. */
+  /**
+   * The latest possible server time, in Unix milliseconds; never earlier than the real one. `now`: by
+   * `performance.now()`.
+   */
   latestMs(now: number = performance.now()): number {
     return now + this.#high + (now - this.#at) * DRIFT
   }

@@ -1,6 +1,6 @@
 import { setAlarm } from './alarm.ts'
 
-/** As the promise; null when it takes longer than until `by`. Rejects with the signal's reason. */
+/** Settles like the promise; null when it takes longer than until `by`. Rejects with the signal's reason. */
 export function settledBy<Value>(
   promise: Promise<Value>,
   by: number,

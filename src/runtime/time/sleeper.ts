@@ -1,6 +1,6 @@
 import { setAlarm } from './alarm.ts'
 
-/** Sleeps until somebody wakes it; one sleep at a time. */
+/** Sleeps until it is woken; one sleep at a time. */
 export class Sleeper {
   #up: (() => void) | null = null
 

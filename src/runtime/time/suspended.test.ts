@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { SuspendedTime } from './suspended.ts'
 
-/** Two clocks that a test moves: the monotonic one and the wall clock. */
+/** Two clocks under control of the test: the monotonic one and the wall clock. */
 function setup() {
   const clocks = { monotonic: 1000, wall: 1_700_000_000_000 }
   const time = new SuspendedTime(
@@ -15,7 +15,7 @@ function setup() {
   return { clocks, time, pass }
 }
 
-test('time that passes for both clocks is none of a suspension', () => {
+test('time that passes on both clocks is no suspension', () => {
   const { time, pass } = setup()
 
   pass(3_600_000)
@@ -25,7 +25,7 @@ test('time that passes for both clocks is none of a suspension', () => {
   expect(time.since(0)).toBe(0)
 })
 
-test('what passes for the wall clock alone is a suspension', () => {
+test('time that passes on the wall clock alone is a suspension', () => {
   const { clocks, time, pass } = setup()
   pass(10)
   clocks.wall += 60_000
@@ -35,7 +35,7 @@ test('what passes for the wall clock alone is a suspension', () => {
   expect(time.totalMs).toBe(60_000)
 })
 
-test('of several suspensions those count that were noticed after an instant', () => {
+test('only suspensions noticed after the given time are counted', () => {
   const { clocks, time, pass } = setup()
   clocks.wall += 60_000
   time.look()
@@ -49,7 +49,7 @@ test('of several suspensions those count that were noticed after an instant', ()
   expect(time.since(clocks.monotonic)).toBe(0)
 })
 
-test('a wall clock that is set back takes no suspension away, and hides none that follows', () => {
+test('a wall clock that is set back removes no suspension, and hides no later one', () => {
   const { clocks, time, pass } = setup()
   clocks.wall += 60_000
   time.look()
@@ -61,7 +61,7 @@ test('a wall clock that is set back takes no suspension away, and hides none tha
   expect(time.since(0)).toBe(62_000)
 })
 
-test('a wall clock that goes a little faster or slower is no suspension', () => {
+test('a slightly faster or slower wall clock is no suspension', () => {
   const { clocks, time, pass } = setup()
 
   for (let n = 0; n < 1000; n++) {
@@ -73,7 +73,7 @@ test('a wall clock that goes a little faster or slower is no suspension', () => 
   expect(time.totalMs).toBe(0)
 })
 
-test('a process that stands still between two clocks is not taken for suspended', () => {
+test('a stall between reading the two clocks is no suspension', () => {
   const { clocks, pass } = setup()
   let stands = false
   const time = new SuspendedTime(
@@ -92,7 +92,7 @@ test('a process that stands still between two clocks is not taken for suspended'
   expect(time.totalMs).toBe(0)
 })
 
-test('suspensions without end are counted, and only the last of them told apart', () => {
+test('endless suspensions are counted, and only the last ones are distinguished', () => {
   const { clocks, time, pass } = setup()
   for (let n = 0; n < 1000; n++) {
     pass(10)
@@ -105,7 +105,7 @@ test('suspensions without end are counted, and only the last of them told apart'
   expect(time.since(0)).toBe(100_000)
 })
 
-test('who looks again looks only where the last look was not just before', () => {
+test('a repeated check is skipped right after another one', () => {
   const { clocks, time, pass } = setup()
   time.look()
   clocks.wall += 60_000

@@ -22,7 +22,7 @@ test('a timer of sixty days runs once, after sixty days', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a long timer that is cancelled in its second part does not run', () => {
+test('a long timer that is cancelled during its second part does not run', () => {
   const task = vi.fn()
   const timer = startTimer(task, 60 * DAY_MS)
 

@@ -1,17 +1,17 @@
-// Timers without the limit of Node: `setTimeout` fires after 1 ms when it is given more than 2^31 - 1 ms (24.8 days).
+// Timers without the limit of Node, where `setTimeout` fires after 1 ms for delays above 2^31 - 1 ms (24.8 days).
 
 const LONGEST_MS = 2 ** 31 - 1
 
 export interface Timer {
-  /** It will not run any more. */
+  /** The task will not run. */
   cancel(): void
-  /** It keeps no process alive. */
+  /** The timer keeps no process alive. */
   unref(): Timer
-  /** It keeps the process alive, as it does from its start. */
+  /** The timer keeps the process alive; this is the default. */
   ref(): Timer
 }
 
-/** Runs `task` once after `ms`, however long that is. */
+/** Runs `task` once after `ms`, of any length. */
 export function startTimer(task: () => void, ms: number): Timer {
   return new ChainedTimer(task, ms)
 }

@@ -1,9 +1,9 @@
-// Checks of what callers hand in. Each throws InvalidArgumentError with the argument's name and what
-// would be right, before anything is sent.
+// Checks of callers' arguments. Each throws InvalidArgumentError with the argument's name and the expected value,
+// before anything is sent.
 
 import { InvalidArgumentError } from '../errors/errors.ts'
 
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+// oxlint-disable-next-line no-control-regex -- the pattern must match control characters
 const CONTROL = /[\u0000-\u001f\u007f]/
 const ASCII = /^[\u0020-\u007e]+$/
 
@@ -15,7 +15,7 @@ export function checkInteger(argument: string, value: unknown, min: number, max:
   return value
 }
 
-/** A token, as a lease or a take has it. */
+/** A token, as returned by a lease or a take. */
 export function checkToken(token: unknown): number {
   return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
 }
@@ -36,9 +36,9 @@ export function checkOneOf<Word extends string>(
   return word
 }
 
-/** Text of 1 to `maxBytes` bytes of UTF-8 without control characters or half surrogate pairs. */
+/** Text of 1 to `maxBytes` bytes of UTF-8 without control characters or lone surrogates. */
 export function checkText(argument: string, value: unknown, maxBytes: number): string {
-  // Most are, and one test costs a third of three.
+  // Most texts pass this single test, which costs a third of the three below.
   if (typeof value === 'string' && value.length <= maxBytes && ASCII.test(value)) return value
   if (typeof value !== 'string') throw new InvalidArgumentError(argument, 'must be a string')
   if (value === '') throw new InvalidArgumentError(argument, 'must not be empty')
@@ -67,8 +67,8 @@ export function checkOptions(argument: string, value: unknown, known: readonly s
 }
 
 /**
- * An AbortController in the place of its signal would never be heard. Null is none, as for `fetch`. One of another realm, or of a
- * polyfill, is no instance of ours. Throws InvalidArgumentError.
+ * Rejects an AbortController in place of its signal, because its abort would never be noticed. Null means no signal, as
+ * for `fetch`. A signal of another realm or a polyfill is no instance of our class. Throws InvalidArgumentError.
  */
 export function checkSignal(signal: unknown): void {
   if (signal === undefined || signal === null) return
@@ -77,12 +77,12 @@ export function checkSignal(signal: unknown): void {
   throw new InvalidArgumentError('signal', 'must be an AbortSignal')
 }
 
-/** What is called once something is held: without it, that would be taken in vain. */
+/** A function that is called while a lease is held: without one, the lease would be useless. */
 export function checkFunction(argument: string, value: unknown): void {
   if (typeof value !== 'function') throw new InvalidArgumentError(argument, 'must be a function')
 }
 
-/** Text that UTF-8 can hold: two texts with half a surrogate pair each would become the same bytes. */
+/** Text that UTF-8 can represent: two texts with different lone surrogates would become the same bytes. */
 export function checkWellFormed(argument: string, value: unknown): string {
   if (typeof value !== 'string') throw new InvalidArgumentError(argument, 'must be text')
   if (!value.isWellFormed()) {

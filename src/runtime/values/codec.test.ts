@@ -8,8 +8,8 @@ test.each([
   ['a function', () => 1],
   ['nothing', undefined],
   ['a BigInt', { count: 1n }],
-  ['what contains itself', itself],
-])('%s is refused by the name of its argument', (_, value) => {
+  ['a value with a cycle', itself],
+])('%s is rejected with the name of its argument', (_, value) => {
   const encode = (): unknown => jsonOf('result').encode(value)
 
   expect(encode).toThrow(
@@ -17,7 +17,7 @@ test.each([
   )
 })
 
-test('what a value throws when it is asked for its JSON is thrown on', () => {
+test('an error thrown by toJSON is passed on', () => {
   const own = new RangeError('not now')
   const value = {
     toJSON() {
@@ -30,11 +30,11 @@ test('what a value throws when it is asked for its JSON is thrown on', () => {
 
 const HALF = String.fromCharCode(0xd800)
 
-test.each([`a${HALF}b`, 1, null])('text that would come back as something else is refused: %o', (value) => {
+test.each([`a${HALF}b`, 1, null])('text that would be returned changed is rejected: %o', (value) => {
   expect(() => text.encode(value as string)).toThrow(expect.objectContaining({ argument: 'text' }) as Error)
 })
 
-test('text comes back to the letter, and JSON keeps half a surrogate pair', () => {
+test('text is returned unchanged, and JSON keeps a lone surrogate', () => {
   const said = 'naïve 🙂\n'
   expect(text.decode(Buffer.from(text.encode(said)))).toBe(said)
   const codec = json<string>()

@@ -1,26 +1,26 @@
 import { checkWellFormed } from './arguments.ts'
 import { InvalidArgumentError } from '../errors/errors.ts'
 
-/** How values become bytes. The name is stored with the structure; another codec is then refused. */
+/** Converts values to bytes and back. The name is stored with the structure; another codec is then rejected. */
 export interface Codec<Value> {
   readonly name: string
   encode(value: Value): string | Uint8Array
   decode(bytes: Buffer): Value
 }
 
-/** What the codec could not read: the bytes as they are stored, and what it threw. */
+/** A value that the codec could not read: the stored bytes, and the error thrown. */
 export interface Undecodable {
   readonly bytes: Uint8Array
   readonly error: unknown
 }
 
 /**
- * The codec that was given, else that by default. One that is none, such as `json` in the place of `json()`, is refused before
- * anything is done with it: what it cannot read would be taken for broken, and buried. Throws InvalidArgumentError.
+ * The given codec, else the default one. An invalid codec, such as `json` in place of `json()`, is rejected before its
+ * first use: otherwise every value would seem corrupt, and its job would be failed. Throws InvalidArgumentError.
  */
 export function codecOr<Value>(given: Codec<Value> | undefined, byDefault: () => Codec<Value>): Codec<Value> {
   if (given === undefined) return byDefault()
-  // From JavaScript anything may come, null as well.
+  // JavaScript callers may pass anything, including null.
   const { name, encode, decode } = Object(given) as Partial<Codec<Value>>
   if (
     typeof encode === 'function' &&
@@ -36,12 +36,12 @@ export function codecOr<Value>(given: Codec<Value> | undefined, byDefault: () =>
   )
 }
 
-/** JSON, the default. Throws InvalidArgumentError for what JSON cannot hold. */
+/** JSON, the default. Throws InvalidArgumentError for a value that JSON cannot represent. */
 export function json<Value>(): Codec<Value> {
   return jsonOf('body')
 }
 
-/** As `json`; errors call the value by the name of this argument. */
+/** Like `json`; errors call the value by this argument's name. */
 export function jsonOf<Value>(argument: string): Codec<Value> {
   return {
     name: 'json',
@@ -50,14 +50,17 @@ export function jsonOf<Value>(argument: string): Codec<Value> {
   }
 }
 
-/** JSON of a value that errors call by the name of this argument. Throws InvalidArgumentError for what JSON cannot hold. */
+/**
+ * JSON of a value; errors call it by this argument's name. Throws InvalidArgumentError for a value that JSON cannot
+ * represent.
+ */
 export function toJson(argument: string, value: unknown): string {
   const text = stringify(argument, value) as string | undefined
   if (text === undefined) throw new InvalidArgumentError(argument, 'must be a value that JSON can hold')
   return text
 }
 
-/** A BigInt, or what contains itself, is a TypeError of the language, which names no argument. */
+/** For a BigInt or a cycle JSON.stringify throws a TypeError, which names no argument. */
 function stringify(argument: string, value: unknown): string {
   try {
     return JSON.stringify(value)
@@ -69,21 +72,24 @@ function stringify(argument: string, value: unknown): string {
   }
 }
 
-/** JSON that is text already: it is stored and comes back to the letter, numbers and spaces included. */
+/** JSON that is text already: it is stored and returned unchanged, including number formats and spaces. */
 export const jsonText: Codec<string> = {
   name: 'json',
   encode: (text) => text,
   decode: (bytes) => bytes.toString('utf8'),
 }
 
-/** Text as it is, in UTF-8. Throws InvalidArgumentError for what is no text, and for text that UTF-8 cannot hold. */
+/**
+ * Plain text in UTF-8. Throws InvalidArgumentError for a value that is no text, and for text that UTF-8 cannot
+ * represent.
+ */
 export const text: Codec<string> = {
   name: 'text',
   encode: (value) => checkWellFormed('text', value),
   decode: (bytes) => bytes.toString('utf8'),
 }
 
-/** Bytes as they are. */
+/** Unchanged bytes. */
 export const bytes: Codec<Uint8Array> = {
   name: 'bytes',
   encode: (value) => value,

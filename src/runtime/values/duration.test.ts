@@ -27,7 +27,7 @@ test.each([
   {},
   ['30s'],
   Object.create(null),
-])('%j is no duration', (wrong) => {
+])('%j is not a duration', (wrong) => {
   expect(() => toMs('wait', wrong as Duration)).toThrow(InvalidArgumentError)
   expect(() => toMs('wait', wrong as Duration)).toThrow('wait')
 })

@@ -24,11 +24,11 @@ export function toMs(argument: string, duration: Duration, bounds: DurationBound
   return ms
 }
 
-// A program writes few different ones, and uses them again and again.
+// A program uses few different durations, again and again.
 const MOST_KNOWN = 1000
 const known = new Map<string, number>()
 
-/** Rounded up; null for what is no duration. */
+/** Rounded up; null for a value that is no duration. */
 function parse(duration: unknown): number | null {
   if (typeof duration !== 'string') return null
   const before = known.get(duration)

@@ -1,2 +1,5 @@
-/** What scripts store in a record; larger payloads and bodies stand apart. As in lua/shared/budget. */
+/**
+ * The size up to which scripts store payloads and bodies in a record; larger ones are stored separately. The same as in
+ * lua/shared/budget.
+ */
 export const INLINE_BYTES: number = 16 * 1024

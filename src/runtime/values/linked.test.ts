@@ -1,4 +1,4 @@
-// Scripts that are joined from the texts of their files are what the contract says: the text, its hash, and where its lines come from.
+// Scripts that are assembled from their files match the contract: the text, its hash, and the origin of its lines.
 
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
@@ -19,12 +19,12 @@ async function scripts(): Promise<LinkedScript[]> {
     .map(({ script }) => script)
 }
 
-test('each script of each structure is the one of the contract, with its hash and the places of its lines', async () => {
-  const [all, told] = [await scripts(), readContract()]
+test('each script matches the contract, with its hash and the origin of its lines', async () => {
+  const [all, known] = [await scripts(), readContract()]
 
   expect(all.map(({ name }) => name).toSorted()).toEqual(Object.keys(contract.operations).toSorted())
   for (const { name, sha1, source, lines } of all) {
-    const operation = operationOf(told, name)
+    const operation = operationOf(known, name)
     expect(sha1, name).toBe(operation.sha1)
     expect(createHash('sha1').update(source).digest('hex'), name).toBe(sha1)
     expect(source, name).toBe(operation.source)
@@ -32,7 +32,7 @@ test('each script of each structure is the one of the contract, with its hash an
   }
 })
 
-test('a script has its keys first, and the table of them where its functions need it', () => {
+test('a script begins with its keys, and the table of keys if its functions need it', () => {
   const text: LuaText = { file: 'lua/gauge/read', taken: [6, 2, -4, 1, 9, 1], text: 'b\nc\na\nd' }
 
   const script = linked(
@@ -73,7 +73,7 @@ function placed(source: string, runs: LinkedScript['lines']): string[] {
   })
 }
 
-/** The same as the contract tells it, which knows no lines of keys. */
+/** The same from the contract, which has no lines of keys. */
 function placesOf({ structure, pieces = [] }: ContractOperation): string[] {
   return pieces.flatMap((piece) => {
     if (typeof piece === 'string') return piece.split('\n').map(() => `lua/${structure}/keys.lua:1`)

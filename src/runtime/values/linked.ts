@@ -1,46 +1,49 @@
-// Scripts as the compiler writes them down: the text of each file of Lua stands once, however many scripts have some of it, and a
-// script is joined when it is first sent.
+// Scripts in the compiler's output: the text of each Lua file is stored once, however many scripts use parts of it. A
+// script is assembled when it is first sent.
 
 import type { Script } from '../../driver.ts'
 
-/** Where a run of lines of a script comes from: its first line there, the file, the first line in that. */
+/** The origin of a run of lines in a script: its first line in the script, the file, its first line in the file. */
 export type LineRun = readonly [sent: number, file: string, line: number]
 
-/** What is sent of one file of Lua, in lines. */
+/** The lines of one Lua file that scripts use. */
 export interface LuaText {
   /** Without `.lua`. */
   readonly file: string
-  /** Which lines of the file these are, in pairs: how far behind the last one the next is, and how many follow each other. */
+  /** The line numbers of these lines, in pairs: the distance from the previous run, and the length of the run. */
   readonly taken: readonly number[]
   readonly text: string
 }
 
-/** Lines that say which keys are which, by their numbers in KEYS: those that have locals, and those in the table `K`. */
+/** Lines that assign keys, by their numbers in KEYS: keys with locals, and keys in the table `K`. */
 export interface KeyLines {
   readonly locals?: readonly number[]
   readonly table?: readonly number[]
 }
 
-/** A text, and in pairs which of its lines: the first, from 0, and how many. Then the next text, or lines of keys. */
+/**
+ * A text followed by pairs of its lines: the first, from 0, and the number of lines. Then the next text, or lines of
+ * keys.
+ */
 export type TextPieces = readonly (LuaText | KeyLines | number)[]
 
-/** A script whose errors lead to the files that it is made of. */
+/** A script whose errors refer to its source files. */
 export interface LinkedScript extends Script {
   readonly lines: readonly LineRun[]
 }
 
 interface Piece {
   readonly text: string
-  /** Where each of its lines comes from, counted from its first one, which is 0. */
+  /** The origin of each of its lines, counted from 0. */
   readonly places: readonly LineRun[]
 }
 
-/** The parts of keys with these numbers, of all that a structure has. */
+/** The key parts with these numbers, of all parts of a structure. */
 export function pick(parts: readonly string[], numbers: readonly number[]): readonly string[] {
   return numbers.map((number) => parts[number] ?? '')
 }
 
-/** `sha1` is that of the joined text, `parts` has the last part of each key. */
+/** `sha1` is that of the assembled text; `parts` has the last part of each key. */
 export function linked(
   name: string,
   sha1: string,
@@ -101,13 +104,13 @@ function pieceOf(of: LuaText, from: number, count: number): Piece {
   return { text: lines.slice(from, from + count).join('\n'), places }
 }
 
-/** They lead to the list of keys as a whole. */
+/** Errors in these lines refer to the list of keys as a whole. */
 function pieceOfKeys(name: string, lines: readonly string[]): Piece {
   const file = `lua/${name.replace(/\/.*/, '')}/keys.lua`
   return { text: lines.join('\n'), places: lines.map((_, at): LineRun => [at, file, 1]) }
 }
 
-/** As the compiler names locals; the table has `K`. */
+/** The names of locals as the compiler chooses them; the table is called `K`. */
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJLMNOPQRSTUVWXYZ'
 
 function keyLines(
@@ -124,7 +127,7 @@ function keyLines(
   return entries === undefined ? declared : [...declared, 'local K={', ...entries, '}']
 }
 
-/** The lines of a text that follow each other in its file. */
+/** The runs of consecutive lines of a text in its file. */
 function runsIn({ taken }: LuaText): { at: number; line: number; length: number }[] {
   const runs: { at: number; line: number; length: number }[] = []
   let [at, line] = [0, 1]

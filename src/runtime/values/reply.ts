@@ -1,5 +1,5 @@
-// Reads the parts of an answer. A script's answer has the shape that its head declares, so anything
-// else is a fault of the server or of a proxy between, and worth a clear error.
+// Reads the parts of an answer. A script's answer has the shape that its head declares, so any other shape is a fault
+// of the server or of a proxy in between, and deserves a clear error.
 
 import type { Reply } from '../../driver.ts'
 
@@ -8,7 +8,7 @@ export function integer(part: Reply | undefined): number {
   return unexpected('an integer', part)
 }
 
-/** Fractions and numbers above 2^53 travel as text. */
+/** Fractions and numbers above 2^53 are sent as text. */
 export function number(part: Reply | undefined): number {
   return Number(text(part))
 }
@@ -39,7 +39,7 @@ export function list(part: Reply | undefined): Reply[] {
 }
 
 export function unexpected(wanted: string, part: Reply | undefined): never {
-  throw new TypeError(`the server answered ${describe(part)} where ${wanted} was due`)
+  throw new TypeError(`the server answered ${describe(part)} where ${wanted} was expected`)
 }
 
 function describe(part: Reply | undefined): string {

@@ -1,4 +1,4 @@
-// How one attempt to get a lease speaks to the server, whatever it is a lease on.
+// How one attempt to get a lease of any kind calls the server.
 
 import type { Grant } from '../keeper/grant.ts'
 import type { Mailbox } from '../subscriptions/mailbox.ts'
@@ -21,41 +21,43 @@ export type LineStanding =
     }
 
 export interface AttemptHow {
-  /** Stands in line when nothing is free. */
+  /** Waits in line when nothing is free. */
   readonly waits: boolean
   /** Letters reach this process. */
   readonly listens: boolean
-  /** Takes what it was offered for the whole lease: it has asked before. */
+  /** Accepts an offer for the whole lease: it has asked before. */
   readonly confirms?: boolean
   readonly trace?: Trace
 }
 
-/** How one attempt speaks to the server. */
+/** How one attempt calls the server. */
 export interface Attempts {
-  /** How long what it gets is to last. */
+  /** The requested length of the lease. */
   readonly leaseMs: number
-  /** True when an attempt may go before those in line: it then tries before it stands in line itself. */
+  /** True when an attempt may overtake the line: it then tries once before it joins the line. */
   readonly passes: boolean
   attempt(id: string, how: AttemptHow): Promise<LineStanding>
-  /** Leaves the line, or gives back what was granted meanwhile. */
+  /** Leaves the line, or gives back what was granted in the meantime. */
   abandon(id: string, how: { listens: boolean }): Promise<unknown>
-  /** Names the node that it speaks to. */
+  /** Names the node of its calls. */
   readonly node: string
 }
 
-/** What gives up needs to know of them. */
+/** The part that is needed to give up. */
 export type Abandoning = Pick<Attempts, 'abandon' | 'node'>
 
-/** The last time that an attempt asked. */
+/** The last request of an attempt. */
 interface LastAsk {
   readonly asking: Promise<unknown>
   readonly trace: Trace
   readonly listens: boolean
-  /** It stands in line from an ask before; default: it does not. */
+  /** It has been in line since an earlier request; default: it has not. */
   readonly stands?: boolean
 }
 
-/** Not awaited: the caller has its answer. After what was asked last has settled, so that it overtakes nothing. */
+/**
+ * Not awaited: the caller has its answer. Runs after the last request has settled, so that it does not overtake that.
+ */
 export function abandon(
   attempts: Abandoning,
   id: string,
@@ -64,7 +66,7 @@ export function abandon(
 ): void {
   const say = (): Promise<unknown> => attempts.abandon(id, { listens })
   const node = (): string => attempts.node
-  // A copy of what was sent twice, or was never answered, may still be on its way.
+  // A copy of a repeated or unanswered request may still be under way.
   const begin = (mayComeLate: boolean): void => mailbox.abandoned.add(id, { say, node, mayComeLate })
   asking.then(
     () => begin(trace.repeated === true),
@@ -76,9 +78,9 @@ export function abandon(
 }
 
 /**
- * An attempt goes on to be answered for once its lease is over. A copy of a question that was sent twice would be granted to nobody: it is
- * abandoned from then on. One that stood in line may stand there again, on a server that goes on from an older state: it is abandoned when
- * it is told something.
+ * Abandons an attempt after its lease is over, as far as needed. A copy of a repeated request would get a lease without
+ * a holder: such an attempt is abandoned at once. An attempt that was in line may be there again, on a server that
+ * continues from an older state: it is abandoned when a letter comes for it.
  */
 export function guarded(
   grant: Grant,

@@ -6,18 +6,18 @@ import { standInLine } from './line.ts'
 import { Mailbox } from '../subscriptions/mailbox.ts'
 import type { Attempts, LineStanding } from './attempts.ts'
 
-interface Told {
+interface Calls {
   attempts: string[]
   abandoned: string[]
   send(message: string): void
 }
 
-/** A line whose server answers each attempt with the next of these, then with the last again. */
+/** A line whose server answers each attempt with the next of these answers, and then repeats the last one. */
 function setup(
   answers: readonly (LineStanding | Promise<LineStanding> | Error)[],
   channel: () => Promise<string> = async () => 'wake',
 ): {
-  told: Told
+  calls: Calls
   mailbox: Mailbox
   stand(waitMs: number, signal?: AbortSignal): ReturnType<typeof standInLine>
 } {
@@ -27,7 +27,7 @@ function setup(
     return { close: async () => undefined }
   }
   const mailbox = new Mailbox({ subscribe })
-  const told: Told = {
+  const calls: Calls = {
     attempts: [],
     abandoned: [],
     send: (message) => {
@@ -38,20 +38,20 @@ function setup(
     passes: false,
     leaseMs: 300,
     attempt: async (id) => {
-      told.attempts.push(id)
-      const answer = answers[Math.min(told.attempts.length, answers.length) - 1] as
+      calls.attempts.push(id)
+      const answer = answers[Math.min(calls.attempts.length, answers.length) - 1] as
         | LineStanding
         | Promise<LineStanding>
         | Error
       if (answer instanceof Error) throw answer
       return answer
     },
-    abandon: async (id) => void told.abandoned.push(id),
+    abandon: async (id) => void calls.abandoned.push(id),
     node: '',
   }
   const stand = (waitMs: number, signal?: AbortSignal): ReturnType<typeof standInLine> =>
     standInLine(attempts, { mailbox, deadlines: new Deadlines(), line: 'l', channel, waitMs, signal })
-  return { told, mailbox, stand }
+  return { calls, mailbox, stand }
 }
 
 const queued: LineStanding = { status: 'queued', position: 3, recheckMs: 0, nowMs: 1000 }
@@ -61,31 +61,31 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 const full = new DriverError('store-full', 'no memory')
 
-describe('what was refused for certain', () => {
+describe('a definite error', () => {
   test.each([0, 1000])('leaves nothing to abandon (wait %i)', async (waitMs) => {
-    const { stand, told } = setup([full])
+    const { stand, calls } = setup([full])
 
     await expect(stand(waitMs)).rejects.toBe(full)
     await turn()
 
-    expect(told.abandoned).toEqual([])
+    expect(calls.abandoned).toEqual([])
   })
 
-  test('leaves the line, where it stands in it', async () => {
-    const { stand, told } = setup([queued, full])
+  test('leaves the line when the attempt waits in it', async () => {
+    const { stand, calls } = setup([queued, full])
     const standing = stand(10_000)
-    await expect.poll(() => told.attempts.length).toBe(1)
-    told.send(`come ${told.attempts[0]}`)
+    await expect.poll(() => calls.attempts.length).toBe(1)
+    calls.send(`come ${calls.attempts[0]}`)
 
     await expect(standing).rejects.toBe(full)
     await turn()
 
-    expect(told.abandoned).toEqual([told.attempts[0]])
+    expect(calls.abandoned).toEqual([calls.attempts[0]])
   })
 })
 
 describe('without waiting', () => {
-  test('a grant counts from before it was asked for', async () => {
+  test('a grant counts from before its request', async () => {
     const { stand } = setup([granted])
     const before = performance.now()
 
@@ -96,113 +96,113 @@ describe('without waiting', () => {
     expect(grant?.endsAt).toBeGreaterThanOrEqual(before + 999)
   })
 
-  test('one attempt is made, and nothing is left to abandon', async () => {
-    const { stand, told } = setup([held])
+  test('one attempt is made, and none has to be abandoned', async () => {
+    const { stand, calls } = setup([held])
 
     expect(await stand(0)).toBeNull()
-    expect(told).toMatchObject({ attempts: [expect.any(String)], abandoned: [] })
+    expect(calls).toMatchObject({ attempts: [expect.any(String)], abandoned: [] })
   })
 
-  test('a grant that is over already is abandoned', async () => {
-    const { stand, told } = setup([{ ...granted, expiresAtMs: 1000 }])
+  test('an expired grant is abandoned', async () => {
+    const { stand, calls } = setup([{ ...granted, expiresAtMs: 1000 }])
 
     expect(await stand(0)).toBeNull()
     await turn()
 
-    expect(told.abandoned).toEqual(told.attempts)
+    expect(calls.abandoned).toEqual(calls.attempts)
   })
 })
 
 describe('waiting', () => {
-  test('a letter brings the grant without another attempt', async () => {
-    const { stand, told } = setup([queued])
+  test('a letter carries the grant, without another attempt', async () => {
+    const { stand, calls } = setup([queued])
     const grant = stand(5000)
     await turn()
 
-    told.send(`granted ${told.attempts[0]} 9 3000 1500`)
+    calls.send(`granted ${calls.attempts[0]} 9 3000 1500`)
 
     expect(await grant).toMatchObject({ token: 9, expiresAtMs: 3000 })
-    expect(told).toMatchObject({ attempts: { length: 1 }, abandoned: [] })
+    expect(calls).toMatchObject({ attempts: { length: 1 }, abandoned: [] })
   })
 
-  test('what a letter grants counts from the last answer, for it may have travelled long', async () => {
-    const { stand, told } = setup([queued])
+  test('a grant in a letter counts from the last answer, because the letter may be old', async () => {
+    const { stand, calls } = setup([queued])
     const before = performance.now()
     const grant = stand(5000)
     await turn()
 
-    told.send(`granted ${told.attempts[0]} 9 1400 1400`)
-    told.send(`granted ${told.attempts[0]} 9 1400 1100`)
+    calls.send(`granted ${calls.attempts[0]} 9 1400 1400`)
+    calls.send(`granted ${calls.attempts[0]} 9 1400 1100`)
 
     const { endsAt = 0 } = (await grant) ?? {}
     expect(endsAt).toBeLessThanOrEqual(performance.now() + 400)
     expect(endsAt).toBeGreaterThan(before)
   })
 
-  test('a letter to somebody else is not read', async () => {
-    const { stand, told } = setup([queued])
+  test('a letter to another attempt is ignored', async () => {
+    const { stand, calls } = setup([queued])
     const grant = stand(30)
     await turn()
 
-    told.send('granted somebody.1 9 3000 1500')
+    calls.send('granted another.1 9 3000 1500')
 
     expect(await grant).toBeNull()
   })
 
-  test('whoever is called comes, under the same id', async () => {
-    const { stand, told } = setup([queued, granted])
+  test('an attempt asks again under the same id after `come`', async () => {
+    const { stand, calls } = setup([queued, granted])
     const grant = stand(5000)
     await turn()
 
-    told.send(`come ${told.attempts[0]}`)
+    calls.send(`come ${calls.attempts[0]}`)
 
     expect(await grant).toMatchObject({ token: 7 })
-    expect(new Set(told.attempts).size).toBe(1)
-    expect(told.attempts).toHaveLength(2)
+    expect(new Set(calls.attempts).size).toBe(1)
+    expect(calls.attempts).toHaveLength(2)
   })
 
-  test('the first in line looks again when it was told to', async () => {
-    const { stand, told } = setup([queued, granted])
+  test('the first in line polls when it was asked to', async () => {
+    const { stand, calls } = setup([queued, granted])
     const grant = stand(5000)
     await turn()
 
-    told.send(`first ${told.attempts[0]} 5`)
+    calls.send(`first ${calls.attempts[0]} 5`)
 
     expect(await grant).toMatchObject({ token: 7 })
-    expect(told.attempts).toHaveLength(2)
+    expect(calls.attempts).toHaveLength(2)
   })
 
-  test('the first in line looks again, however often it is told that it is the first', async () => {
-    const { stand, told } = setup([queued, granted])
+  test('the first in line polls, however often it is notified that it is the first', async () => {
+    const { stand, calls } = setup([queued, granted])
     const grant = stand(3000)
-    const telling = setInterval(() => told.send(`first ${told.attempts[0]} 2000`), 50)
+    const telling = setInterval(() => calls.send(`first ${calls.attempts[0]} 2000`), 50)
     onTestFinished(() => clearInterval(telling))
 
     expect(await grant).toMatchObject({ token: 7 })
   })
 
-  test('letters to several on one line of one message are each read', async () => {
-    const { stand, told } = setup([queued])
+  test('letters to several attempts in one message are each read', async () => {
+    const { stand, calls } = setup([queued])
     const [one, other] = [stand(5000), stand(5000)]
     await turn()
-    const [first, second] = told.attempts
+    const [first, second] = calls.attempts
 
-    told.send(`granted ${first} 8 3000 1500\ngranted ${second} 9 3000 1500`)
+    calls.send(`granted ${first} 8 3000 1500\ngranted ${second} 9 3000 1500`)
 
     expect([await one, await other]).toMatchObject([{ token: 8 }, { token: 9 }])
   })
 
-  test('when the time is over the attempt is abandoned', async () => {
-    const { stand, told } = setup([queued])
+  test('when the time is over, the attempt is abandoned', async () => {
+    const { stand, calls } = setup([queued])
 
     expect(await stand(20)).toBeNull()
     await turn()
 
-    expect(told.abandoned).toEqual(told.attempts)
+    expect(calls.abandoned).toEqual(calls.attempts)
   })
 
   test('an aborted attempt rejects with the reason and is abandoned', async () => {
-    const { stand, told } = setup([queued])
+    const { stand, calls } = setup([queued])
     const leaving = new AbortController()
     const grant = stand(5000, leaving.signal)
     await turn()
@@ -211,25 +211,25 @@ describe('waiting', () => {
 
     await expect(grant).rejects.toThrow('not any more')
     await turn()
-    expect(told.abandoned).toEqual(told.attempts)
+    expect(calls.abandoned).toEqual(calls.attempts)
   })
 
-  test('an attempt that is aborted while it asks stands in no line behind that', async () => {
+  test('an attempt that is aborted during a request is in no line afterwards', async () => {
     let answer: (standing: LineStanding) => void = () => undefined
-    const { stand, told, mailbox } = setup([new Promise<LineStanding>((resolve) => (answer = resolve))])
+    const { stand, calls, mailbox } = setup([new Promise<LineStanding>((resolve) => (answer = resolve))])
     const leaving = new AbortController()
     const grant = stand(5000, leaving.signal)
-    await expect.poll(() => told.attempts.length).toBe(1)
+    await expect.poll(() => calls.attempts.length).toBe(1)
 
     leaving.abort(new Error('not any more'))
     await expect(grant).rejects.toThrow('not any more')
     answer(queued)
     await turn()
 
-    expect(mailbox.standers.isFirst('l', told.attempts[0] ?? '')).toBe(false)
+    expect(mailbox.standers.isFirst('l', calls.attempts[0] ?? '')).toBe(false)
   })
 
-  test('where it cannot be learnt where to listen, that is told to nobody twice', async () => {
+  test('an unknown notification channel causes no unhandled rejection', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown): void => void unhandled.push(reason)
     process.on('unhandledRejection', note)
@@ -242,10 +242,10 @@ describe('waiting', () => {
     expect(unhandled).toEqual([])
   })
 
-  test('whoever is aborted beforehand asks nothing', async () => {
-    const { stand, told } = setup([queued])
+  test('an attempt that was aborted before makes no call', async () => {
+    const { stand, calls } = setup([queued])
 
     await expect(stand(5000, AbortSignal.abort(new Error('no')))).rejects.toThrow('no')
-    expect(told.attempts).toEqual([])
+    expect(calls.attempts).toEqual([])
   })
 })

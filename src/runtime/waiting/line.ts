@@ -1,5 +1,5 @@
-// Standing in line for a lease. The script grants, or gives a place in the line; whoever frees something
-// grants it to the first in line and tells its process (lua/shared/line).
+// Waiting in line for a lease. The script grants, or gives a place in line. Each release grants to the first in line
+// and notifies its process (lua/shared/line).
 
 import { type Attempts, abandon, guarded } from './attempts.ts'
 import type { Deadlines } from '../time/deadlines.ts'
@@ -14,9 +14,9 @@ export interface LineTerms {
   readonly mailbox: Mailbox
   /** End the waiting when the instance closes. */
   readonly deadlines: Deadlines
-  /** What it is the line for: all who want it in this process name it so. */
+  /** Identifies the line: all its waiters in this process use the same name. */
   readonly line: string
-  /** Beginning of the channels on which processes are told. */
+  /** The beginning of the channels on which processes are notified. */
   channel(): string | Promise<string>
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
@@ -32,7 +32,7 @@ export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant
 }
 
 async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
-  // A new name to stand in line with: what came too late is given back under the first.
+  // Waits in line under a new id: a late grant of the first attempt is given back under its own id.
   return (await tryOnce(attempts, id, terms)) ?? waitFor(attempts, terms.mailbox.newAttemptId(), terms)
 }
 

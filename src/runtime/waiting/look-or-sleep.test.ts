@@ -37,7 +37,7 @@ class Bell implements Waker {
 }
 
 interface Setup {
-  /** Milliseconds after the begin at which it has looked. */
+  /** The times of its looks, in milliseconds since the beginning. */
   readonly looks: number[]
   readonly givenBack: string[]
   readonly deadlines: Deadlines
@@ -71,7 +71,7 @@ function setup({ bell = null, waitMs = 60_000, signal, look = () => NOTHING }: T
 }
 
 describe('looks', () => {
-  test('once where it finds something, and sleeps not at all', async () => {
+  test('once when it finds something, without sleeping', async () => {
     const { looks, waiting } = setup({ bell: new Bell(), look: () => FOUND })
 
     await expect(waiting).resolves.toBe('job')
@@ -91,7 +91,7 @@ describe('looks', () => {
     expect(looks).toEqual([0, 300])
   })
 
-  test('again at once when the wake came while it looked', async () => {
+  test('again at once when a wake-up came during the look', async () => {
     const bell = new Bell()
     const look = (times: number): Look<string> => {
       if (times > 1) return FOUND
@@ -105,7 +105,7 @@ describe('looks', () => {
     expect(looks).toEqual([0, 0])
   })
 
-  test('a last time when its time is over, and answers what it saw then', async () => {
+  test('a last time when its time is over, and returns that value', async () => {
     const look = (times: number): Look<string> => ({ ...NOTHING, value: `look ${times}` })
     const { looks, waiting } = setup({ bell: new Bell(), waitMs: 700, look })
 
@@ -117,9 +117,9 @@ describe('looks', () => {
   })
 })
 
-describe('looks by itself', () => {
+describe('polls', () => {
   test.each<[string, Partial<Bell> | null, number[]]>([
-    ['seldom while it is heard', {}, [0, 10_000, 20_000]],
+    ['rarely while it is subscribed', {}, [0, 10_000, 20_000]],
     ['after a second while its line is broken', { isHeard: false }, [0, 1000, 2000]],
     ['soon when its line is gone', { isHeard: false, isGone: true }, [0, 500, 1000]],
   ])('%s', async (_, state, expected) => {
@@ -130,7 +130,7 @@ describe('looks by itself', () => {
     expect(looks).toEqual(expected)
   })
 
-  test('soon while the server does not let it listen', async () => {
+  test('soon while the server forbids the subscription', async () => {
     const { looks } = setup({ bell: null })
 
     await vi.advanceTimersByTimeAsync(1200)
@@ -139,7 +139,7 @@ describe('looks by itself', () => {
     expect(looks.length).toBe(3)
   })
 
-  test('when the last look says so, if that is earlier', async () => {
+  test('when the last look asks for it, if that is earlier', async () => {
     const { looks } = setup({ bell: new Bell(), look: () => ({ ...NOTHING, recheckMs: 40 }) })
 
     await vi.advanceTimersByTimeAsync(90)
@@ -159,7 +159,7 @@ describe('a signal', () => {
     expect(looks).toEqual([])
   })
 
-  test('that aborts while it looks ends it at once; what the look finds is given back', async () => {
+  test('that aborts during a look ends it at once; the found value is given back', async () => {
     const stop = new AbortController()
     let answer: (look: Look<string>) => void = () => undefined
     const look = (): Promise<Look<string>> => new Promise((resolve) => (answer = resolve))
@@ -174,7 +174,7 @@ describe('a signal', () => {
     expect(givenBack).toEqual(['job'])
   })
 
-  test('that aborts while it looks leaves nothing to give back where nothing was found', async () => {
+  test('that aborts during a look without a result leaves nothing to give back', async () => {
     const stop = new AbortController()
     const { givenBack, waiting } = setup({
       signal: stop.signal,
@@ -191,9 +191,9 @@ describe('a signal', () => {
   })
 
   test.each([
-    ['by a wake', new Bell()],
-    ['without one', null],
-  ])('that aborts while it sleeps %s ends it at once, and leaves nothing behind', async (_, bell) => {
+    ['with a waker', new Bell()],
+    ['without a waker', null],
+  ])('that aborts while it sleeps %s ends it at once, and leaves no listener', async (_, bell) => {
     const stop = new AbortController()
     const { deadlines, looks, waiting } = setup({ bell, signal: stop.signal })
     await vi.advanceTimersByTimeAsync(5)
@@ -207,7 +207,7 @@ describe('a signal', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('that aborts afterwards changes nothing', async () => {
+  test('that aborts afterwards has no effect', async () => {
     const stop = new AbortController()
     const { givenBack, waiting } = setup({ signal: stop.signal, look: () => FOUND })
     await expect(waiting).resolves.toBe('job')
@@ -222,7 +222,7 @@ describe('a signal', () => {
 describe('an instance that closes', () => {
   const closed = new DriverError('closed', 'closed')
 
-  test('wakes it, and the next look is refused', async () => {
+  test('wakes it, and the next look is rejected', async () => {
     const bell = new Bell()
     const look = (times: number): Look<string> => {
       if (times > 1) throw closed
@@ -236,7 +236,7 @@ describe('an instance that closes', () => {
     await expect(waiting).rejects.toBe(closed)
   })
 
-  test('ends it where it cannot listen', async () => {
+  test('ends it when it cannot listen', async () => {
     const { deadlines, waiting } = setup({ bell: null })
     await vi.advanceTimersByTimeAsync(5)
 
@@ -246,7 +246,7 @@ describe('an instance that closes', () => {
   })
 })
 
-test('a server that is away ends it with the failure of the look', async () => {
+test('an unreachable server ends it with the error of the look', async () => {
   const away = new DriverError('unreachable', 'no server answered')
   const { waiting } = setup({ bell: new Bell(), look: () => Promise.reject(away) })
 

@@ -1,4 +1,4 @@
-// A letter that was written before the server said that nothing is granted.
+// A letter that was written before the server answered without a grant.
 
 import { expect, onTestFinished, test } from 'vitest'
 import { Deadlines } from '../time/deadlines.ts'
@@ -9,7 +9,7 @@ import { Waiter } from './waiter.ts'
 
 const LEASE_MS = 30_000
 
-/** A waiter that is told `queued` at the instant `askedMs` of the server, then gets this letter, and asks again. */
+/** A waiter that gets `queued` at the server time `askedMs`, then gets this letter, and asks again. */
 async function granted(askedMs: number, letterMs: number): Promise<{ token: number; asks: number }> {
   const deadlines = new Deadlines()
   const mailbox = new Mailbox({} as never)
@@ -46,14 +46,14 @@ async function granted(askedMs: number, letterMs: number): Promise<{ token: numb
   return { token: grant?.token ?? 0, asks }
 }
 
-test('is not believed: the server is asked', async () => {
+test('a letter older than the last answer is ignored: the server is asked', async () => {
   expect(await granted(1_000_000, 999_900)).toEqual({ token: 2, asks: 2 })
 })
 
-test('in the same millisecond is not believed either', async () => {
+test('a letter of the same millisecond is ignored too', async () => {
   expect(await granted(1_000_000, 1_000_000)).toEqual({ token: 2, asks: 2 })
 })
 
-test('and one that was written after it is believed', async () => {
+test('a later letter is accepted', async () => {
   expect(await granted(1_000_000, 1_000_001)).toEqual({ token: 1, asks: 1 })
 })

@@ -1,4 +1,4 @@
-// Tries until there is something, the time is over, or the caller aborts.
+// Tries until there is a value, the time is over, or the caller aborts.
 
 import type { Runtime } from '../connection/runtime.ts'
 import { openWithin } from '../subscriptions/open-within.ts'
@@ -6,13 +6,13 @@ import { type Duration, toMs } from '../values/duration.ts'
 import { type Look, lookOrSleep, lookUnlessAborted } from './look-or-sleep.ts'
 
 export interface Waiting {
-  /** How long to wait when there is nothing yet; default: not at all. */
+  /** How long to wait when nothing is available yet; default: not at all. */
   wait?: Duration
-  /** Ends the waiting: the promise rejects with the signal's reason. */
+  /** Aborts the waiting: the promise rejects with the signal's reason. */
   signal?: AbortSignal
 }
 
-/** Milliseconds of `wait`, an hour at most; 0 when there is none. Throws InvalidArgumentError. */
+/** Milliseconds of `wait`, an hour at most; 0 without it. Throws InvalidArgumentError. */
 export function toWaitMs({ wait }: Waiting): number {
   return wait === undefined ? 0 : toMs('wait', wait, { min: '0ms', max: '1h' })
 }
@@ -25,17 +25,17 @@ export interface WaitAttempt<Value> {
 
 export interface WaitTerms<Value> {
   runtime: Runtime
-  /** One channel, or several: a wake on any of them counts. */
+  /** One channel, or several: a wake-up on any of them ends the sleep. */
   channel: string | readonly string[]
   waitMs: number
   signal: AbortSignal | undefined
-  /** For what an attempt brings after the signal has aborted, if others could have it. */
+  /** Gives back a value that arrives after the signal has aborted, if others could use it. */
   giveBack?: (late: Value) => Promise<unknown>
 }
 
 const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 
-/** Resolves to null when there was nothing for `waitMs`. Rejects at once when the instance closes. */
+/** Resolves to null when there was no value for `waitMs`. Rejects at once when the instance closes. */
 export async function waitFor<Value>(
   attempt: () => Promise<WaitAttempt<Value>>,
   terms: WaitTerms<Value>,

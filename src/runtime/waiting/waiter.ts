@@ -1,13 +1,13 @@
-// One attempt that stands in a line, by the loop of all who wait (look-or-sleep.ts): to look is to ask the server, or to read a letter.
+// One attempt that waits in line, as a loop of look-or-sleep.ts: a look asks the server, or reads a letter.
 //
 //   ask ──granted──► the lease
-//    ▲ └──queued──► sleep until a letter ──granted for the whole lease──► the lease, unless it was spent on the way
+//    ▲ └──queued──► sleep until a letter ──granted for the whole lease──► the lease, unless it expired on the way
 //    │                     │
-//    └─ offered, come, ────┘──time is over, or aborted──► abandon
-//       or time to look
+//    └─ offer, `come`, ────┘──time is over, or aborted──► abandon
+//       or time to poll
 //
-// What is granted for less than the lease is an offer (docs/decisions/0031): asking takes it. The id makes an attempt safe to
-// repeat: one that holds already, or stands in line, gets the same answer again.
+// A grant for less than the lease is an offer (docs/decisions/0031): asking accepts it. The id makes an attempt safe to
+// repeat: an attempt that holds a lease or waits in line gets the same answer again.
 
 import type { Trace } from '../calls/runner.ts'
 import { askingAt, endsAtOf, type Grant, ROUNDING_MS, toGrant } from '../keeper/grant.ts'
@@ -19,10 +19,10 @@ import { rest } from '../time/in-time.ts'
 import { type Attempts, abandon, guarded, type LineStanding } from './attempts.ts'
 import { type Look, lookOrSleep, type Waker } from './look-or-sleep.ts'
 
-// With a live subscription asking again is a safety net: soon after the first time, for a grant whose letter was lost, then
-// the sooner, the nearer it stands to the front. The first of each process looks for all of them, for those before it may be
-// of processes that sleep. Without a subscription (it may be forbidden, or forbidden meanwhile) asking is the way of waiting,
-// and the server has to know that, or would take the process for one that has died.
+// With a live subscription, polling is a safety net: soon after the first request, for a grant whose letter was lost;
+// later more often, the nearer the attempt is to the front. The first attempt of each process polls for all of them,
+// because those before it may belong to suspended processes. Without a subscription (it may be forbidden) the attempt
+// depends on polling. The server must know that, or would regard the process as dead.
 const SOON_RECHECK_MS = 1000
 const NEAR_RECHECK_MS = 2000
 const RECHECK_A_PLACE_MS = 50
@@ -31,7 +31,7 @@ const LONGEST_RECHECK_MS = 15_000
 const LONGEST_FIRST_RECHECK_MS = 4000
 const RECHECK_UNHEARD_MS = 250
 
-/** It looks whether it is time to ask, which another one of its process may decide meanwhile. */
+/** How often it checks whether to ask; another attempt of its process may change that time. */
 const LOOKS = { heardMs: NEAR_RECHECK_MS, unheardMs: RECHECK_UNHEARD_MS }
 
 export interface WaiterTerms {
@@ -40,28 +40,28 @@ export interface WaiterTerms {
   /** `performance.now()` at which the waiting ends. */
   readonly endsAt: number
   readonly signal: AbortSignal | undefined
-  /** By which pauses end when the instance closes. */
+  /** End the pauses when the instance closes. */
   readonly deadlines: Deadlines
   readonly line: string
 }
 
-/** It is its own waker: it asks and listens as the server was told that it does. */
+/** Its own waker: it polls and listens as it has announced to the server. */
 export class Waiter implements Waker {
   readonly #attempts: Attempts
   readonly #id: string
   readonly #terms: WaiterTerms
-  /** The last answer, by both clocks, that did not grant: what letters say is counted from there. */
+  /** The last answer without a grant, by both clocks: times in letters are relative to it. */
   #asked = { at: 0, nowMs: 0 }
   #asks = 0
-  /** Null while this process cannot listen: where it can by the time it asks, the server is told so. */
+  /** Null while this process cannot listen; the next request informs the server of a change. */
   #post: Post | null = null
   /** It was not granted at once. */
   #stands = false
   #place = 0
-  /** From when on its next ask is planned. */
+  /** The start of the pause before its next request. */
   #since = 0
   #askAt = -Infinity
-  /** What came while it slept. */
+  /** A letter that arrived while it slept. */
   #letter: Letter | 'missed' | null = null
   #asking: Promise<unknown> = Promise.resolve()
   readonly #trace: Trace = {}
@@ -115,11 +115,15 @@ export class Waiter implements Waker {
     return nothing(this.#askAt)
   }
 
-  /** The grant of a letter; null where there is none, or it was spent on the way, or is only an offer: then it is time to ask. */
+  /**
+   * The grant in a letter. Null without one, when it expired on the way, or when it is only an offer; then it is time
+   * to ask.
+   */
   #read(letter: Letter | 'missed'): Grant | null {
     if (letter !== 'missed' && letter.word === 'first') {
       this.#place = 0
-      // Never later than before: others tell it so whenever they look, and take one that does not ask for asleep.
+      // Never later than before: others announce the next request whenever they look, and regard a silent attempt as
+      // suspended.
       this.#plan(letter.receivedAt, letter.numbers[0] ?? 0, this.#askAt)
       return null
     }
@@ -134,7 +138,7 @@ export class Waiter implements Waker {
     if (standing.status === 'granted') {
       const grant = toGrant(standing, this.#asked.at)
       if (grant.endsAt > performance.now()) return found(grant)
-      // Spent on the way: by now the server thinks so too, or will at the next attempt.
+      // The grant expired on the way: the server knows that by now, or will at the next attempt.
       return performance.now() < this.#terms.endsAt ? this.#ask() : nothing(Infinity)
     }
     this.#stand()
@@ -156,7 +160,7 @@ export class Waiter implements Waker {
     const asking = this.#attempts.attempt(this.#id, how)
     this.#asking = asking
     const standing = await asking
-    // Nobody waits any more: it stands in no line.
+    // The caller has left: the attempt is in no line.
     signal?.throwIfAborted()
     if ('nowMs' in standing) {
       this.#asked = { at, nowMs: standing.nowMs }
@@ -171,7 +175,7 @@ export class Waiter implements Waker {
     this.#terms.mailbox.standers.enter(this.#terms.line, this.#id)
   }
 
-  /** When to ask the next time, at `atLatest` in any case. */
+  /** Plans the next request, at `atLatest` in any case. */
   #plan(since: number, recheckMs: number, atLatest: number): void {
     this.#since = since
     this.#askAt = Math.min(atLatest, since + this.#pauseMs(recheckMs))
@@ -195,11 +199,14 @@ export class Waiter implements Waker {
     return Math.min(NEAR_RECHECK_MS + this.#place * RECHECK_A_PLACE_MS, LONGEST_RECHECK_MS)
   }
 
-  /** Null for an offer, and for what is older than the last answer. When its lease ends is counted from the last answer, for how long the letter travelled is unknown. */
+  /**
+   * Null for an offer, and for a grant older than the last answer. The end of its lease is counted from the last
+   * answer, because the letter's travel time is unknown.
+   */
   #grantOf({ numbers, receivedAt }: Letter): Grant | null {
     const [token = 0, expiresAtMs = 0, nowMs = 0] = numbers
     if (expiresAtMs - nowMs < this.#attempts.leaseMs) return null
-    // The server has said since that it is not granted: it was cleared, or the server has lost it.
+    // Since then the server has answered without a grant: it was cleared, or the server has lost it.
     if (nowMs <= this.#asked.nowMs) return null
     const byLastAnswer = endsAtOf(this.#asked.at, expiresAtMs - this.#asked.nowMs)
     const byLetter = endsAtOf(receivedAt, expiresAtMs - nowMs)
