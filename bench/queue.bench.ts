@@ -8,12 +8,15 @@ import { startRedis } from '../test/servers/redis.ts'
 import type { Bench } from './harness/bench.ts'
 import { compareActive } from './queue/active.ts'
 import { compareAdds, compareAddsOnDisk } from './queue/adds.ts'
+import { drawCharts } from './queue/charts.ts'
 import { compareLatency, compareLatencyOnDisk } from './queue/latency.ts'
 import { compareMemory, compareMemoryOnDisk } from './queue/memory.ts'
 import { comparePairs, comparePairsOnDisk } from './queue/pairs.ts'
 import { reportSettings } from './queue/stands.ts'
 import { compareWaiting } from './queue/waiting.ts'
 import { compareWorkers, compareWorkersOnDisk } from './queue/workers.ts'
+
+export { drawCharts as charts }
 
 const WHERE = ', AOF everysec'
 
