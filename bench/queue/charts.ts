@@ -1,34 +1,27 @@
-// The chart of docs/charts that shows workers of all contenders, from the rows that the bench has printed.
+// The chart of the README, from the rows that the bench has printed.
 
-import { drawChart } from '../harness/chart.ts'
-import type { Table } from '../harness/recorded.ts'
+import { type BarGroup, drawBars } from '../harness/bar-chart.ts'
+import { rowsOf, type Table } from '../harness/recorded.ts'
 
-const WORKERS = /^worker, (?<inFlight>\d+) in flight$/
-// Each line of the chart, and the variant whose rows it shows.
-const LINES = {
-  Perilune: 'Perilune',
-  'floor: two bare scripts': 'the least that keeps the promises',
-  'bee-queue': 'bee-queue',
-  BullMQ: 'BullMQ',
-}
+const SHOWN = new Set(['BullMQ', 'bee-queue', 'Perilune'])
 
 /** File names with their content. */
 export function drawCharts(tables: readonly Table[]): Record<string, string> {
-  const measured = tables.filter(({ title }) => WORKERS.test(title))
+  const group = (name: string, title: string, column: string): BarGroup => ({
+    name,
+    bars: rowsOf(tables, title)
+      .filter(({ variant }) => SHOWN.has(variant))
+      .map((row) => ({ name: row.variant, value: Number(row[column]) })),
+  })
   return {
-    'queue-workers.svg': drawChart({
-      title: 'Jobs that one worker finishes in a second',
-      x: 'jobs in flight',
-      y: 'jobs a second',
-      lines: Object.entries(LINES).map(([name, variant]) => ({
-        name,
-        points: measured.map((table) => pointOf(table, variant)),
-      })),
+    'queue-peers.svg': drawBars({
+      title: 'Jobs a second, one process, one Redis',
+      ours: 'Perilune',
+      groups: [
+        group('A worker with 50 jobs in flight', 'worker, 50 in flight', 'jobsPerSecond'),
+        group('Single adds, 100 in flight', 'add, 100 in flight', 'callsPerSecond'),
+        group('Bulk adds of 1,000', 'add in bulk, 1000 a call', 'jobsPerSecond'),
+      ],
     }),
   }
-}
-
-function pointOf({ title, rows }: Table, variant: string): [x: number, y: number] {
-  const row = rows.find((each) => each.variant === variant)
-  return [Number(WORKERS.exec(title)?.groups?.['inFlight']), Number(row?.['jobsPerSecond'])]
 }
