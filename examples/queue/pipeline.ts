@@ -90,9 +90,7 @@ for (const { kind, count, sample } of await queue.dead.list()) {
   console.log(`${count} dead of ${kind}: ${sample.message.split('\n')[0]}`)
 }
 
-console.log(
-  `${await queue.dead.requeue('UnreadableError')} requeued, for a worker that can read it`,
-)
+console.log(`${await queue.dead.requeue('UnreadableError')} requeued, for a worker that can read it`)
 {
   await using _reader = queue.work({ count: ({ payload }) => `skipped ${payload.title} ${payload.at}` })
   await quiet(queue)
