@@ -24,6 +24,9 @@ const STEP = /^\d+\. `(?<file>(?:src|server|lua)\/[^`:]+):(?<name>#?\w+)`/
 const LIMITS =
   /[Aa]t most (?<functions>\d+) functions in (?<files>\d+) files, and (?<returns>\d+) returns? to a file/
 
+/** A path from the root, without the parts that a reader fills in. */
+const NAMED = /`((?:bench|bindings|docs|examples|lua|server|src|test|tools)\/[\w./-]*)(?::#?\w+)?`/g
+
 const paths: CallPath[] = textOf(ROOT, 'ARCHITECTURE.md')
   .split(/^## /m)
   .map((section) => {
@@ -51,6 +54,14 @@ function returnsOf(steps: readonly Step[]): number {
 
 test('there are paths to check', () => {
   expect(paths.map(({ title }) => title)).toContain('The path of one key')
+})
+
+test('every file and folder that ARCHITECTURE.md names exists', () => {
+  const text = textOf(ROOT, 'ARCHITECTURE.md')
+  const named = [...text.matchAll(NAMED)].map(([, path = '']) => path)
+
+  expect(named.length).toBeGreaterThan(80)
+  expect(named.filter((path) => !existsSync(`${ROOT}/${path}`))).toEqual([])
 })
 
 test.each(paths)('$title: each function is in its file', ({ steps }) => {

@@ -10,7 +10,7 @@ const LENT_MS = 10_000
 
 export const doubleEntry: Contender = {
   name: 'double entry',
-  settings: `a second copy for ${LONGER_MS / 1000} s more; who finds the value over lends the copy to the others for up to ${LENT_MS / 1000} s, and waits for his load`,
+  settings: `a second copy for ${LONGER_MS / 1000} s more; the reader that finds the value expired gives the copy to the others for up to ${LENT_MS / 1000} s, and waits for its own load`,
   async connect(port: number, { freshMs }: Terms): Promise<Source> {
     const client = new Redis({ port, enableAutoPipelining: true })
     const keep = async (key: string, value: Entry, ms: number): Promise<Entry> => {

@@ -17,7 +17,7 @@ type Scale = (value: number) => number
 
 const WIDTH = 720
 const HEIGHT = 400
-const LEFT = 64
+const LEFT = 84
 const RIGHT = 520
 const TOP = 48
 const BOTTOM = 344

@@ -1,6 +1,7 @@
-// Writes what benches have measured into RESULTS.md, between `<!-- name -->` and `<!-- /name -->`.
+// Writes the tables of a bench into RESULTS.md, between `<!-- name -->` and `<!-- /name -->`.
 
 import { readFileSync, writeFileSync } from 'node:fs'
+import { condensed } from './condensed.ts'
 import type { Row } from './print.ts'
 import { shown } from './print.ts'
 import type { Table } from './recorded.ts'
@@ -16,8 +17,15 @@ export function writeResults(
   const [open, close] = [`<!-- ${bench} -->`, `<!-- /${bench} -->`]
   const [from, to] = [text.indexOf(open), text.indexOf(close)]
   if (from === -1 || to < from) throw new Error(`${file.pathname} has no place for ${bench}`)
-  const measured = [toEnvironment(about), ...tables.map(toMarkdown)].join('\n\n')
+  const measured = toResults(about, tables)
   writeFileSync(file, `${text.slice(0, from)}${open}\n\n${measured}\n\n${text.slice(to)}`)
+}
+
+/** What stands between the markers of a bench. */
+export function toResults(about: Record<string, string | number>, tables: readonly Table[]): string {
+  const { command, ...rest } = about
+  const where = Object.entries(rest).map(([what, value]) => `${what} ${value}`)
+  return [`\`${command}\`: ${where.join(', ')}.`, ...condensed(tables).map(toCompact)].join('\n\n')
 }
 
 /** As a list. */
@@ -33,6 +41,13 @@ export function toMarkdown({ title, rows }: Table): string {
   const align = columns.map((_, at) => (at === 0 ? '---' : '---:'))
   const lines = [columns, align, ...rows.map((row) => cells(row, columns))]
   return `**${title}**\n\n${lines.map((line) => `| ${line.join(' | ')} |`).join('\n')}`
+}
+
+/** The same without blanks around cells: the tables are most of RESULTS.md. */
+function toCompact(table: Table): string {
+  return toMarkdown(table)
+    .replaceAll(/^\| | \|$/gm, '|')
+    .replaceAll(' | ', '|')
 }
 
 function cells(row: Row, columns: readonly string[]): string[] {
