@@ -25,7 +25,7 @@ function filesOf(root: string, contract: Contract): Files {
   const files: Files = new Map(staleModules(root, contract).map((path) => [path, null]))
   files.set('lua/contract.json', contractJson(contract))
   files.set('docs/compatibility.md', compatibilityPage(contract))
-  files.set('docs/promises.md', promisesPage(root))
+  if (existsSync(join(root, 'test/promises'))) files.set('docs/promises.md', promisesPage(root))
   files.set(`${MODULES}/shared.ts`, generalModule(contract))
   files.set(`${MODULES}/bits.ts`, bitsModule(join(root, 'lua')))
   for (const structure of Object.keys(contract.structures)) {

@@ -47,6 +47,7 @@ function hasTest(root: string, path: string, title: string): boolean {
 }
 
 function filesIn(root: string): string[] {
+  if (!existsSync(join(root, FOLDER))) return []
   return readdirSync(join(root, FOLDER))
     .toSorted()
     .map((file) => `${FOLDER}/${file}`)
