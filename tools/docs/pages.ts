@@ -75,6 +75,7 @@ export function anchorsOf(page: string): Set<string> {
 
 function slugOf(heading: string): string {
   return heading
+    .replace(/\]\([^()]*\)/g, ']')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replace(/\s/g, '-')
