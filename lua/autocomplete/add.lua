@@ -1,7 +1,7 @@
 --[[
-Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A
-repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`:
-so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
+Adds entries, or replaces the entries with the same ids: text, score, payload and expiry. A repeated call changes
+nothing and returns the same answer. `replaced`: how many were stored before and had not expired. `taken`: how many of
+the entries, from the first, fit into the work of one call; send the others in another call.
 
 @returns added  added:integer replaced:integer taken:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of

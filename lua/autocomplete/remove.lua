@@ -1,7 +1,7 @@
 --[[
-Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were
-there, and had not expired. `taken`: so many of the ids, the first ones, were as much work as one call does; the
-others belong into another one.
+Removes entries by their ids. A repeated call changes nothing and returns the same answer. `removed`: how many were
+stored and had not expired. `taken`: how many of the ids, from the first, fit into the work of one call; send the others
+in another call.
 
 @returns removed  removed:integer taken:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of

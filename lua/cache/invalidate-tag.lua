@@ -1,11 +1,12 @@
 --[[
-Makes all values with this tag count no more, in every slot, by a new generation of the tag: what was loaded under
-an older one is refused by whoever reads, and levels are told. A cache as a whole is a tag, too. Repeating the call does the same again.
+Invalidates all values with this tag, in every slot, by a new generation of the tag. Readers reject values that were
+loaded under an older generation, and levels are notified. A cache as a whole is a tag, too. Repeating the call has the
+same effect again.
 
 @returns invalidated  generation:integer
 @cost    O(1)
 ]]
-local channel = ARGV[1] -- text: begins the channel of the levels
+local channel = ARGV[1] -- text: prefix of the channel of the levels
 local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
 -- Longer than any value with tags lives; without its key a tag has generation 0 again.

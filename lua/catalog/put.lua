@@ -1,5 +1,5 @@
 --[[
-Adds a name with a document, unless the name is there already: then nothing changes.
+Adds a name with a document. If the name exists already, nothing changes.
 
 @returns created  version:integer
 @returns existed  version:integer document:bytes

@@ -1,7 +1,7 @@
 --[[
-Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it
-finds its own document stored and answers as the first time. A server out of memory takes a document that is
-small, or no larger than the one before.
+Replaces a document, if it is still the version that the caller saw. A call that is repeated after a lost answer finds
+its own document stored and returns the first answer. A server out of memory accepts a document that is small, or no
+larger than the previous one.
 
 @returns replaced  version:integer
 @returns conflict  version:integer document:bytes

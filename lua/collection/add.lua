@@ -1,8 +1,8 @@
 --[[
-Adds at most 1,000 items: to a list at its end; elsewhere an item that is there stays, and a hash and a sorted set
-take its new value or score. Where there is a limit, a list keeps the newest items and a sorted set those with the
-greatest scores; at most 2,000 too many leave a call. A collection that is absent stays so: it would seem whole.
-Repeating the call changes nothing.
+Adds at most 1,000 items. A list appends them at its end. In a set, an item that exists stays; a hash and a sorted set
+take its new value or score. With a limit, a list keeps the newest items and a sorted set those with the greatest
+scores; one call removes at most 2,000 surplus items. An absent collection stays absent: otherwise it would seem
+complete. Repeating the call changes nothing.
 
 @returns added   size:integer added:integer removed:integer
 @returns absent

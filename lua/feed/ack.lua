@@ -1,7 +1,7 @@
 --[[
-Removes messages of a live claim: they are done. Without ids all of the claim.
-A message that the claim does not hold stays, and is named with the reason: absent (not in the feed any
-more), unclaimed, held (by another claim).
+Removes messages of a live claim: they are done. Without ids, it removes all messages of the claim. A message that the
+claim does not hold stays, and is returned with the reason: absent (not in the feed any more), unclaimed, held (by
+another claim).
 
 @returns acked  count:integer refused:[id:integer reason:text]
 @returns lost

@@ -1,12 +1,12 @@
 --[[
-Removes messages by id, delayed ones too. Ids that are not in the feed are passed over; unless
-`even_claimed`, a message under a live claim stays and is named.
+Removes messages by id, delayed ones too. Ids that are not in the feed are skipped. A message under a live claim stays
+and is returned, unless `even_claimed`.
 
 @returns removed  count:integer held:[id:integer]
 @cost    O(messages x log n), and as much for twice as many that are written anew
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
-local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
+local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim are removed too
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 
 local feed = try(open_feed(keys.meta, call_id.caller))

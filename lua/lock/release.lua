@@ -1,17 +1,16 @@
 --[[
-Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after
-that the token is unknown, and the answer is `lost`. `more`: the lock is free and somebody waits; call
-`serve`.
+Releases the lock, and hands it to the first in line. Safe to repeat until the lock has another holder; after that the
+token is unknown, and the answer is `lost`. `more`: the lock is free and has waiters; call `serve`.
 
 @returns released  more:flag
 @returns lost
 @cost    O(log waiting), and at most 500 removals of waiters that are gone
 ]]
-local token = ARGV[1] -- text: proves the lease
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
+local token = ARGV[1] -- text: token of the lease
+local channel = ARGV[2] -- text: prefix of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm a hand-off
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 -- Where the mode stands in the state.
 local MODE_AT = '2'

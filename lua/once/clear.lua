@@ -1,11 +1,10 @@
 --[[
-Forgets all that is known of a key. An attempt under way is lost. Tokens go on rising, also where the clock has
-stepped back.
+Removes a key with all its data. A running attempt is lost. Tokens keep rising, even if the clock has stepped back.
 
 @returns cleared  existed:flag
 @cost    O(1)
 ]]
-local channel = ARGV[1] -- text: where those wait who want the key; empty: nobody waits
+local channel = ARGV[1] -- text: channel of the callers that wait for the key; empty: there are none
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
 local known = redis.pcall('HMGET', keys.state, 'layout', 'token')

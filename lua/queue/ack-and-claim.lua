@@ -1,11 +1,11 @@
 --[[
-Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from
-0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one
-priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when
-there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). So does one that
-does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated
-call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
-`chores` is what some process has to see to; 0: nothing.
+Acks jobs that are done, and claims others. Each ack is handled on its own: `refused` lists places (counted from 0) of
+acks whose job was lost, and the reason. Jobs are claimed in this order: first those whose lease ended, then by
+priority; within one priority the oldest first, and those of groups in turn. A worker that claims fewer jobs than its
+limit `waits`, and is woken when there is work. One of the waiting workers watches the time and calls again after
+`recheck_ms` (0: not needed). So does a worker that does not wait and got nothing, although more is ready after list
+entries of removed jobs. A repeated call acks and claims nothing more, and returns the same answer for jobs that are
+still claimed; it does not wait. `chores` is work for some process; 0: none.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and
@@ -13,12 +13,12 @@ call acks and claims nothing more, and is answered the same as far as the jobs a
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local partitions = tonumber(ARGV[2]) -- integer: number of partitions of the queue; 0: not partitioned
 local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
-local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most; 0: none, and the worker waits no more
+local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most; 0: none, and the worker stops waiting
 local lease_ms = tonumber(ARGV[6]) -- integer: how long they are claimed
-local worker = ARGV[7] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
-local how = ARGV[8] -- HOW: how those who wait are told
+local worker = ARGV[7] -- text: worker to wake, '<process>.<number>', followed by ':<lease_ms>' if it takes jobs by letter; empty: none
+local how = ARGV[8] -- HOW: how waiters are notified
 local acks, acks_at = ARGV, 11 -- repeated ACKS: jobs that are done
 
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec, partitions))

@@ -1,10 +1,10 @@
 --[[
-Removes everything of the queue, but for those who listen to its events. Workers that have jobs lose them. Safe to repeat.
+Removes everything of the queue, except its event listeners. Workers with claimed jobs lose them. Safe to repeat.
 
 @returns cleared  existed:flag
 @cost    O(keys); Redis frees the memory in the background
 ]]
-local how = ARGV[1] -- HOW: how those who wait are told
+local how = ARGV[1] -- HOW: how waiters are notified
 
 try(refusal_of_spread(keys.meta))
 -- The others look by themselves.

@@ -1,6 +1,6 @@
 --[[
-The kinds of failures that jobs are dead of, with how many jobs each, when the first and the newest of them died, and the
-number and the message of the newest. A thousand kinds at most.
+Lists the kinds of failures of dead jobs: the number of jobs of each kind, when the first and the newest of them died,
+and the number and the message of the newest. At most a thousand kinds.
 
 @returns dead  kinds:[kind:text count:integer first_ms:integer last_ms:integer number:integer message:text]
 @cost    O(kinds)

@@ -1,7 +1,8 @@
 --[[
-Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when
-it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones
-are left out. Of large jobs, and long logs, it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
+Returns jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until
+when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for a job that never failed.
+Unknown jobs are left out. The lookup stops once jobs and logs reach 4 MiB: `looked` is the number of wanted ids it has
+processed. `log` has the lines of their logs, by places counted from 0.
 
 @returns found  now_ms:integer looked:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag] log:[at:integer at_ms:integer line:text]
 @cost    O(jobs), and 4 MiB of payloads and logs

@@ -1,7 +1,7 @@
 --[[
-Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but
-for their priority, scheduled, blocked, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place
-after the last one looked at, or -1 at the end. Places shift as jobs come and go.
+Lists jobs of a state, from place `after` on. Ready jobs (without group) are in the order of claims except for their
+priority; scheduled, blocked, claimed, dead and done ones are ordered by their time, and `grouped` ones by group. `next`
+is the place after the last job it looked at, or -1 at the end. Places shift when jobs are added or removed.
 
 @returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
 @cost    O(limit x log n), and 4 MiB of payloads
@@ -9,7 +9,7 @@ after the last one looked at, or -1 at the end. Places shift as jobs come and go
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local state = ARGV[2] -- text: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done
-local after = tonumber(ARGV[3]) -- integer: how many to pass over
+local after = tonumber(ARGV[3]) -- integer: how many to skip
 local limit = tonumber(ARGV[4]) -- integer: how many to look at
 
 local queue = try(open_queue(keys.meta, codec))

@@ -1,6 +1,6 @@
 --[[
-Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the
-cursor for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
+Scans the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the cursor for
+the following call, '0' after the last part. A job that exists all the time is found, perhaps twice.
 
 @returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
 @cost    O(looked), about, and some more than 4 MiB of what is stored of jobs
@@ -10,7 +10,7 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local after = ARGV[2] -- text: the cursor; 0: from the start
 local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about; fewer where they are large
 local name = ARGV[4] -- text: the name
-local state = ARGV[5] -- text: as in find
+local state = ARGV[5] -- text: as in get
 
 local queue = try(open_queue(keys.meta, codec))
 -- Behind a restart or a failover it begins anew: a job may be found twice.

@@ -1,6 +1,6 @@
 --[[
-The tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; `next` is the last one, for the
-call that goes on, and empty at the end.
+Returns the tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; `next` is the last
+one, the cursor for the following call, and empty at the end.
 
 @returns tags  next:text tags:[tag:text count:integer]
 @cost    O(limit x log n)

@@ -1,14 +1,14 @@
 --[[
-Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have.
-`absent` are not known, and what they came to is in the outbox, if that queue is to be told of it: none is named as long as more is
-to be put there. Safe to repeat: who asks twice is perhaps told twice.
+Registers another queue whose jobs wait for these: it is notified, through the outbox, when they end, or at once if they
+have ended. `absent` jobs are unknown. Their ends are in the outbox, if that queue is to be notified of them: none is
+listed as long as more has to be put there. Safe to repeat: a repeated call may notify twice.
 
 @returns watched  chores:integer absent:[id:text]
 @cost    O(jobs x log n),
          and at times 16 kB of notes for the statistics
 ]]
 local target = ARGV[1] -- text: name of the other queue
-local how = ARGV[2] -- HOW: how those who wait are told
+local how = ARGV[2] -- HOW: how waiters are notified
 local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the jobs
 
 local queue = read_queue(keys.meta, '', '')

@@ -1,5 +1,6 @@
 --[[
-Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
+Removes all data of a subject: nothing is taken, and all places are free. Tokens keep rising, even if the clock has
+stepped back.
 
 @returns cleared  existed:flag
 @cost    O(1), where the clock has stepped back O(limits and callers that are known)

@@ -1,5 +1,5 @@
 --[[
-Tells what a take would be answered now, and takes nothing.
+Returns the answer that a take would get now, and takes nothing.
 
 @returns allowed  now_us:integer limits:[free:integer reset_us:integer]
 @returns denied   denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]

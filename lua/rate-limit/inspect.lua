@@ -1,6 +1,6 @@
 --[[
-A picture of a subject for people: what is free, and which takes hold places, in the order in which their
-leases end. `held` names the limit by its place, counted from 1.
+Returns an overview of a subject for people: what is free, and which takes hold places, in the order in which their
+leases end. `held` gives the limit by its place, counted from 1.
 
 @returns inspection  known:flag now_us:integer limits:[free:integer reset_us:integer] held:[limit:integer token:integer ends_us:integer]
 @cost    O(limits x 65 + places of limits of takes at work)

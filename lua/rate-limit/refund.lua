@@ -1,7 +1,6 @@
 --[[
-Gives units back that were taken and not used, never more than have been taken. A take is refunded once, by
-its token; without one the units count as taken just now. Places of limits of takes at work stay as they
-are. `limits` as after a take.
+Refunds units that were taken and not used, never more than have been taken. A take is refunded once, by its token;
+without one the units count as taken just now. Places in concurrency limits stay as they are. `limits` as after a take.
 
 @returns refunded  now_us:integer limits:[free:integer reset_us:integer]
 @returns known     now_us:integer limits:[free:integer reset_us:integer]
@@ -10,7 +9,7 @@ are. `limits` as after a take.
 ]]
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
-local token = tonumber(ARGV[3]) -- integer: that of the take; 0: none
+local token = tonumber(ARGV[3]) -- integer: token of the take; 0: none
 local cost = tonumber(ARGV[4]) -- integer: units to give back
 local limits, limits_at = ARGV, 5 -- repeated LIMITS: the limits
 

@@ -1,20 +1,19 @@
 --[[
-Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts,
-same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other:
-the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing.
-`free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied)
-hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted
-from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be
-granted then only where it had granted none.
+Takes from several subjects, each on its own, whose only limit uses the algorithm gcra: same counts, same bound, same
+tokens as `take`. For a subject, `count` takes of one cost are decided one after the other: the first `granted` of them
+have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one
+more take of the cost is allowed; 0: now, or none was denied) describe the state after all of them. A refused subject
+does not change, is listed in `refused` (`at`: its place, counted from 0; null: none is), and does not affect the
+others. A repeated call counts once; it may grant denied takes only if the first call had granted none.
 
 @returns judged  now_us:integer takes:[granted:integer token:integer free:integer reset_us:integer wait_us:integer] refused:[at:integer error:text]?
 @cost    O(subjects)
 ]]
-local state, state_at = KEYS, 1 -- repeated hash: what counts for the subject; none is named twice
+local state, state_at = KEYS, 1 -- repeated hash: state of each subject, each once
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local name = ARGV[3] -- text: the limit
-local limit = tonumber(ARGV[4]) -- integer: units that flow back in a window
+local limit = tonumber(ARGV[4]) -- integer: units that refill in a window
 local window_ms = tonumber(ARGV[5]) -- integer: the window
 local burst = tonumber(ARGV[6]) -- integer: units that may be taken at once
 local takes, takes_at = ARGV, 7 -- repeated (count:integer cost:integer): of each subject: how many takes, and the units of each

@@ -1,8 +1,8 @@
 --[[
-Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A
-repeated call is answered with its first token and counts once. The token is greater than those of all
-earlier takes; a limit of takes at work lends a place under it. Limits stand in the order given; `denier`
-is the place of the one that demands the longest wait, counted from 1.
+Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A repeated call
+returns its first token and counts once. The token is greater than those of all earlier takes; a concurrency limit
+assigns a place under it. Limits are in the order given; `denier` is the place of the limit with the longest wait,
+counted from 1.
 
 @returns taken   token:integer now_us:integer limits:[free:integer reset_us:integer]
 @returns denied  denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]

@@ -1,11 +1,11 @@
 --[[
-Deletes the semaphore with all its permits, its line, and the limit that was set. Those who wait are told, and
-stand in line anew. Tokens go on rising, also where the clock has stepped back.
+Deletes the semaphore with all its permits, its line, and the limit that was set. Waiters are notified, and join the
+line again. Tokens keep rising, even if the clock has stepped back.
 
 @returns cleared  existed:flag
 @cost    O(permits and waiting), of which at most 1,000 are told
 ]]
-local channel = ARGV[1] -- text: beginning of the channels of processes
+local channel = ARGV[1] -- text: prefix of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
 local how = { channel = channel, sharded = sharded, counted = false }
