@@ -82,7 +82,7 @@ collect(b,o,i,e,n)
 k=p and#i<e
 end
 return{'found',k and 1 or 0,m,l,i}` }
-const inspectLua: LuaText = { file: 'lua/autocomplete/inspect', taken: [8, 11], text: `local f,g=open_index(a,'')if f then return f end
+const inspectLua: LuaText = { file: 'lua/autocomplete/inspect', taken: [9, 11], text: `local f,g=open_index(a,'')if f then return f end
 local h=math.floor(clock_us()/1000)
 return{
 'inspection',
@@ -144,7 +144,7 @@ if not j.is_new then
 remember_answer(a,f,e,m,o..' '..p)
 end
 return{'removed',o,p}` }
-const suggestLua: LuaText = { file: 'lua/autocomplete/suggest', taken: [12, 4, 1, 14], text: `local c=ARGV[1]
+const suggestLua: LuaText = { file: 'lua/autocomplete/suggest', taken: [11, 4, 1, 14], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 10)
 local f=ARGV[4]=='1'
@@ -1474,7 +1474,7 @@ export type AddAnswer =
   | { readonly status: 'added'; readonly added: number; readonly replaced: number; readonly taken: number }
 
 /**
- * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`: so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
+ * Adds entries, or replaces the entries with the same ids: text, score, payload and expiry. A repeated call changes nothing and returns the same answer. `replaced`: how many were stored before and had not expired. `taken`: how many of the entries, from the first, fit into the work of one call; send the others in another call.
  *
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
  */
@@ -1558,7 +1558,7 @@ export type FindAnswer =
   | { readonly status: 'found'; readonly short: boolean; readonly exact: number; readonly front: string; readonly records: Buffer[] }
 
 /**
- * As `suggest`, but tells the records as they are stored, which takes server and client half the time: see shared/autocomplete/index. The first `exact` match as they are, those behind them with one edit. `front`: the field of `fronts` that tells the first ten for as long as it names the query; empty where there is none.
+ * Like `suggest`, but returns the records as they are stored, which costs server and client half the time: see shared/autocomplete/index. The first `exact` entries match without an edit, the following ones with one edit. `front`: the field of `fronts` that holds the first ten for as long as it names the query; empty if none.
  *
  * Cost: as `suggest`.
  */
@@ -1596,7 +1596,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly codec: string; readonly entries: number; readonly words: number; readonly hot: number; readonly expiring: number; readonly expired: number }
 
 /**
- * A picture of an index for people. `entries` counts those that have expired and are not reaped yet: `expired`.
+ * Returns an overview of an index for people. `entries` includes those that have expired and are not reaped yet: `expired`.
  *
  * Cost: O(log entries).
  */
@@ -1626,9 +1626,9 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface ReapArguments {
-  /** the folded query that asks for others; empty: those that expired first go first */
+  /** the folded query that needs others; empty: the first to expire are removed first */
   readonly query: string
-  /** whether it asks for those with one edit, too */
+  /** whether it also matches with one edit */
   readonly fuzzy: boolean
 }
 
@@ -1636,7 +1636,7 @@ export type ReapAnswer =
   | { readonly status: 'reaped'; readonly more: boolean }
 
 /**
- * Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that cannot see past all of them, and for an index that is read only. Of a query those go first that hide what it asks for. `more`: there may be others.
+ * Removes up to 100 entries that have expired. Every call that writes removes some. This operation serves a query that cannot see past all of them, and an index that is only read. With a query, entries that hide its matches are removed first. `more`: there may be others.
  *
  * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
@@ -1676,7 +1676,7 @@ export type RemoveAnswer =
   | { readonly status: 'removed'; readonly removed: number; readonly taken: number }
 
 /**
- * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired. `taken`: so many of the ids, the first ones, were as much work as one call does; the others belong into another one.
+ * Removes entries by their ids. A repeated call changes nothing and returns the same answer. `removed`: how many were stored and had not expired. `taken`: how many of the ids, from the first, fit into the work of one call; send the others in another call.
  *
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
  */
@@ -1723,7 +1723,7 @@ export type SuggestAnswer =
   | { readonly status: 'suggested'; readonly short: boolean; readonly front: string; readonly suggestions: { readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean }[] }
 
 /**
- * The first entries that match a query: some word start of theirs goes on as it does. They come in the order of their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again. `front`: as `find` tells it.
+ * Returns the first entries that match a query: one of their words starts with it. They are sorted by score, the greatest first, and at equal scores by age, the oldest first. With `fuzzy`, entries that match with one edit follow in the same order: they are `edited`. `short`: expired entries hide some; reap, then query again. `front`: as in `find`.
  *
  * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */

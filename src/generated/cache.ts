@@ -89,7 +89,7 @@ redis.call('HSET',a[j],'lease_ends_ms',exact(h[j]))
 end
 end
 return{'extended',e,h,g}` }
-const failLua: LuaText = { file: 'lua/cache/fail', taken: [11, 4, 1, 7, 1, 20], text: `local b=ARGV[1]
+const failLua: LuaText = { file: 'lua/cache/fail', taken: [10, 4, 1, 7, 1, 20], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d,e,f=ARGV[3],ARGV[4]=='1',ARGV[5]=='1'
 local g=ARGV[6]
@@ -155,13 +155,13 @@ h,
 i,
 f,
 }` }
-const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag', taken: [7, 2, 4, 4], text: `local b=ARGV[1]
+const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag', taken: [8, 2, 4, 4], text: `local b=ARGV[1]
 local c=ARGV[2]=='1'
 local d=next_token(tonumber(redis.call('GET',a)or 0),clock_us())
 redis.call('SET',a,exact(d),'PX','5184000000')
 tell_levels(a,d,{channel=b,sharded=c})
 return{'invalidated',d}` }
-const invalidateLua: LuaText = { file: 'lua/cache/invalidate', taken: [7, 2, 1, 1, 1, 4, 1, 9], text: `local c=ARGV[1]
+const invalidateLua: LuaText = { file: 'lua/cache/invalidate', taken: [8, 2, 1, 1, 1, 4, 1, 9], text: `local c=ARGV[1]
 local d=ARGV[2]=='1'
 local e,f,g=open_entry(a,b)if e then return e end
 local h=redis.call('UNLINK',a)
@@ -231,7 +231,7 @@ if p.held then
 tell_levels(a,w,j,k)
 end
 return{'stored',x,y,s}` }
-const storeLua: LuaText = { file: 'lua/cache/store', taken: [11, 10, 1, 31, 1, 4], text: `local c=ARGV[1]
+const storeLua: LuaText = { file: 'lua/cache/store', taken: [12, 10, 1, 31, 1, 4], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=tonumber(ARGV[3])
 local f=tonumber(ARGV[4])
@@ -470,11 +470,11 @@ export interface ElectArguments {
   readonly codec: string
   /** how long the load may take before it is extended */
   readonly leaseMs: number
-  /** token of the value that is not wanted any more; 0: none was seen */
+  /** token of the value that the caller rejects; 0: none was seen */
   readonly seen: number
-  /** token of the load that the caller waited for; 0: for none */
+  /** token of the load that the caller waited for; 0: none */
   readonly waited: number
-  /** whether the caller waits, and is told under its id */
+  /** whether the caller waits, and is notified under its id */
   readonly waits: boolean
   /** its tags and their generations, as the head has them */
   readonly tags: string | Uint8Array
@@ -488,7 +488,7 @@ export type ElectAnswer =
   | { readonly status: 'resting'; readonly retryAfterMs: number; readonly nowMs: number }
 
 /**
- * Elects one caller to load a value: when there is none that may be served, or when the caller wants another than the one it has seen. Everybody else is told who loads, and is woken when that is over, if it waits. A loader whose lease has lapsed is replaced. Repeating the call with the same id gives the same election again.
+ * Elects one caller to load a value, when no stored value may be served, or when the caller rejects the one it has seen. Every other caller gets the token of the load, and is woken when the load ends, if it waits. A loader whose lease has expired is replaced. Repeating the call with the same id returns the same election.
  *
  * Cost: O(value).
  */
@@ -556,7 +556,7 @@ export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed, ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked one keeps what is left of its lease, so that its loader can stop before another begins. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
+ * Renews load leases, counted from now: one token and one lease for each key, in order. A load that has expired, ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked load keeps the rest of its lease, so that its loader can stop before another begins. Each key is handled on its own: `refused` lists places (counted from 0) of keys that cannot be read, and the reason.
  *
  * Cost: O(keys).
  */
@@ -591,7 +591,7 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
 export interface FailArguments {
   /** the caller's own id of the load */
   readonly id: string
-  /** how long no load begins while there is a value to serve */
+  /** how long no load begins while a value may be served */
   readonly restMs: number
   /** beginning of the channels of processes */
   readonly channel: string
@@ -599,7 +599,7 @@ export interface FailArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
-  /** for those who waited; empty: they try themselves */
+  /** for the waiters; empty: they try themselves */
   readonly reason: string
 }
 
@@ -609,7 +609,7 @@ export type FailAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Gives a load up: it failed, or its caller does not know whether it was elected. Those who wait are woken: they are told the reason when they ask for this load, if there is one and the load was not revoked; else one of them is elected. The failure is not cached: whoever comes later is elected at once, unless there is a value to serve. Repeating the call changes nothing.
+ * Gives up a load: it failed, or its caller does not know whether it was elected. Waiters are woken. They get the reason when they ask for this load, if it has one and was not revoked; otherwise one of them is elected. The failure is not cached: a later caller is elected at once, unless a value may be served. Repeating the call changes nothing.
  *
  * Cost: O(waiters).
  */
@@ -651,7 +651,7 @@ export type HoldAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Says in a value that levels may hold it, so that they are told when it ends or another takes its place. Absent when it is not the one with this token any more. Repeating the call changes nothing.
+ * Marks a value as held by cache levels (L1), so that they are notified when it ends or is replaced. Returns absent if the stored value has another token. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
@@ -682,7 +682,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly state: string; readonly createdAtMs: number; readonly loadMs: number; readonly freshUntilMs: number; readonly staleUntilMs: number; readonly token: number; readonly version: number; readonly flags: number; readonly bytes: number; readonly codec: string; readonly tags: Buffer; readonly loading: number; readonly leaseEndsMs: number; readonly nowMs: number }
 
 /**
- * A picture of a key. Its state is fresh, stale or absent by the server's clock, whatever became of its tags, which `tags` holds with their generations as the head does. `loading` is the token of the load under way, 0: none.
+ * Returns an overview of a key. Its state is fresh, stale or absent by the server's clock, whatever happened to its tags; `tags` holds them with their generations as the head does. `loading` is the token of the current load, 0: none.
  *
  * Cost: O(1).
  */
@@ -720,7 +720,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface InvalidateTagArguments {
-  /** begins the channel of the levels */
+  /** prefix of the channel of the levels */
   readonly channel: string
   /** whether it is a sharded channel */
   readonly sharded: boolean
@@ -730,7 +730,7 @@ export type InvalidateTagAnswer =
   | { readonly status: 'invalidated'; readonly generation: number }
 
 /**
- * Makes all values with this tag count no more, in every slot, by a new generation of the tag: what was loaded under an older one is refused by whoever reads, and levels are told. A cache as a whole is a tag, too. Repeating the call does the same again.
+ * Invalidates all values with this tag, in every slot, by a new generation of the tag. Readers reject values that were loaded under an older generation, and levels are notified. A cache as a whole is a tag, too. Repeating the call has the same effect again.
  *
  * Cost: O(1).
  */
@@ -758,7 +758,7 @@ export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswe
 }
 
 export interface InvalidateArguments {
-  /** begins the channel of the levels */
+  /** prefix of the channel of the levels */
   readonly channel: string
   /** whether it is a sharded channel */
   readonly sharded: boolean
@@ -768,7 +768,7 @@ export type InvalidateAnswer =
   | { readonly status: 'invalidated'; readonly existed: boolean }
 
 /**
- * Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its lease until it ends, so that never two load at once. Levels that may hold the value are told. Repeating the call does the same again.
+ * Removes a value. A running load is revoked: its result will be rejected, because it began earlier. It keeps its lease until it ends, so that never two loads run at once. Levels that may hold the value are notified. Repeating the call has the same effect again.
  *
  * Cost: O(1).
  */
@@ -802,7 +802,7 @@ export interface SetArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** of the value; 0: it has none and is never refused */
+  /** version of the value; 0: none, never refused */
   readonly version: number
   /** 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it */
   readonly flags: number
@@ -827,7 +827,7 @@ export type SetAnswer =
   | { readonly status: 'superseded'; readonly version: number }
 
 /**
- * Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load that is under way is revoked: what it finds may be older. Those who wait for it are woken, and levels told that may hold what was there.
+ * Sets a value without a load. A version that is not greater than the greatest known one is refused. A running load is revoked: its result may be older. Its waiters are woken, and levels that may hold the earlier value are notified.
  *
  * Cost: O(value + waiters).
  */
@@ -876,7 +876,7 @@ export interface StoreArguments {
   readonly codec: string
   /** token of the load */
   readonly token: number
-  /** of the value; refused when a greater one is known; 0: none */
+  /** version of the value; refused when a greater one is known; 0: none */
   readonly version: number
   /** 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it */
   readonly flags: number
@@ -905,7 +905,7 @@ export type StoreAnswer =
   | { readonly status: 'superseded'; readonly version: number }
 
 /**
- * Stores what a load has found, wakes those who wait for it, and tells the levels that may hold what was there. Refused when the load is not the newest one, was given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
+ * Stores the result of a load, wakes its waiters, and notifies the levels that may hold the earlier value. The call is refused when the load is not the newest one, was given up, or began before an invalidation or a set: then the lease is released and nothing is written. The newest load may store even when its lease has expired, because no other load has begun. Repeating the call changes nothing.
  *
  * Cost: O(value + waiters).
  */

@@ -109,7 +109,7 @@ n.last,n.bytes=r,t
 save_feed_and_call(a,n,f,e,exact(q)..' 0')
 wake(g,h,'appended')
 return{'appended',n.epoch,q}` }
-const appendLua: LuaText = { file: 'lua/feed/append', taken: [13, 10, 1, 7, 1, 14, 2, 27, 1, 38], text: `local h=ARGV[1]
+const appendLua: LuaText = { file: 'lua/feed/append', taken: [12, 10, 1, 7, 1, 14, 2, 27, 1, 38], text: `local h=ARGV[1]
 local i,j=tonumber(ARGV[2]),ARGV[3]
 local k,l=ARGV[4],ARGV[5]
 local m=ARGV[6]
@@ -205,7 +205,7 @@ end
 save_feed_and_call(a,v,l,k,exact(F)..' '..A)
 wake(m,n,'appended')
 return{'appended',v.epoch,F,A,x}` }
-const claimLua: LuaText = { file: 'lua/feed/claim', taken: [12, 10, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local k=ARGV[1]
+const claimLua: LuaText = { file: 'lua/feed/claim', taken: [11, 10, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local k=ARGV[1]
 local l=tonumber(ARGV[2])
 local m,n=ARGV[3],ARGV[4]
 local o=tonumber(ARGV[5])
@@ -561,7 +561,7 @@ if d.partitions>0 then
 return{'agreed'}
 end
 return{'proposed',propose(a,'1',exact(clock_us()))}` }
-const readLua: LuaText = { file: 'lua/feed/read', taken: [13, 8, 1, 25, 1, 18], text: `local b=ARGV[1]
+const readLua: LuaText = { file: 'lua/feed/read', taken: [12, 8, 1, 25, 1, 18], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=ARGV[3]
 local e=tonumber(ARGV[4])
@@ -700,7 +700,7 @@ remember_answer(a,f,e,k.now_ms,s..table.concat(q,' '))
 save_feed(a,k)
 end
 return{'removed',s,p}` }
-const settleLua: LuaText = { file: 'lua/feed/settle', taken: [9, 2, 1, 26], text: `local h=ARGV[1]
+const settleLua: LuaText = { file: 'lua/feed/settle', taken: [8, 2, 1, 26], text: `local h=ARGV[1]
 local i=ARGV[2]=='1'
 local j,k=open_feed(a,'')if j then return j end
 k.now_us=clock_us()
@@ -728,7 +728,7 @@ if l+m>0 then
 wake(h,i,'settled')
 end
 return{'settled',is_due(d,k)and 1 or 0}` }
-const subscribeLua: LuaText = { file: 'lua/feed/subscribe', taken: [9, 5, 1, 25], text: `local d=ARGV[1]
+const subscribeLua: LuaText = { file: 'lua/feed/subscribe', taken: [8, 5, 1, 25], text: `local d=ARGV[1]
 local e,f=tonumber(ARGV[2]),ARGV[3]
 local g=ARGV[4]
 local h=ARGV[5]
@@ -2065,7 +2065,7 @@ export type AckAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Removes messages of a live claim: they are done. Without ids all of the claim. A message that the claim does not hold stays, and is named with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
+ * Removes messages of a live claim: they are done. Without ids, it removes all messages of the claim. A message that the claim does not hold stays, and is returned with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
  *
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
@@ -2101,9 +2101,9 @@ export const ack: Operation<AckArguments, AckAnswer> = {
 }
 
 export interface AgreeArguments {
-  /** over how many the feed is spread */
+  /** number of partitions of the feed */
   readonly partitions: number
-  /** whether a partition is about to be used: the number is known from now on */
+  /** whether a partition is about to be used: the number is fixed from now on */
   readonly begin: boolean
 }
 
@@ -2113,7 +2113,7 @@ export type AgreeAnswer =
   | { readonly status: 'unknown' }
 
 /**
- * Agrees upon the number of partitions of a feed that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
+ * Fixes the number of partitions of a partitioned feed, in the unit of its name alone. `other` returns the number that is already fixed, 0 for a feed without partitions; `unknown`: none is fixed, and the call was not to `begin`. After all partitions are cleared, the caller may `disband` with `agreed_us`. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -2150,19 +2150,19 @@ export const agree: Operation<AgreeArguments, AgreeAnswer> = {
 export interface AppendAlikeArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
-  /** over how many the feed is spread; 0: it is not */
+  /** number of partitions of the feed; 0: not partitioned */
   readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** where those who wait listen; empty: nobody waits */
+  /** channel of the waiters; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
   /** how long the messages live; 0: they stay */
   readonly ttlMs: number
-  /** who appends, without spaces or '#'; may be empty */
+  /** the appending client, without spaces or '#'; may be empty */
   readonly origin: string
   /** the messages */
   readonly bodies: readonly (string | Uint8Array)[]
@@ -2173,7 +2173,7 @@ export type AppendAlikeAnswer =
   | { readonly status: 'declined' }
 
 /**
- * Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when the feed has not begun or has anything else to do first, or a message has more than 16 KiB; `append` then does it all.
+ * Appends uniform messages, the fast path: one TTL and one origin for all, visible at once, without idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when the feed has not begun or has other work to do first, or a message has more than 16 KiB; then use `append`.
  *
  * Cost: O(messages).
  */
@@ -2224,7 +2224,7 @@ export interface AppendArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** where those who wait listen; empty: nobody waits */
+  /** channel of the waiters; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -2236,7 +2236,7 @@ export interface AppendArguments {
   readonly retentionBytes: number
   /** how long idempotency keys are known */
   readonly idempotencyTtlMs: number
-  /** 0: it stays, is visible at once; '': no key, no origin (without spaces or '#') */
+  /** ttl_ms 0: never expires; delay_ms 0: visible at once; '': no key, no origin (without spaces or '#') */
   readonly messages: readonly { readonly body: string | Uint8Array; readonly ttlMs: number; readonly delayMs: number; readonly key: string; readonly origin: string }[]
 }
 
@@ -2245,7 +2245,7 @@ export type AppendAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the messages, but for those named in `duplicates` (places counted from 0), whose idempotency key is known and which keep the id that they got then.
+ * Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the messages. Exceptions are listed in `duplicates` (places counted from 0): their idempotency key is known, and they keep the id that they got then.
  *
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
@@ -2297,7 +2297,7 @@ export const append: Operation<AppendArguments, AppendAnswer> = {
 export interface ClaimArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
-  /** over how many the feed is spread; 0: it is not */
+  /** number of partitions of the feed; 0: not partitioned */
   readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
@@ -2307,13 +2307,13 @@ export interface ClaimArguments {
   readonly limit: number
   /** how long the claim lasts */
   readonly leaseMs: number
-  /** how long messages live beyond it at least */
+  /** how long messages live at least after it */
   readonly graceMs: number
   /** claims after which a message is dead; 0: never */
   readonly maxClaims: number
-  /** how long a dead letter lives; 0: as long as it would have */
+  /** how long a dead letter lives; 0: as long as the message would have */
   readonly deadMs: number
-  /** where those wait who read dead letters */
+  /** channel of the waiting readers of dead letters */
   readonly deadChannel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -2324,7 +2324,7 @@ export type ClaimAnswer =
   | { readonly status: 'empty'; readonly dead: number; readonly recheckMs: number }
 
 /**
- * Claims free messages for a while, oldest first. Until its lease ends nobody else gets them. A message lives at least as long as its claim and the grace behind it. One that was claimed `max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim has no more messages behind those that reach 4 MiB. Repeating the call gives the same claim again while it is live.
+ * Claims free messages for a while, oldest first. No other caller gets them until the lease ends. A message lives at least as long as its claim and the grace period after it. A message that was claimed `max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim ends once its messages reach 4 MiB. Repeating the call returns the same claim while it is live.
  *
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
@@ -2383,7 +2383,7 @@ export type ClaimedAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Shows a claim: what it holds and how long it lasts.
+ * Returns a claim: the messages it holds and its remaining time.
  *
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
@@ -2417,7 +2417,7 @@ export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
 }
 
 export interface ClearArguments {
-  /** where those who wait listen; empty: nobody waits */
+  /** channel of the waiters; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -2468,7 +2468,7 @@ export type CommitAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Moves a subscriber forward to a cursor; back only when told to rewind. One that was read before the feed began is its beginning. A cursor of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
+ * Moves a subscriber forward to a cursor; back only with `rewind`. A cursor read before the feed began means its beginning. The answer is absent for a cursor of an earlier life of the feed, or a subscriber that does not exist.
  *
  * Cost: O(log subscribers).
  */
@@ -2499,7 +2499,7 @@ export const commit: Operation<CommitArguments, CommitAnswer> = {
 }
 
 export interface DeadLetterArguments {
-  /** name of the codec that was to read the bodies */
+  /** name of the codec of the bodies */
   readonly codec: string
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
@@ -2507,9 +2507,9 @@ export interface DeadLetterArguments {
   readonly call: string
   /** token of the claim */
   readonly token: string
-  /** how long a dead letter lives; 0: as long as it would have */
+  /** how long a dead letter lives; 0: as long as the message would have */
   readonly deadMs: number
-  /** where those wait who read dead letters */
+  /** channel of the waiting readers of dead letters */
   readonly deadChannel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -2522,7 +2522,7 @@ export type DeadLetterAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids. Ids that the claim does not hold are passed over.
+ * Moves messages of a live claim, which cannot be processed, into the feed's own dead-letter feed. They keep their ids. Ids that the claim does not hold are skipped.
  *
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
  */
@@ -2570,7 +2570,7 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 /**
- * Forgets the number of partitions of a feed, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
+ * Removes the fixed number of partitions of a feed, after all of them are cleared. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -2600,7 +2600,7 @@ export interface ExtendArguments {
   readonly token: string
   /** how long the claim lasts from now */
   readonly leaseMs: number
-  /** how long messages live beyond it at least */
+  /** how long messages live at least after it */
   readonly graceMs: number
 }
 
@@ -2609,7 +2609,7 @@ export type ExtendAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Makes a claim last longer, counted from now. A claim that has ended is never brought back.
+ * Renews a claim, counted from now. A claim that has ended is never revived.
  *
  * Cost: O(messages of the claim x log n).
  */
@@ -2649,7 +2649,7 @@ export type ForgetAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Removes a subscriber. With the last one goes, after a while, what is left of a feed that is empty.
+ * Removes a subscriber. After the last one is removed, the remains of an empty feed expire.
  *
  * Cost: O(log subscribers).
  */
@@ -2685,7 +2685,7 @@ export type GetAnswer =
   | { readonly status: 'found'; readonly epoch: number; readonly nowMs: number; readonly looked: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[]; readonly held: { readonly position: number; readonly token: number }[] }
 
 /**
- * Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed message has position 0 until it becomes visible. `held`: which of them a live claim holds. Behind messages that reach 4 MiB it looks for no more: it has `looked` for so many of the ids.
+ * Looks up messages by id, in the order asked; ids that are not in the feed are skipped. A delayed message has position 0 until it becomes visible. `held`: which of them a live claim holds. The lookup stops once messages reach 4 MiB: `looked` is the number of ids it has processed.
  *
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
@@ -2728,7 +2728,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly epoch: number; readonly last: number; readonly nowMs: number; readonly due: boolean; readonly total: number; readonly claimed: number; readonly delayed: number; readonly bytes: number; readonly dead: number; readonly claims: number; readonly subscribers: number; readonly codec: string; readonly ends: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly token: number; readonly body: Buffer }[]; readonly readers: { readonly name: string; readonly position: number; readonly protected: boolean }[] }
 
 /**
- * A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed` counts what waits to become visible, `dead` what the dead-letter feed stores; what is due there is `due` too. `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the hundred subscribers that are furthest behind.
+ * Returns an overview of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed` counts messages that wait to become visible, `dead` the messages stored in the dead-letter feed; `due` includes due work there. `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the hundred subscribers with the oldest positions.
  *
  * Cost: O(log n), and the bodies of two messages.
  */
@@ -2768,7 +2768,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface ProposeArguments {
-  /** over how many the feed is spread */
+  /** number of partitions of the feed */
   readonly partitions: number
 }
 
@@ -2777,7 +2777,7 @@ export type ProposeAnswer =
   | { readonly status: 'agreed' }
 
 /**
- * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the feed's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
+ * Announces that a partition is about to be used for the first time, and returns a proof. Then the number of partitions is agreed in the unit of the feed's name alone (`agree`). Only then the partition is used, with the proof. A partition in use is `agreed` already. A proposal that is not used expires after a minute.
  *
  * Cost: O(1).
  */
@@ -2808,19 +2808,19 @@ export const propose: Operation<ProposeArguments, ProposeAnswer> = {
 export interface ReadArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
-  /** over how many the feed is spread; 0: it is not */
+  /** number of partitions of the feed; 0: not partitioned */
   readonly partitions: number
-  /** cursor; empty: the oldest message; 'end': only what comes */
+  /** cursor; empty: from the oldest message; 'end': only new messages */
   readonly after: string
   /** messages to return at most */
   readonly limit: number
-  /** hides what this origin appended; empty: nothing */
+  /** hides messages of this origin; empty: hides none */
   readonly exceptOrigin: string
   /** whether messages under a live claim are shown */
   readonly includeClaimed: boolean
   /** whether delayed ones are shown after the last visible one */
   readonly includeDelayed: boolean
-  /** bytes of bodies behind which a page ends; 4 MiB at most */
+  /** bytes of bodies after which a page ends; 4 MiB at most */
   readonly mostBytes: number
 }
 
@@ -2828,7 +2828,7 @@ export type ReadAnswer =
   | { readonly status: 'page'; readonly epoch: number; readonly next: string; readonly more: boolean; readonly gap: boolean; readonly reset: boolean; readonly due: boolean; readonly recheckMs: number; readonly nowMs: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[]; readonly held: { readonly position: number; readonly token: number }[] }
 
 /**
- * Reads the messages after a cursor, oldest first, and tells a reader what it can no longer get. Messages that have expired, and those that the arguments hide, are passed over, and `next` with them. `gap`: retention removed messages after the cursor before this reader came. `reset`: the cursor is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page has no more messages behind those that reach `most_bytes`: there is `more` then.
+ * Reads the messages after a cursor, oldest first, and reports to a reader what it has missed. Messages that have expired, and those that the arguments hide, are skipped, and `next` moves past them. `gap`: retention removed messages after the cursor before this read. `reset`: the cursor is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page ends once its messages reach `most_bytes`; then `more` is set.
  *
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
@@ -2875,13 +2875,13 @@ export interface ReleaseArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** where those who wait listen; empty: nobody waits */
+  /** channel of the waiters; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
   /** token of the claim */
   readonly token: string
-  /** whether nobody got them: the claim does not count */
+  /** whether no consumer got them: the claim does not count */
   readonly unseen: boolean
   /** messages to give back; none: all of the claim */
   readonly ids: readonly (number)[]
@@ -2892,7 +2892,7 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Gives messages of a claim back before it ends: they are free again, in their old places. Without ids the whole claim. Ids that the claim does not hold are passed over. What nobody got is as if it had not been claimed.
+ * Releases messages of a claim before it ends: they are free again, in their old places. Without ids, it releases the whole claim. Ids that the claim does not hold are skipped. With `unseen`, the messages count as never claimed.
  *
  * Cost: O(messages x log n).
  */
@@ -2934,7 +2934,7 @@ export interface RemoveArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** whether messages under a live claim go too */
+  /** whether messages under a live claim are removed too */
   readonly evenClaimed: boolean
   /** messages to remove */
   readonly ids: readonly (number)[]
@@ -2944,7 +2944,7 @@ export type RemoveAnswer =
   | { readonly status: 'removed'; readonly count: number; readonly held: number[] }
 
 /**
- * Removes messages by id, delayed ones too. Ids that are not in the feed are passed over; unless `even_claimed`, a message under a live claim stays and is named.
+ * Removes messages by id, delayed ones too. Ids that are not in the feed are skipped. A message under a live claim stays and is returned, unless `even_claimed`.
  *
  * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
@@ -2978,7 +2978,7 @@ export const remove: Operation<RemoveArguments, RemoveAnswer> = {
 }
 
 export interface SettleArguments {
-  /** where those who wait listen; empty: nobody waits */
+  /** channel of the waiters; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -2988,7 +2988,7 @@ export type SettleAnswer =
   | { readonly status: 'settled'; readonly more: boolean }
 
 /**
- * Does what time has made due: delayed messages become visible, claims that ran out are freed, expired messages go. Every writing operation does a little of it; this one does a lot, for those who must not wait. `more`: call again.
+ * Performs work that is due: delayed messages become visible, claims that ran out are freed, expired messages are removed. Every writing operation does a little of it. This one does a lot, for callers that must not wait. `more`: call again.
  *
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
  */
@@ -3024,7 +3024,7 @@ export interface SubscribeArguments {
   readonly proof: string
   /** the subscriber */
   readonly name: string
-  /** cursor where a new one begins; empty: the oldest message; 'end': only what comes */
+  /** start cursor of a new subscriber; empty: the oldest message; 'end': only new messages */
   readonly from: string
   /** whether retention waits for it */
   readonly protected: boolean
@@ -3035,7 +3035,7 @@ export type SubscribeAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not vanish by itself. Retention keeps what a protected subscriber has not passed yet; one stays protected until it is forgotten.
+ * Creates a subscriber, or returns the position of an existing one. A feed with subscribers does not expire. Retention keeps messages that a protected subscriber has not passed yet; a subscriber stays protected until it is removed.
  *
  * Cost: O(log subscribers).
  */

@@ -175,7 +175,7 @@ if i then
 return{'queued',B,B==0 and A or 0,z,q}
 end
 return{'held',A,z}` }
-const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [12, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local c=ARGV[1]
+const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [11, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -297,7 +297,7 @@ local o=parse_ticket(n)
 tell_process(o,'come '..o.id,g)
 end
 return{'cleared',k}` }
-const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared', taken: [7, 1, 1, 23], text: `local d,e=ARGV,1
+const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared', taken: [6, 1, 1, 23], text: `local d,e=ARGV,1
 local f,g=open_lock(redis.call('GET',a),clock_us())if f then return f end
 local h=g.now_ms
 local i,j={},false
@@ -321,7 +321,7 @@ redis.call('PEXPIRE',b,lock_kept_ms(g))
 redis.call('PEXPIRE',c,lock_kept_ms(g))
 end
 return{'extended',h,i}` }
-const extendLua: LuaText = { file: 'lua/lock/extend', taken: [8, 2, 1, 26], text: `local a,b=KEYS,1
+const extendLua: LuaText = { file: 'lua/lock/extend', taken: [7, 2, 1, 26], text: `local a,b=KEYS,1
 local c,d=ARGV,1
 local e=clock_us()
 local f=math.floor(e/1000)
@@ -434,7 +434,7 @@ m=serve_shared(b,d,c,k,'')
 end
 save_freed_lock(a,k)
 return{'released',m=='more'and 1 or 0}` }
-const releaseLua: LuaText = { file: 'lua/lock/release', taken: [9, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local c=ARGV[1]
+const releaseLua: LuaText = { file: 'lua/lock/release', taken: [8, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
 local f=ARGV[4]=='1'
@@ -940,19 +940,19 @@ function readIdText_KindText_HolderTextList(part: Reply | undefined): ({ readonl
 export interface AbandonSharedArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** how long the next holder has to confirm */
+  /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -960,7 +960,7 @@ export type AbandonSharedAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 /**
- * Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back. Whoever is first in line afterwards is told.
+ * Ends an attempt of a reader that its owner gave up: it leaves the line, or its lease is released. Then the first waiter in line is notified.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
@@ -996,21 +996,21 @@ export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswe
 export interface AbandonArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** whether it could go before those who wait */
+  /** whether it may pass waiters */
   readonly barging: boolean
-  /** how long the next holder has to confirm */
+  /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -1018,7 +1018,7 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 /**
- * Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back. Whoever is first in line afterwards is told.
+ * Ends an attempt that its owner gave up: it leaves the line, or the lock is released. Then the first waiter in line is notified.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
@@ -1055,7 +1055,7 @@ export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
 export interface AcquireAllArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
   /** how long they are granted */
   readonly leaseMs: number
@@ -1067,7 +1067,7 @@ export type AcquireAllAnswer =
   | { readonly status: 'awaited'; readonly at: number }
 
 /**
- * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again. `awaited`: the one at this place is free, and somebody waits for it, who may be gone; call `serve`.
+ * Grants several locks of one slot to one holder, all or none, when each of them is free and has no waiters. Safe to repeat: an attempt that holds them all gets the same answer again. `awaited`: the lock at this place is free but has a waiter, which may be dead; call `serve`.
  *
  * Cost: O(locks).
  */
@@ -1109,23 +1109,23 @@ export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
 export interface AcquireSharedArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
   /** how long it is granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** whether the attempt stands in line when it cannot be let in */
+  /** whether the attempt queues when it cannot be let in */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** whether it takes for the whole lease what it was offered */
+  /** whether it accepts an offer, for the whole lease */
   readonly confirms: boolean
 }
 
@@ -1135,7 +1135,7 @@ export type AcquireSharedAnswer =
   | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 /**
- * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`. `more`: others are first, and more of them than one call looks at; call `serve`.
+ * Lets one more reader in, or puts the attempt in line. Consecutive readers in line are let in together. A new reader queues after any waiter, so that a writer never starves. Safe to repeat, as `acquire`. `more`: others are first, and more of them than one call looks at; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
@@ -1189,25 +1189,25 @@ export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswe
 export interface AcquireArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
   /** how long it is granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** whether the attempt stands in line when the lock is held */
+  /** whether the attempt queues when the lock is held */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** whether it may go before those who wait */
+  /** whether it may pass waiters */
   readonly barging: boolean
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** whether it takes for the whole lease what it was offered */
+  /** whether it accepts an offer, for the whole lease */
   readonly confirms: boolean
 }
 
@@ -1217,7 +1217,7 @@ export type AcquireAnswer =
   | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 /**
- * Gives the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed over to one who waited longer than a moment is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease. `more`: the lock is free and others are first; call `serve`.
+ * Grants the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or is in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock handed to a waiter that waited longer than a moment is offered for `claim_ms`: the waiter calls again, with `confirms`, and holds it for its lease. `more`: the lock is free and others are first; call `serve`.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
@@ -1270,7 +1270,7 @@ export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
 }
 
 export interface ClearArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
@@ -1280,7 +1280,7 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
+ * Deletes the lock, whether it is held or not, and its line. Waiters are notified, and join the line again. Tokens keep rising, even if the clock has stepped back.
  *
  * Cost: O(waiting), of which at most 1,000 are told.
  */
@@ -1316,7 +1316,7 @@ export type ExtendSharedAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[] }
 
 /**
- * Makes leases of readers of one lock last longer. A lease that has ended is never revived: its `expires_at_ms` is 0.
+ * Renews leases of readers of one lock. A lease that has ended is never revived: its `expires_at_ms` is 0.
  *
  * Cost: O(leases x log n).
  */
@@ -1356,7 +1356,7 @@ export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are on locks that cannot be read, and why.
+ * Renews leases, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0. Each is handled on its own: `refused` lists places (counted from 0) of locks that cannot be read, and the reason.
  *
  * Cost: O(leases).
  */
@@ -1430,13 +1430,13 @@ export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
 export interface FencedSetArguments {
   /** name of the codec that made the value */
   readonly codec: string
-  /** of the lease under which it is written */
+  /** token of the lease under which it is written */
   readonly token: number
   /** the value */
   readonly value: string | Uint8Array
-  /** process and slot; empty: later copies are not told from calls */
+  /** process and slot; empty: late copies are not recognized */
   readonly caller: string
-  /** number of the call, which rises in that process */
+  /** number of the call, rising in that process */
   readonly call: number
 }
 
@@ -1445,7 +1445,7 @@ export type FencedSetAnswer =
   | { readonly status: 'refused'; readonly token: number }
 
 /**
- * Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused. The same token may write again. A call that comes when a later one of its process has written under the same token was overtaken by it: it changes nothing.
+ * Stores a value, unless a greater token has written it before: a holder that lost its lease unnoticed is refused. The same token may write again. A call that arrives after a later one of its process under the same token is superseded: it changes nothing.
  *
  * Cost: O(1).
  */
@@ -1483,7 +1483,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly mode: string; readonly token: number; readonly nowMs: number; readonly leases: { readonly token: number; readonly expiresAtMs: number; readonly holder: string }[]; readonly waiting: number; readonly line: { readonly id: string; readonly kind: string; readonly holder: string }[] }
 
 /**
- * Looks at the lock: its leases, soonest to end first, and its line. Names at most 100 of each.
+ * Returns the lock: its leases, the first to end first, and its line. Lists at most 100 of each.
  *
  * Cost: O(log n + 200).
  */
@@ -1513,15 +1513,15 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface ReleaseSharedArguments {
-  /** proves the lease */
+  /** token of the lease */
   readonly token: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long the next holder has to confirm */
+  /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -1530,7 +1530,7 @@ export type ReleaseSharedAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Ends the lease of one reader; the last of them hands the lock to the first in line. `more`: the lock is free and somebody waits; call `serve`.
+ * Ends the lease of one reader; the last reader hands the lock to the first in line. `more`: the lock is free and has waiters; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
@@ -1563,15 +1563,15 @@ export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswe
 }
 
 export interface ReleaseArguments {
-  /** proves the lease */
+  /** token of the lease */
   readonly token: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long the next holder has to confirm */
+  /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -1580,7 +1580,7 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after that the token is unknown, and the answer is `lost`. `more`: the lock is free and somebody waits; call `serve`.
+ * Releases the lock, and hands it to the first in line. Safe to repeat until the lock has another holder; after that the token is unknown, and the answer is `lost`. `more`: the lock is free and has waiters; call `serve`.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
@@ -1613,13 +1613,13 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
 }
 
 export interface ServeArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long the next holder has to confirm */
+  /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -1627,7 +1627,7 @@ export type ServeAnswer =
   | { readonly status: 'served'; readonly more: boolean }
 
 /**
- * Hands a lock that is free, or shared, to those who are first in line and alive.
+ * Hands a lock that is free, or shared, to the first waiters in line that are alive.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */

@@ -8,7 +8,7 @@ import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedMessages, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain', taken: [14, 6, 1, 1, 1, 12, 1, 3, 1, 15, 1, 8, -44, 1, 44, 49], text: `local i=ARGV[1]
+const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain', taken: [15, 6, 1, 1, 1, 12, 1, 3, 1, 15, 1, 8, -44, 1, 44, 49], text: `local i=ARGV[1]
 local j=tonumber(ARGV[2])
 local k,l=ARGV[3],ARGV[4]
 local m=tonumber(ARGV[5])
@@ -280,7 +280,7 @@ note_due(h,h.now_ms+f)
 end
 save_queue_and_call(a,h,d,c,n)
 return{'asked',m,h.last}` }
-const awaitEndLua: LuaText = { file: 'lua/queue/await-end', taken: [12, 7, 1, 23], text: `local e=ARGV[1]
+const awaitEndLua: LuaText = { file: 'lua/queue/await-end', taken: [13, 7, 1, 23], text: `local e=ARGV[1]
 local f=ARGV[2]
 local g=ARGV[3]
 local h=ARGV[4]=='1'
@@ -569,7 +569,7 @@ e[#e+1]=o
 end
 end
 return{'dead',e}` }
-const deliveredLua: LuaText = { file: 'lua/queue/delivered', taken: [9, 4, 1, 1, 1, 1, 1, 23], text: `local d=ARGV[1]
+const deliveredLua: LuaText = { file: 'lua/queue/delivered', taken: [10, 4, 1, 1, 1, 1, 1, 23], text: `local d=ARGV[1]
 local e=tonumber(ARGV[2])
 local f=tonumber(ARGV[3])
 local g,h=ARGV,4
@@ -708,7 +708,7 @@ end
 leave_notes(g,h,s,count_note('e'..o,u)..(s.noted or''))
 save_queue_and_call(a,s,m,l,y)
 return{'enqueued',v}` }
-const enqueueLua: LuaText = { file: 'lua/queue/enqueue', taken: [12, 5, 1, 29], text: `local b=ARGV[1]
+const enqueueLua: LuaText = { file: 'lua/queue/enqueue', taken: [13, 5, 1, 29], text: `local b=ARGV[1]
 local c,d=tonumber(ARGV[2]),ARGV[3]
 local e,f=ARGV[4],ARGV[5]
 local g={channel=ARGV[6],sharded=ARGV[7]=='1',counted=ARGV[8]=='1'}
@@ -807,7 +807,7 @@ end
 tell_others(K,l)
 save_queue_and_call(a,l,g,f,format_places(n,{}))
 return{'failed',l.chores,n}` }
-const getLua: LuaText = { file: 'lua/queue/get', taken: [9, 2, 1, 15], text: `local d=ARGV[1]
+const getLua: LuaText = { file: 'lua/queue/get', taken: [10, 2, 1, 15], text: `local d=ARGV[1]
 local e,f=ARGV,2
 local g,h=open_queue(a,d)if g then return g end
 local i,j,k={},{},0
@@ -1031,7 +1031,7 @@ if d.partitions>0 then
 return{'agreed'}
 end
 return{'proposed',propose(a,'1',exact(clock_us()))}` }
-const receiveLua: LuaText = { file: 'lua/queue/receive', taken: [11, 3, 1, 1, 1, 8, -11, 1, 11, 16], text: `local c=ARGV[1]
+const receiveLua: LuaText = { file: 'lua/queue/receive', taken: [12, 3, 1, 1, 1, 8, -11, 1, 11, 16], text: `local c=ARGV[1]
 local d,e=tonumber(ARGV[2]),ARGV[3]
 local f=ARGV[4]
 local h,i=ARGV,8
@@ -1287,7 +1287,7 @@ save_queue(a,m)
 local r,s=string.match(redis.call('HGET',d,h)or'','^(%d+) (%d+) ')
 local t=o and-1 or tonumber(n[#n])
 return{'requeued',p,tonumber(s or 0),m.chores,t,m.last}` }
-const requeueLua: LuaText = { file: 'lua/queue/requeue', taken: [11, 1, -2, 1, 2, 32], text: `local f,g=ARGV,4
+const requeueLua: LuaText = { file: 'lua/queue/requeue', taken: [10, 1, -2, 1, 2, 32], text: `local f,g=ARGV,4
 local e={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
 local h,i=open_to_change(a,e)if h then return h end
 try_rights(K,i)
@@ -5915,7 +5915,7 @@ function readTagText_CountIntegerList(part: Reply | undefined): ({ readonly tag:
 export interface AckAndClaimPlainArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the queue is spread; 0: it is not */
+  /** number of partitions of the queue; 0: not partitioned */
   readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
@@ -5925,7 +5925,7 @@ export interface AckAndClaimPlainArguments {
   readonly limit: number
   /** how long they are claimed */
   readonly leaseMs: number
-  /** who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody */
+  /** worker to wake, '<process>.<number>', followed by ':<lease_ms>' if it takes jobs by letter; empty: none */
   readonly worker: string
   /** beginning of the channels of processes */
   readonly channel: string
@@ -5942,9 +5942,9 @@ export type AckAndClaimPlainAnswer =
   | { readonly status: 'declined' }
 
 /**
- * Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated call too. A worker that claims fewer than it may `waits`, and there may be `chores`, as there.
+ * Acks and claims plain jobs, the fast path: for a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is other work to do, or when one of the acks or of the jobs to claim is not plain. Then call `ack-and-claim`, with the same caller and call, because it also answers repeated calls. A worker that claims fewer jobs than its limit `waits`, and there may be `chores`, as in that operation.
  *
- * Tells the jobs in four parts: the token of the first, those of the others follow it one by one; their numbers, separated by spaces; their names, one of them where all have the same; and their payloads. Each is in its first attempt.
+ * Returns the jobs in four parts: the token of the first job (the tokens of the others follow it one by one); their numbers, separated by spaces; their names, or one name if all share it; and their payloads. Each job is in its first attempt.
  *
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
@@ -5997,17 +5997,17 @@ export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimP
 export interface AckAndClaimArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the queue is spread; 0: it is not */
+  /** number of partitions of the queue; 0: not partitioned */
   readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** jobs to claim at most; 0: none, and the worker waits no more */
+  /** jobs to claim at most; 0: none, and the worker stops waiting */
   readonly limit: number
   /** how long they are claimed */
   readonly leaseMs: number
-  /** who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody */
+  /** worker to wake, '<process>.<number>', followed by ':<lease_ms>' if it takes jobs by letter; empty: none */
   readonly worker: string
   /** beginning of the channels of processes */
   readonly channel: string
@@ -6023,7 +6023,7 @@ export type AckAndClaimAnswer =
   | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly paused: boolean; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[]; readonly options: { readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string }[] }
 
 /**
- * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). So does one that does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
+ * Acks jobs that are done, and claims others. Each ack is handled on its own: `refused` lists places (counted from 0) of acks whose job was lost, and the reason. Jobs are claimed in this order: first those whose lease ended, then by priority; within one priority the oldest first, and those of groups in turn. A worker that claims fewer jobs than its limit `waits`, and is woken when there is work. One of the waiting workers watches the time and calls again after `recheck_ms` (0: not needed). So does a worker that does not wait and got nothing, although more is ready after list entries of removed jobs. A repeated call acks and claims nothing more, and returns the same answer for jobs that are still claimed; it does not wait. `chores` is work for some process; 0: none.
  *
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
@@ -6085,7 +6085,7 @@ export interface AckAndEnqueueArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
-  /** jobs that are done, and what follows; target: name of the other queue, empty: this one */
+  /** jobs that are done, and the jobs that follow; target: name of the other queue, empty: this one */
   readonly steps: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array; readonly target: string; readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly dependsOn: string; readonly onDependencyFailure: string; readonly idempotencyKey: string; readonly resultTtlMs: number }[]
 }
 
@@ -6093,7 +6093,7 @@ export type AckAndEnqueueAnswer =
   | { readonly status: 'acked'; readonly first: number; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly duplicates: { readonly at: number; readonly number: number }[] }
 
 /**
- * Acks jobs, and puts for each another one into this queue, or on its way to another one, in the same step. Each is judged by itself: for those named in `refused` (places counted from 0) nothing is done, and why. The new jobs of this queue have the numbers `first`, `first + 1` and so on, by place, but for `duplicates`. A repeated call is answered the same and does nothing more.
+ * Acks jobs, and for each enqueues another one into this queue, or sends it to another queue, in the same step. Each job is handled on its own: for those in `refused` (places counted from 0, with the reason) nothing is done. The new jobs of this queue have the numbers `first`, `first + 1` and so on, by place, except for `duplicates`. A repeated call returns the same answer and does nothing more.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
@@ -6157,9 +6157,9 @@ export const ackAndEnqueue: Operation<AckAndEnqueueArguments, AckAndEnqueueAnswe
 }
 
 export interface AgreeArguments {
-  /** over how many the queue is spread */
+  /** number of partitions of the queue */
   readonly partitions: number
-  /** whether a partition is about to be used: the number is known from now on */
+  /** whether a partition is about to be used: the number is fixed from now on */
   readonly begin: boolean
 }
 
@@ -6169,7 +6169,7 @@ export type AgreeAnswer =
   | { readonly status: 'unknown' }
 
 /**
- * Agrees upon the number of partitions of a queue that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
+ * Fixes the number of partitions of a partitioned queue, in the unit of its name alone. `other` returns the number that is already fixed, 0 for a queue without partitions; `unknown`: none is fixed, and the call was not to `begin`. After all partitions are cleared, the caller may `disband` with `agreed_us`. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -6210,7 +6210,7 @@ export interface AskArguments {
   readonly call: string
   /** how many at most */
   readonly limit: number
-  /** how long until they are asked after again */
+  /** time until they are due again */
   readonly againMs: number
 }
 
@@ -6218,7 +6218,7 @@ export type AskAnswer =
   | { readonly status: 'asked'; readonly dependencies: { readonly queue: string; readonly id: string }[]; readonly newest: number }
 
 /**
- * Takes dependencies in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. `newest` is the newest job: of jobs that come later nothing is asked.
+ * Takes dependencies in other queues that are due for a check. Each is due again after `again_ms`, so that a process that stops in between never blocks a job forever. A repeated call returns the same answer, and postpones nothing more. `newest` is the newest job: later jobs are not included.
  *
  * Cost: O(limit x log n).
  */
@@ -6253,15 +6253,15 @@ export interface AwaitEndArguments {
   readonly codec: string
   /** the job */
   readonly id: string
-  /** who is to be told, '<process>.<number>'; empty: nobody */
+  /** waiter to notify, '<process>.<number>'; empty: none */
   readonly waiter: string
-  /** whether that one waits no more */
+  /** whether the waiter stops waiting */
   readonly leaves: boolean
-  /** of the job that it waits for; 0: it is the first call */
+  /** number of the job that it waits for; 0: this is the first call */
   readonly number: number
-  /** when it began to wait */
+  /** start of the wait */
   readonly sinceMs: number
-  /** whether somebody comes again to wait: the end is kept until then */
+  /** whether the waiter calls again to wait: the end is kept until then */
   readonly comes: boolean
 }
 
@@ -6272,7 +6272,7 @@ export type AwaitEndAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited, or `comes` again to wait. `absent`: there is no such job, or its end was not kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
+ * Returns how a job ended, or registers a waiter for its end. A caller that `waits` gets the message 'ended <waiter> 0' when the job ends. Then it calls again, with the returned `number` and `id` and the time of its first call. `state`: done, dead or cancelled. An end is kept as long as the job says, and for a minute if there was a waiter, or if it `comes` again to wait. `absent`: there is no such job, or its end was not kept. Beyond a hundred waiter names the oldest is no longer notified; waiters of one process for one job share one name. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -6335,7 +6335,7 @@ export type CancelAnswer =
   | { readonly status: 'cancelled'; readonly chores: number; readonly outcomes: string[] }
 
 /**
- * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the next call. `chores` is what some process has to see to; 0: nothing.
+ * Cancels jobs. A job that is not claimed is removed, also one that is dead or done: `cancelled`. A claimed job is asked to stop: `stopping`. Its worker learns this when it extends, acks, retries or fails the job. The job is removed by one of the last three calls, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and returns `absent` for removed jobs. If the work exceeds one call, there are fewer outcomes than ids: send the others in the next call. `chores` is work for some process; 0: none.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and dependencies, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
@@ -6386,7 +6386,7 @@ export type ChangeDependenciesAnswer =
   | { readonly status: 'refused'; readonly state: string }
 
 /**
- * Lets a blocked job wait for more dependencies, or for fewer; one that waits for none any more becomes ready, or is scheduled. A dependency that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a dependency is no older job. In both cases nothing is changed. Safe to repeat.
+ * Adds dependencies to a blocked job, or removes some; without any left the job becomes ready, or is scheduled. An added dependency must be an older job of this queue, so that jobs never wait in a circle; an unknown one is treated as done. `left` is how many remain. `state`: the actual state if the job is not blocked, or `absent`; `newer`: a dependency is not an older job. In both cases nothing is changed. Safe to repeat.
  *
  * Cost: O(dependencies x log n), and at times 16 kB of notes for the statistics.
  */
@@ -6439,7 +6439,7 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Removes everything of the queue, but for those who listen to its events. Workers that have jobs lose them. Safe to repeat.
+ * Removes everything of the queue, except its event listeners. Workers with claimed jobs lose them. Safe to repeat.
  *
  * Cost: O(keys); Redis frees the memory in the background.
  */
@@ -6490,7 +6490,7 @@ export interface ConfigureGroupArguments {
   readonly rateLimit: number
   /** the window */
   readonly rateWindowMs: number
-  /** jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window */
+  /** jobs that may be claimed at once after a pause, if a rate is set; 0: as many as in a window */
   readonly rateBurst: number
 }
 
@@ -6499,7 +6499,7 @@ export type ConfigureGroupAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Sets what holds for a group of jobs; -1 leaves a number as it is. By another rate as many starts are used up as before. Safe to repeat.
+ * Sets the limits of a group of jobs; -1 leaves a number as it is. After a change of the rate, the used starts stay used. Safe to repeat.
  *
  * Cost: O(log n + groups in the ring).
  */
@@ -6565,11 +6565,11 @@ export interface ConfigureArguments {
   readonly rateLimit: number
   /** the window */
   readonly rateWindowMs: number
-  /** done jobs to keep; 0: see retention_ms */
+  /** done jobs to keep; 0: no bound by number */
   readonly retentionCount: number
-  /** age up to which done jobs are kept; 0: see retention_count; none are where both are 0 */
+  /** age up to which done jobs are kept; 0: no bound by age; both 0: none are kept */
   readonly retentionMs: number
-  /** jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window */
+  /** jobs that may be claimed at once after a pause, if a rate is set; 0: as many as in a window */
   readonly rateBurst: number
 }
 
@@ -6578,7 +6578,7 @@ export type ConfigureAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are claimed go on. By another rate as many starts are used up as before. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
+ * Sets the limits of the whole queue; -1 leaves a number as it is. A paused queue hands out no jobs; claimed ones continue. After a change of the rate, the used starts stay used. Waiting workers are woken when the queue resumes, or its limits rise. Safe to repeat.
  *
  * Cost: O(log n).
  */
@@ -6630,7 +6630,7 @@ export type CountDeadAnswer =
   | { readonly status: 'dead'; readonly kinds: { readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string }[] }
 
 /**
- * The kinds of failures that jobs are dead of, with how many jobs each, when the first and the newest of them died, and the number and the message of the newest. A thousand kinds at most.
+ * Lists the kinds of failures of dead jobs: the number of jobs of each kind, when the first and the newest of them died, and the number and the message of the newest. At most a thousand kinds.
  *
  * Cost: O(kinds).
  */
@@ -6657,11 +6657,11 @@ export const countDead: Operation<CountDeadArguments, CountDeadAnswer> = {
 export interface DeliveredArguments {
   /** name of the other queue */
   readonly target: string
-  /** what it was brought under is greater by so much */
+  /** offset of the numbers under which it was delivered */
   readonly ahead: number
-  /** number of the newest that the other queue had before */
+  /** number of the newest entry that the other queue had before */
   readonly newest: number
-  /** of what was brought */
+  /** numbers of the delivered entries */
   readonly numbers: readonly (string)[]
 }
 
@@ -6670,7 +6670,7 @@ export type DeliveredAnswer =
   | { readonly status: 'behind' }
 
 /**
- * What was brought to another queue leaves the outbox. Where the numbers of this queue have gone back (it forgot what it was told last, or was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then all that goes there gets greater ones, by `ahead`, and is to be brought again. Safe to repeat.
+ * Removes from the outbox what was delivered to another queue. The numbers of this queue may have gone back: it forgot the last number it was given, or was cleared and its clock is late. Then the other queue has skipped entries under numbers that it had seen. In that case all entries for that queue get numbers greater by `ahead`, and must be delivered again. Safe to repeat.
  *
  * Cost: O(numbers x log n).
  */
@@ -6706,7 +6706,7 @@ export interface DependenciesArguments {
   readonly codec: string
   /** the job */
   readonly id: string
-  /** how many of its dependencies to pass over */
+  /** how many of its dependencies to skip */
   readonly after: number
 }
 
@@ -6714,7 +6714,7 @@ export type DependenciesAnswer =
   | { readonly status: 'dependencies'; readonly dependencies: { readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }[] }
 
 /**
- * The dependencies of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or `absent`, which is taken for done. Empty where it has none, or is not known. Of large results it tells no more behind those that reach 4 MiB: only an empty answer tells that there are no more.
+ * Returns the dependencies of a job, and how they ended: `pending`, `done` with a result, `dead` with their failure, `cancelled`, or `absent`, which is treated as done. The list is empty if the job has none, or is unknown. A page ends once results reach 4 MiB: only an empty answer means that there are no more.
  *
  * Cost: O(dependencies), and 4 MiB of results.
  */
@@ -6752,7 +6752,7 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 /**
- * Forgets the number of partitions of a queue, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
+ * Removes the fixed number of partitions of a queue, after all of them are cleared. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -6796,7 +6796,7 @@ export interface EnqueueAlikeArguments {
   readonly counted: boolean
   /** name of the jobs, 1 to 254 bytes */
   readonly name: string
-  /** of each job */
+  /** payload of each job */
   readonly payloads: readonly (string | Uint8Array)[]
 }
 
@@ -6805,7 +6805,7 @@ export type EnqueueAlikeAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Puts plain jobs into a queue, the quick way: all of one name, none with an option or with a payload of more than 16 kB. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by letter; see shared/queue/idle.
+ * Puts plain jobs into a queue, the fast path: all of one name, none with an option or with a payload of more than 16 kB. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and returns the same answer. A single job is claimed at once for a waiting worker that takes jobs by letter; see shared/queue/idle.
  *
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
@@ -6871,7 +6871,7 @@ export type EnqueueAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
+ * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, except for those in `duplicates` (places counted from 0). A duplicate has the id of a job that is still known, or a unique key that is held, or an idempotency key that was seen in the last 24 hours. It is not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives its options and its payload to a job that was not claimed yet, and restarts the delay of a delayed job; it is listed in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
  *
  * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
@@ -6946,7 +6946,7 @@ export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly endsAtMs: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Makes the leases of claimed jobs end `lease_ms` from now. A lease that is over, of a job that nobody has taken back yet, is extended too. Those named in `refused` (places counted from 0) have been lost, and why: `cancelled` where somebody wants the job to stop.
+ * Makes the leases of claimed jobs end `lease_ms` from now. An expired lease is renewed too, if the job was not reclaimed yet. `refused` lists places (counted from 0) of jobs that were lost, and the reason: `cancelled` if the job is asked to stop.
  *
  * Cost: O(jobs x log n).
  */
@@ -7001,7 +7001,7 @@ export type FailAnswer =
   | { readonly status: 'failed'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
+ * Makes claimed jobs dead: not done, and never tried again unless requeued. Each job is handled on its own: `refused` lists places (counted from 0) of jobs that were lost, and the reason. A repeated call returns the same answer and does nothing more. `chores` is work for some process; 0: none.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
@@ -7051,7 +7051,7 @@ export type GetAnswer =
   | { readonly status: 'found'; readonly nowMs: number; readonly looked: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[]; readonly log: { readonly at: number; readonly atMs: number; readonly line: string }[] }
 
 /**
- * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out. Of large jobs, and long logs, it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
+ * Returns jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for a job that never failed. Unknown jobs are left out. The lookup stops once jobs and logs reach 4 MiB: `looked` is the number of wanted ids it has processed. `log` has the lines of their logs, by places counted from 0.
  *
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
@@ -7094,7 +7094,7 @@ export type HistoryAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease ended), released, dead, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that was not a claim: `omitted` are missing behind it.
+ * Returns the history of a job, from enqueueing until now: enqueued, claimed, acked, retried, reclaimed (its lease ended), released, dead, requeued, stopping (cancelled while claimed). Of a long history it returns the newest entries, and the first that was not a claim: `omitted` are missing after it.
  *
  * Cost: O(1): at most 100 entries.
  */
@@ -7134,7 +7134,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly retentionCount: number; readonly retentionMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly failed: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number; readonly rateBurst: number }
 
 /**
- * A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: `overdue` tells how many. `bytes` of the jobs in each state.
+ * Returns an overview of the queue. Jobs that are due, or whose lease has ended, count in their old state; `overdue` is their number. `bytes` are those of the jobs in each state.
  *
  * Cost: O(log n).
  */
@@ -7195,7 +7195,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 export interface ListDeadArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** of their failure */
+  /** kind of their failure */
   readonly kind: string
   /** the cursor; 0: from the start */
   readonly after: number
@@ -7207,7 +7207,7 @@ export type ListDeadAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
 /**
- * Lists dead jobs whose failure was of a kind, the oldest first. `next` is the cursor, or -1 at the end. A job that is dead of it all the time is on one page, whatever comes and goes meanwhile.
+ * Lists dead jobs whose failure was of a kind, the oldest first. `next` is the cursor, or -1 at the end. A job that is dead of it all the time is on one page, whatever other jobs do meanwhile.
  *
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
@@ -7243,7 +7243,7 @@ export interface ListArguments {
   readonly codec: string
   /** ready, prioritized, grouped, scheduled, blocked, claimed, dead or done */
   readonly state: string
-  /** how many to pass over */
+  /** how many to skip */
   readonly after: number
   /** how many to look at */
   readonly limit: number
@@ -7253,7 +7253,7 @@ export type ListAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
 /**
- * Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but for their priority, scheduled, blocked, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place after the last one looked at, or -1 at the end. Places shift as jobs come and go.
+ * Lists jobs of a state, from place `after` on. Ready jobs (without group) are in the order of claims except for their priority; scheduled, blocked, claimed, dead and done ones are ordered by their time, and `grouped` ones by group. `next` is the place after the last job it looked at, or -1 at the end. Places shift when jobs are added or removed.
  *
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
@@ -7287,9 +7287,9 @@ export const list: Operation<ListArguments, ListAnswer> = {
 export interface ListenArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** who listens, '<process>.<number>' */
+  /** the listener, '<process>.<number>' */
   readonly name: string
-  /** how long */
+  /** how long; 0: stop */
   readonly listenMs: number
   /** the channel of the events */
   readonly channel: string
@@ -7302,7 +7302,7 @@ export type ListenAnswer =
   | { readonly status: 'full' }
 
 /**
- * Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes to the channel before. `number` is that of the newest message: those that follow count on from there. A queue may be listened to before it begins, and does not begin by that. Safe to repeat. At most a thousand listen at once.
+ * Listens to the events of the queue, for `listen_ms` from now on; 0: stop. A listener subscribes to the channel first, and calls again in time. `number` is that of the newest message; the next messages count up from it. Listening is possible before a queue begins, and does not begin it. Safe to repeat. At most a thousand listen at once.
  *
  * Cost: O(listeners).
  */
@@ -7350,7 +7350,7 @@ export type NoteAnswer =
   | { readonly status: 'noted'; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Notes how far attempts have come, and lines in the logs of their jobs: of each job its newest hundred lines, cut at 1,024 bytes. Each note is judged by itself: those named in `refused` (places counted from 0) are of attempts that have lost their job, and why. With token 0 anybody may note a line, also by the job's own id, and whatever its state. Progress and log go with the job. A repeated call is answered the same and notes nothing more.
+ * Notes the progress of attempts, and lines in the logs of their jobs: a job keeps its newest hundred lines, cut at 1,024 bytes. Each note is handled on its own: `refused` lists places (counted from 0) of attempts that have lost their job, and the reason. With token 0 any caller may add a log line, also by the job's own id, in any state. Progress and log are removed with the job. A repeated call returns the same answer and notes nothing more.
  *
  * Cost: O(notes).
  */
@@ -7386,7 +7386,7 @@ export const note: Operation<NoteArguments, NoteAnswer> = {
 }
 
 export interface OutboxArguments {
-  /** number of the last one that was seen; 0: from the first */
+  /** number of the last one seen; 0: from the first */
   readonly after: string
   /** how many at most */
   readonly limit: number
@@ -7396,7 +7396,7 @@ export type OutboxAnswer =
   | { readonly status: 'outbox'; readonly entries: { readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer }[] }
 
 /**
- * What waits to be brought to other queues, by its number, which rises. To that queue it is brought under a number that is greater by `ahead`: see `delivered`, which whoever brings it says then. Of large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
+ * Returns entries that wait for delivery to other queues, by their rising number. They are delivered under a number that is greater by `ahead`; the caller passes it to `delivered` afterwards. A page ends once jobs reach 4 MiB: only an empty answer means that there are none.
  *
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
@@ -7424,7 +7424,7 @@ export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
 }
 
 export interface ProposeArguments {
-  /** over how many the queue is spread */
+  /** number of partitions of the queue */
   readonly partitions: number
 }
 
@@ -7433,7 +7433,7 @@ export type ProposeAnswer =
   | { readonly status: 'agreed' }
 
 /**
- * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the queue's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
+ * Announces that a partition is about to be used for the first time, and returns a proof. Then the number of partitions is agreed in the unit of the queue's name alone (`agree`). Only then the partition is used, with the proof. A partition in use is `agreed` already. A proposal that is not used expires after a minute.
  *
  * Cost: O(1).
  */
@@ -7476,7 +7476,7 @@ export interface ReceiveArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
-  /** see shared/queue/outbox; 'a<id>': that dependency is not known */
+  /** see shared/queue/outbox; 'a<id>': that dependency is unknown */
   readonly entries: readonly { readonly number: number; readonly what: string | Uint8Array }[]
 }
 
@@ -7485,7 +7485,7 @@ export type ReceiveAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Takes what comes from the outbox of another queue, in its order: jobs, and news of dependencies. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came before. That a dependency is not known has instead the newest job that was asked for (0: any): where others wait for that dependency that came later, it is asked after again for these. Behind so much work no more is taken: `taken` says how many entries were.
+ * Takes entries from the outbox of another queue, in its order: jobs, and news of dependencies. Entries that were received before are skipped, by their number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest entry that was received before. An entry for an unknown dependency has instead the newest job that was asked for (0: any): if later jobs wait for that dependency, it is checked again for them. The call stops after a bound of work: `taken` is the number of entries processed.
  *
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
@@ -7585,7 +7585,7 @@ export interface RecurArguments {
   readonly trace: string
   /** of the jobs */
   readonly tags: string
-  /** how often it has moved between partitions; more that are known stay */
+  /** how often it has moved between partitions; a greater stored number stays */
   readonly moves: number
 }
 
@@ -7594,7 +7594,7 @@ export type RecurAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Sets a recurring job: from now on a job is spawned at each of its times, by an interval (`every_ms` above 0) or by a cron expression in a time zone. Scripts know no time zones: the times of an expression are computed by callers, who `refill` those behind `known_ms` where the recurrence is `short` of them. The same definition again changes nothing. Another one takes its place from now on, and goes on counting; with the same rule the next run stays where it is. `next_ms` is 0 where no further run is known. Safe to repeat.
+ * Sets a recurring job: from now on a job is spawned at each of its times, by an interval (`every_ms` above 0) or by a cron expression in a time zone. Scripts know no time zones. Callers compute the times of an expression, and `refill` those after `known_ms` when the recurrence is `short` of them. The same definition again changes nothing. Another one replaces it from now on, and its runs continue to count; with the same rule the next run stays the same. `next_ms` is 0 if no further run is known. Safe to repeat.
  *
  * Cost: O(log n).
  */
@@ -7657,11 +7657,11 @@ export const recur: Operation<RecurArguments, RecurAnswer> = {
 export interface RecurrencesArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** how many to pass over */
+  /** how many to skip */
   readonly after: number
   /** how many to look at */
   readonly limit: number
-  /** whether only those are told that are short of times */
+  /** whether to return only those that are short of times */
   readonly onlyShort: boolean
   /** the recurring jobs */
   readonly wanted: readonly (string)[]
@@ -7671,7 +7671,7 @@ export type RecurrencesAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly recurrences: { readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string }[] }
 
 /**
- * Tells recurring jobs: those named in `wanted`, as far as they are known; else, from place `after` on, those that are `short` of coming times, or all, by their next run. `next` is the place after the last one looked at, or -1 at the end. Places shift as runs come. `next_ms` is 0 for one that has ended, or that knows no coming time; `last_ms` is the run that spawned the last job, 0 for none, and `known_ms` the last time that is known. Of large payloads there are no more behind those that reach 4 MiB, and `next` is the place behind them, also among those that are wanted.
+ * Returns recurring jobs: the known ones of `wanted`; else, from place `after` on, those that are `short` of future times, or all, by their next run. `next` is the place after the last one it looked at, or -1 at the end. Places shift when runs happen. `next_ms` is 0 for one that has ended, or that knows no future time; `last_ms` is the run that spawned the last job, 0 for none, and `known_ms` the last known time. A page ends once payloads reach 4 MiB, and `next` is the place after them, also within `wanted`.
  *
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
@@ -7717,11 +7717,11 @@ export interface RefillArguments {
   readonly counted: boolean
   /** the recurring job */
   readonly id: string
-  /** the expression that the times were computed of */
+  /** the expression from which the times were computed */
   readonly cron: string
   /** its zone */
   readonly timeZone: string
-  /** the time behind which they were computed */
+  /** the time after which they were computed */
   readonly afterMs: number
   /** the times */
   readonly given: readonly (number)[]
@@ -7733,7 +7733,7 @@ export type RefillAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Gives a recurring job coming times of its cron expression, rising, which were computed behind `after_ms`. Only those are taken that are later than the last one it knows, so that a repeated call, and others that fill it at the same time, add nothing. None at all says that no further time exists. Refused as `changed`, and to be computed anew, where the expression or the zone is another one by now, or times were passed over. At most 2,000 are known at a time.
+ * Adds future times to a recurring job with a cron expression, in rising order, which were computed after `after_ms`. Only times after the last known one are taken. So a repeated call, and concurrent calls of others, add nothing. An empty list says that no further time exists. Returns `changed` if the expression or the zone is another one by now, or times were skipped: then compute them again. At most 2,000 are known at a time.
  *
  * Cost: O(times).
  */
@@ -7797,7 +7797,7 @@ export type ReleaseAnswer =
   | { readonly status: 'released'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun, or with a delay when that is over. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
+ * Releases claimed jobs, untouched: each is ready again before all waiting jobs, as if this attempt had never begun; with a delay, it is ready after the delay. Each job is handled on its own: `refused` lists places (counted from 0) of jobs that were lost, and the reason. A repeated call returns the same answer and does nothing more. `chores` is work for some process; 0: none.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
@@ -7836,7 +7836,7 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
 }
 
 export interface ReprioritizeArguments {
-  /** the new one */
+  /** the new priority */
   readonly priority: number
   /** the jobs */
   readonly wanted: readonly (string)[]
@@ -7846,7 +7846,7 @@ export type ReprioritizeAnswer =
   | { readonly status: 'changed'; readonly outcomes: string[] }
 
 /**
- * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. Where that takes long, or of large jobs, there are fewer outcomes than ids: the others are for the next call.
+ * Changes the priority of jobs that are not claimed. Within one priority they keep their age, but a job without group that gets priority 0 is placed last. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. If the work or the size of the jobs exceeds one call, there are fewer outcomes than ids: send the others in the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
@@ -7883,7 +7883,7 @@ export interface RequeueDeadArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
-  /** of their failure */
+  /** kind of their failure */
   readonly kind: string
   /** how many at most */
   readonly limit: number
@@ -7897,7 +7897,7 @@ export type RequeueDeadAnswer =
   | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number; readonly next: number; readonly newest: number }
 
 /**
- * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `next` is the cursor for the call that goes on behind them; -1 at the end. So no other is held up by one that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
+ * Makes dead jobs whose failure was of a kind ready again, with attempts counted from the start, or removes them: the oldest first, up to `limit` a call. `next` is the cursor for the following call; -1 at the end. With it, no job is held up by one that dies again meanwhile, or that stays dead because another job has its unique key. `left` is how many there still are, `newest` the newest job of the queue: later jobs did not exist at this call. `chores` is work for some process; 0: none. Safe to repeat.
  *
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
@@ -7948,7 +7948,7 @@ export type RequeueAnswer =
   | { readonly status: 'requeued'; readonly outcomes: string[] }
 
 /**
- * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again, and their unique keys are theirs again. `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are for the next call.
+ * Makes jobs ready now: scheduled, blocked and dead ones, and ones that are done and kept. Their attempts count from the start again, and they hold their unique keys again. Outcomes: `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and returns `ready` or `claimed` for requeued jobs. If the work exceeds one call, there are fewer outcomes than ids: send the others in the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, dependencies and large results.
  */
@@ -8001,7 +8001,7 @@ export type RetryAnswer =
   | { readonly status: 'retried'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly dead: number[] }
 
 /**
- * Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A job that has used up its attempts dies instead, and is named in `dead`. Each job is judged by itself: those named in `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
+ * Returns claimed jobs to the queue, to be tried again: after `delay_ms`, or, if that is -1, after the backoff of the job. A job that has used up its attempts becomes dead instead, and is listed in `dead`. Each job is handled on its own: `refused` lists jobs that were lost, and the reason. Places are counted from 0. A repeated call returns the same answer and does nothing more. `chores` is work for some process; 0: none.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
@@ -8053,7 +8053,7 @@ export interface SearchTaggedArguments {
   readonly limit: number
   /** the name */
   readonly name: string
-  /** as in find */
+  /** as in get */
   readonly state: string
 }
 
@@ -8061,7 +8061,7 @@ export type SearchTaggedAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
 /**
- * Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or state are left out (empty: any). `next` is the cursor for the call that goes on, '0' at the end. A job that is there all the time is found once.
+ * Returns jobs with a tag, or, if that is empty, the tracked jobs; the oldest first. Jobs of another name or state are left out of the page (empty: any). `next` is the cursor for the following call, '0' at the end. A job that exists all the time is found once.
  *
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
@@ -8103,7 +8103,7 @@ export interface SearchArguments {
   readonly looked: number
   /** the name */
   readonly name: string
-  /** as in find */
+  /** as in get */
   readonly state: string
 }
 
@@ -8111,7 +8111,7 @@ export type SearchAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
 /**
- * Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the cursor for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
+ * Scans the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the cursor for the following call, '0' after the last part. A job that exists all the time is found, perhaps twice.
  *
  * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
  */
@@ -8144,13 +8144,13 @@ export const search: Operation<SearchArguments, SearchAnswer> = {
 }
 
 export interface StatsArguments {
-  /** of the jobs; empty: all */
+  /** name of the jobs; empty: all */
   readonly name: string
   /** minute, hour or day */
   readonly by: string
-  /** when the first period is; 0: as far back as `count` says */
+  /** time of the first period; 0: `count` periods back */
   readonly fromMs: number
-  /** when the last period is; 0: now */
+  /** time of the last period; 0: now */
   readonly toMs: number
   /** how many periods at most; 0: as many as are kept */
   readonly count: number
@@ -8160,7 +8160,7 @@ export type StatsAnswer =
   | { readonly status: 'statistics'; readonly firstMs: number; readonly lastMs: number; readonly lengthMs: number; readonly names: string[]; readonly periods: { readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly failed: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }[] }
 
 /**
- * Statistics: what happened in each minute, hour or day, of all jobs or of those of a name; periods in which nothing happened are left out. `waits` counts claims, by how long the jobs had been ready, `runs` what was acked, retried or failed, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. What is kept: 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of others count among all.
+ * Returns statistics: the events of each minute, hour or day, of all jobs or of those of a name; periods without events are left out. `waits` counts claims, by how long the jobs had been ready, `runs` acks, retries and failures, by how long ago the job had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. Kept are 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of other names are included in the total only.
  *
  * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
  */
@@ -8197,7 +8197,7 @@ export const stats: Operation<StatsArguments, StatsAnswer> = {
 export interface TagArguments {
   /** the job */
   readonly id: string
-  /** whether they are added; else they are taken away */
+  /** whether they are added; else they are removed */
   readonly adds: boolean
   /** the tags */
   readonly tags: readonly (string)[]
@@ -8209,7 +8209,7 @@ export type TagAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Gives a job more tags, behind those that it has, or takes some away; a tag that it has is not added twice. Answers the tags that it has then, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
+ * Adds tags to a job, after those that it has, or removes some; a tag that it has is not added twice. Returns the resulting tags, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
  *
  * Cost: O(tags x log n).
  */
@@ -8255,7 +8255,7 @@ export type TagsAnswer =
   | { readonly status: 'tags'; readonly next: string; readonly tags: { readonly tag: string; readonly count: number }[] }
 
 /**
- * The tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; `next` is the last one, for the call that goes on, and empty at the end.
+ * Returns the tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; `next` is the last one, the cursor for the following call, and empty at the end.
  *
  * Cost: O(limit x log n).
  */
@@ -8284,7 +8284,7 @@ export const tags: Operation<TagsArguments, TagsAnswer> = {
 }
 
 export interface TrackArguments {
-  /** whether they are followed from now on */
+  /** whether they are tracked from now on */
   readonly follows: boolean
   /** the jobs */
   readonly wanted: readonly (string)[]
@@ -8294,7 +8294,7 @@ export type TrackAnswer =
   | { readonly status: 'tracking'; readonly outcomes: string[] }
 
 /**
- * Follows jobs, or follows them no more: events tell of a job whether it is tracked, and all tracked jobs are found by `search-tagged` without a tag. `tracked`, `untracked` or `absent` of each. Safe to repeat.
+ * Tracks jobs, or stops tracking them: events say of a job whether it is tracked, and `search-tagged` without a tag finds all tracked jobs. Returns `tracked`, `untracked` or `absent` for each. Safe to repeat.
  *
  * Cost: O(jobs x log n).
  */
@@ -8327,7 +8327,7 @@ export const track: Operation<TrackArguments, TrackAnswer> = {
 export interface UnrecurArguments {
   /** the recurring job */
   readonly id: string
-  /** moves between partitions with which it is kept; 0: it never is */
+  /** number of moves between partitions from which it is kept; 0: never */
   readonly enough: number
 }
 
@@ -8336,7 +8336,7 @@ export type UnrecurAnswer =
   | { readonly status: 'kept'; readonly moves: number }
 
 /**
- * Removes a recurring job: no further job is spawned. Those that were stay. One that has moved between partitions often `enough` is `kept`. Safe to repeat.
+ * Removes a recurring job: no further job is spawned. Jobs that it spawned before stay. One that has moved between partitions `enough` times is `kept`. Safe to repeat.
  *
  * Cost: O(log n).
  */
@@ -8385,7 +8385,7 @@ export type WatchAnswer =
   | { readonly status: 'watched'; readonly chores: number; readonly absent: string[] }
 
 /**
- * Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have. `absent` are not known, and what they came to is in the outbox, if that queue is to be told of it: none is named as long as more is to be put there. Safe to repeat: who asks twice is perhaps told twice.
+ * Registers another queue whose jobs wait for these: it is notified, through the outbox, when they end, or at once if they have ended. `absent` jobs are unknown. Their ends are in the outbox, if that queue is to be notified of them: none is listed as long as more has to be put there. Safe to repeat: a repeated call may notify twice.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */

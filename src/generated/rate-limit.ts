@@ -8,7 +8,7 @@ import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/rate-limit/abandon', taken: [7, 4, 1, 9, 2, 4], text: `local b=ARGV[1]
+const abandonLua: LuaText = { file: 'lua/rate-limit/abandon', taken: [8, 4, 1, 9, 2, 4], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
 local e,f=ARGV,4
@@ -25,7 +25,7 @@ redis.call('HDEL',a,'')
 save_subject(a,h,k,c,h.now_us,{})
 keep_for(a,600000000/1000)
 return{'abandoned'}` }
-const clearLua: LuaText = { file: 'lua/rate-limit/clear', taken: [7, 10, 1, 12], text: `local b=redis.pcall('HMGET',a,'layout','time')
+const clearLua: LuaText = { file: 'lua/rate-limit/clear', taken: [8, 10, 1, 12], text: `local b=redis.pcall('HMGET',a,'layout','time')
 local c,d,e
 if b[1]=='1'then
 local f,g,h=read_time(b[2])
@@ -74,7 +74,7 @@ h[#h+1]=l-e.offset_us
 end
 end
 return{'inspection',e.exists and 1 or 0,f,tell_meters(g),h}` }
-const refundLua: LuaText = { file: 'lua/rate-limit/refund', taken: [10, 5, 1, 13, 1, 1, 2, 11], text: `local b=ARGV[1]
+const refundLua: LuaText = { file: 'lua/rate-limit/refund', taken: [9, 5, 1, 13, 1, 1, 2, 11], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
 local e=tonumber(ARGV[4])
@@ -125,7 +125,7 @@ end
 redis.call('HDEL',a,'')
 save_subject(a,h,m,c,h.now_us,{})
 return{'released'}` }
-const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each', taken: [12, 8, 1, 4, 1, 1, 2, 26, 1, 47, 1, 1, 1, 14], text: `local a,b=KEYS,1
+const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each', taken: [11, 8, 1, 4, 1, 1, 2, 26, 1, 47, 1, 1, 1, 14], text: `local a,b=KEYS,1
 local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=ARGV[3]
@@ -774,7 +774,7 @@ export interface AbandonArguments {
   readonly call: number
   /** number of the take */
   readonly take: number
-  /** the limits; others than those of takes at work stay as they are */
+  /** the limits; only concurrency limits change */
   readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
 }
 
@@ -782,7 +782,7 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned' }
 
 /**
- * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
+ * Ends a take whose answer its caller never got, in the slot of that take. It frees the places that the take holds. If the take arrives later it is refused, as a call that a later one has replaced; this is remembered for at least ten minutes. Units stay taken. Safe to repeat.
  *
  * Cost: O(limits x 64 + places of limits of takes at work).
  */
@@ -821,7 +821,7 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
+ * Removes all data of a subject: nothing is taken, and all places are free. Tokens keep rising, even if the clock has stepped back.
  *
  * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
  */
@@ -857,7 +857,7 @@ export type GetAnswer =
   | { readonly status: 'denied'; readonly denier: number; readonly waitUs: number; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
 
 /**
- * Tells what a take would be answered now, and takes nothing.
+ * Returns the answer that a take would get now, and takes nothing.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
@@ -909,7 +909,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly known: boolean; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[]; readonly held: { readonly limit: number; readonly token: number; readonly endsUs: number }[] }
 
 /**
- * A picture of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` names the limit by its place, counted from 1.
+ * Returns an overview of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` gives the limit by its place, counted from 1.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
@@ -950,7 +950,7 @@ export interface RefundArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: number
-  /** that of the take; 0: none */
+  /** token of the take; 0: none */
   readonly token: number
   /** units to give back */
   readonly cost: number
@@ -964,7 +964,7 @@ export type RefundAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Gives units back that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places of limits of takes at work stay as they are. `limits` as after a take.
+ * Refunds units that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places in concurrency limits stay as they are. `limits` as after a take.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */
@@ -1015,9 +1015,9 @@ export interface ReleaseArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: number
-  /** that of the take */
+  /** token of the take */
   readonly token: number
-  /** the limits; others than those of takes at work stay as they are */
+  /** the limits; only concurrency limits change */
   readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
 }
 
@@ -1026,7 +1026,7 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Frees the place that a take holds in limits of takes at work. Lost when it holds none: it has been released, or its lease has ended.
+ * Frees the place that a take holds in concurrency limits. Returns lost when it holds none: it has been released, or its lease has ended.
  *
  * Cost: O(places of the limits).
  */
@@ -1068,7 +1068,7 @@ export interface TakeEachArguments {
   readonly call: number
   /** the limit */
   readonly name: string
-  /** units that flow back in a window */
+  /** units that refill in a window */
   readonly limit: number
   /** the window */
   readonly windowMs: number
@@ -1082,7 +1082,7 @@ export type TakeEachAnswer =
   | { readonly status: 'judged'; readonly nowUs: number; readonly takes: { readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }[]; readonly refused: { readonly at: number; readonly error: string }[] | null }
 
 /**
- * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none.
+ * Takes from several subjects, each on its own, whose only limit uses the algorithm gcra: same counts, same bound, same tokens as `take`. For a subject, `count` takes of one cost are decided one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) describe the state after all of them. A refused subject does not change, is listed in `refused` (`at`: its place, counted from 0; null: none is), and does not affect the others. A repeated call counts once; it may grant denied takes only if the first call had granted none.
  *
  * Cost: O(subjects).
  */
@@ -1136,7 +1136,7 @@ export type TakeAnswer =
   | { readonly status: 'denied'; readonly denier: number; readonly waitUs: number; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
 
 /**
- * Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A repeated call is answered with its first token and counts once. The token is greater than those of all earlier takes; a limit of takes at work lends a place under it. Limits stand in the order given; `denier` is the place of the one that demands the longest wait, counted from 1.
+ * Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A repeated call returns its first token and counts once. The token is greater than those of all earlier takes; a concurrency limit assigns a place under it. Limits are in the order given; `denier` is the place of the limit with the longest wait, counted from 1.
  *
  * Cost: O(limits x 65 + places of limits of takes at work).
  */

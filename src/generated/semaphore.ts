@@ -575,21 +575,21 @@ function readIdText_WeightInteger_HolderTextList(part: Reply | undefined): ({ re
 export interface AbandonArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
-  /** how much its permit was to take */
+  /** weight of its permit */
   readonly weight: number
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -597,7 +597,7 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 /**
- * Ends an attempt whose owner does not want it any more: it leaves the line, or gives its permit back. What is free then is granted to the first in line. `more`: as `release`.
+ * Ends an attempt that its owner gave up: it leaves the line, or its permit is released. Free weight is then granted to the first in line. `more`: as `release`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
@@ -634,27 +634,27 @@ export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
 export interface AcquireArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
-  /** how much may be out at once, unless `resize` has said otherwise */
+  /** weight that may be granted at once, unless `resize` has set another */
   readonly limit: number
-  /** how much of it the permit takes */
+  /** weight of the permit */
   readonly weight: number
   /** how long it is granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** whether the attempt stands in line when not enough is free */
+  /** whether the attempt queues when too little is free */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** whether it takes for the whole lease what it was offered */
+  /** whether it accepts an offer, for the whole lease */
   readonly confirms: boolean
 }
 
@@ -665,7 +665,7 @@ export type AcquireAnswer =
   | { readonly status: 'oversized'; readonly limit: number }
 
 /**
- * Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a permit, or stands in line, gets the same answer again. `oversized`: the weight is above the limit, and the attempt has left the line. To one who waited longer than a moment a permit is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease.
+ * Grants a permit of some weight, or puts the attempt in line. No attempt passes earlier waiters, not even with a smaller weight; free weight goes to the first of them before. Safe to repeat: an attempt that has a permit, or is in line, gets the same answer again. `oversized`: the weight is above the limit, and the attempt has left the line. A waiter that waited longer than a moment is offered a permit for `claim_ms`: it calls again, with `confirms`, and holds the permit for its lease.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
@@ -722,7 +722,7 @@ export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
 }
 
 export interface ClearArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
@@ -732,7 +732,7 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Deletes the semaphore with all its permits, its line, and the limit that was set. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
+ * Deletes the semaphore with all its permits, its line, and the limit that was set. Waiters are notified, and join the line again. Tokens keep rising, even if the clock has stepped back.
  *
  * Cost: O(permits and waiting), of which at most 1,000 are told.
  */
@@ -768,7 +768,7 @@ export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly permits: number[] }
 
 /**
- * Makes permits of one semaphore last longer. One that has ended is never revived: its `expires_at_ms` is 0.
+ * Renews permits of one semaphore. One that has ended is never revived: its `expires_at_ms` is 0.
  *
  * Cost: O(permits x log n).
  */
@@ -800,7 +800,7 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
 }
 
 export interface InspectArguments {
-  /** the limit of a semaphore that is not known */
+  /** the limit to report for an unknown semaphore */
   readonly limit: number
 }
 
@@ -808,7 +808,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly limit: number; readonly resized: boolean; readonly used: number; readonly token: number; readonly nowMs: number; readonly permits: { readonly token: number; readonly expiresAtMs: number; readonly weight: number; readonly holder: string }[]; readonly waiting: number; readonly line: { readonly id: string; readonly weight: number; readonly holder: string }[] }
 
 /**
- * Looks at the semaphore: its permits, soonest to end first, and its line. Names at most 100 of each. `used` counts at most 1,000 permits too many of those that have ended and were not noticed.
+ * Returns the semaphore: its permits, the first to end first, and its line. Lists at most 100 of each. `used` may include at most 1,000 permits that have ended unnoticed.
  *
  * Cost: O(log n + 1,200).
  */
@@ -842,15 +842,15 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface ReleaseArguments {
-  /** proves the permit */
+  /** token of the permit */
   readonly token: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -859,7 +859,7 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Gives a permit back, and grants what is free to the first in line. `more`: something is free and somebody waits; call `serve`.
+ * Releases a permit, and grants free weight to the first in line. `more`: some weight is free and there are waiters; call `serve`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
@@ -892,15 +892,15 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
 }
 
 export interface ResizeArguments {
-  /** how much may be out at once */
+  /** weight that may be granted at once */
   readonly limit: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -908,7 +908,7 @@ export type ResizeAnswer =
   | { readonly status: 'resized'; readonly more: boolean }
 
 /**
- * Sets the limit, for all handles and whatever limit they come with, until the semaphore is cleared or nobody has used it for 30 days. A permit that is out stays so, also above the limit: nothing is granted until it fits. Those of the first 1,000 in line who ask for more than the limit leave the line and are told to ask again; the others learn of it when they are the first. `more`: as `release`.
+ * Sets the limit, for all handles and whatever limit they pass, until the semaphore is cleared or unused for 30 days. A granted permit stays, even above the limit: nothing is granted until it fits. Of the first 1,000 in line, those that ask for more than the limit leave the line and are notified to call again; the others learn of it when they are first. `more`: as `release`.
  *
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
@@ -939,13 +939,13 @@ export const resize: Operation<ResizeArguments, ResizeAnswer> = {
 }
 
 export interface ServeArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long they have to confirm */
+  /** how long they have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -953,7 +953,7 @@ export type ServeAnswer =
   | { readonly status: 'served'; readonly more: boolean }
 
 /**
- * Grants what is free to those who are first in line and alive. `more`: as `release`.
+ * Grants free weight to the first waiters in line that are alive. `more`: as `release`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
