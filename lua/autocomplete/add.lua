@@ -22,12 +22,12 @@ if remembered then
   return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
 end
 local now_ms = math.floor(clock_us() / 1000)
--- First what grows, which a server out of memory refuses.
+-- Growing writes come first: a server out of memory rejects them.
 redis.call('HSET', keys.meta, 'layout', INDEX_LAYOUT, 'codec', codec)
 try_rights(keys.meta, index, keys)
 local known, before = open_tops(index.last_top), index.last
 local new, replaced, taken = 0, 0, 0
--- Where entries have expired most of the work is left for as many of them, so that they never add up.
+-- If entries have expired, most of the work is reserved for as many of them, so that they never accumulate.
 local has_due = redis.call('ZCOUNT', keys.expiry, '-inf', exact(now_ms)) > 0
 local most_work = has_due and MOST_WORK / 3 or MOST_WORK
 for at = added_at, #added, #ADDED do

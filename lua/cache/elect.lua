@@ -18,7 +18,7 @@ local waited = tonumber(ARGV[5]) -- integer: token of the load that the caller w
 local waits = ARGV[6] == '1' -- flag: whether the caller waits, and is notified under its id
 local tags = ARGV[7] -- bytes: its tags and their generations, as the head has them
 
--- A list of those who wait that is longer takes nobody in any more: they look again by themselves.
+-- A longer list of waiters takes no more of them: these poll.
 local LONGEST_WAITERS = 16000
 local UNTOLD_MS = 250
 

@@ -52,7 +52,8 @@ close_load(keys.load, known, 'stored', how)
 if head.held then
   tell_levels(keys.value, token, how)
 end
--- The token is in the head; the hash goes with its last field, unless the clock is behind the token for longer than the value lives.
+-- The token is in the head. The hash vanishes with its last field, unless the clock is behind the token for longer than
+-- the value lives.
 if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
   redis.call('HDEL', keys.load, 'layout', 'token')
 end

@@ -9,7 +9,7 @@ megabyte; `more` reports this.
 local after = ARGV[1] -- text: names after this one; empty: from the first
 local limit = tonumber(ARGV[2]) -- integer: names to list at most
 
--- Documents may be large, so nobody reads many more bytes than these at once.
+-- Documents may be large, so no call reads many more bytes than this.
 local ENOUGH_BYTES = 1048576
 local CHUNK = 20
 

@@ -28,7 +28,8 @@ if version ~= seen then
 end
 local next_version, written = stored_document(version, document, clock_us())
 if #document <= math.max(#known, SMALL_BYTES) then
-  -- Removes nothing: what has written may go on to write where memory is out. The document itself stays until the new one is there.
+  -- Removes nothing. After a removal the script may write although memory is exhausted. The old document stays until
+  -- the new one is stored.
   redis.call('HDEL', keys.documents, '')
 end
 redis.call('HSET', keys.documents, name, written)

@@ -48,7 +48,7 @@ redis.call(
   'largest',
   exact(math.max(known.largest, largest))
 )
--- The first item of an empty collection makes its key anew.
+-- The first item of an empty collection creates its key again, without an expiry.
 keep_until(keys.meta, keys.items, known.expires_at_ms, now_ms)
 remember_answer(keys.meta, call_id, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
 return { 'added', size, added, removed }

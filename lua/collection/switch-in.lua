@@ -39,7 +39,7 @@ if size == 0 or count_items(keys.build, kind) ~= size then
   return { 'lost' }
 end
 begin_copy(keys.meta)
--- To rename over a large key would free it in the foreground.
+-- Renaming over a large key would free it in the foreground.
 redis.call('UNLINK', keys.items)
 redis.call('RENAME', keys.build, keys.items)
 known.kind = kind

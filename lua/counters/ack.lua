@@ -18,14 +18,14 @@ end
 local now_ms = math.floor(clock_us() / 1000)
 if retain_ms > 0 then
   for _, id in ipairs(redis.call('HKEYS', keys.sealed)) do
-    -- What is sealed is never in `rest`.
+    -- A sealed counter is never in `rest`.
     if redis.call('HEXISTS', keys.pending, id) == 0 then
       keep_clean(keys.values, keys.clean, id, now_ms + retain_ms)
     end
   end
 end
 redis.call('UNLINK', keys.sealed)
--- Nothing of this may be refused by a server without memory: it frees.
+-- A server out of memory must not reject these commands: they free memory.
 redis.call('HDEL', keys.meta, 'batch', 'sealed_ms')
 partition.batch = ''
 let_vanish(keys, partition, retain_ms)

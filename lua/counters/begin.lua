@@ -37,7 +37,7 @@ elseif #counted > 0 then
   partition.rest_ms = partition.sealed_ms
 end
 partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
--- First what a server without memory may refuse.
+-- Writes that a server out of memory may reject come first.
 save_partition(keys.meta, partition)
 if ledger ~= '' then
   redis.call('HSET', keys.meta, 'ledger', ledger)
@@ -45,7 +45,7 @@ end
 for at = 1, #counted, 2 do
   local id = counted[at]
   redis.call('HINCRBY', keys.rest, id, counted[at + 1])
-  -- What has come to it since joins it: a counter waits once.
+  -- Increments since then join it: a counter is in only one of the two hashes.
   local since = redis.call('HGET', keys.pending, id)
   if since and type(redis.pcall('HINCRBY', keys.rest, id, since)) ~= 'table' then
     redis.call('HDEL', keys.pending, id)

@@ -34,7 +34,8 @@ if remembered then
   return { 'counted', now_ms, partition.epoch, now, refused, known }
 end
 
--- A server without memory refuses the first, and a user without the right to it any of them, before anything has changed.
+-- A server out of memory rejects the first command, and a user who lacks a right any of them, before anything has
+-- changed.
 redis.call('HSET', keys.meta, 'layout', partition.layout)
 redis.call('ZREM', keys.clean, '')
 if partition.pending_ms == 0 then

@@ -11,7 +11,7 @@ and ones set aside to be sealed (`rest`); the time of the oldest of these (0: no
 local partition = try(open_partition(keys.meta, ''))
 local count, count_aside, count_sealed =
   redis.call('HLEN', keys.pending), redis.call('HLEN', keys.rest), redis.call('HLEN', keys.sealed)
--- What is set aside is neither pending nor sealed.
+-- Counters that are set aside are neither pending nor sealed.
 local dirty = count + count_aside + count_sealed
 if count_sealed > 0 then
   dirty = dirty - count_again(keys)

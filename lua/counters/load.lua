@@ -23,7 +23,7 @@ if (#counters - counters_at + 1) / #COUNTERS > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 local is_sealed = partition.batch ~= ''
--- What was acked is in SQL.
+-- Acked batches are in SQL.
 local acked = is_sealed and partition.seq - 1 or partition.seq
 if epoch ~= partition.epoch or epoch == 0 then
   return { 'retry', partition.epoch, acked }
@@ -35,7 +35,7 @@ if seq < acked then
   return { 'retry', partition.epoch, acked }
 end
 local now_ms = math.floor(clock_us() / 1000)
--- Whoever reads more than flushes evict would fill the server.
+-- A caller that reads more than flushes evict would fill the server.
 evict_due(keys.values, keys.clean, now_ms)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
 local now, with_sealed = {}, is_sealed and seq < partition.seq

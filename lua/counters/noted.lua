@@ -24,7 +24,7 @@ if other then
   return { 'elsewhere', other }
 end
 evict_due(keys.shown, keys.idle, math.floor(clock_us() / 1000))
--- Behind a restart or a failover it begins anew.
+-- After a restart or a failover the scan starts over.
 local page = redis.call('HSCAN', keys.noted, cursor_of(cursor) or '0', 'COUNT', exact(limit))
 local next_cursor = place_of(page[1])
 if state.newest > 0 then

@@ -36,7 +36,7 @@ if partition.batch == '' then
   if waiting <= limit then
     partition.rest_ms = 0
   end
-  -- First what a server without memory may refuse.
+  -- Writes that a server out of memory may reject come first.
   save_partition(keys.meta, partition)
   if not is_begun then
     redis.call('RENAME', keys.pending, keys.rest)

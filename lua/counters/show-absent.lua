@@ -27,7 +27,7 @@ if version < state.version or version < state.showing then
   return { 'retry', math.max(state.version, state.showing) }
 end
 local now_us = clock_us()
--- Whoever reads more than rounds evict would fill the server; and where there are no rounds, what is shown has to be read again.
+-- A caller that reads more than rounds evict would fill the server. Without rounds, shown values have to be read again.
 evict_due(keys.shown, keys.idle, math.floor(now_us / 1000))
 local knows = turn == state.turn
 if state.turn == 0 then
@@ -36,7 +36,7 @@ end
 if version > state.version then
   state.newest = math.max(state.newest, version)
 end
--- First what a server without memory may refuse.
+-- Writes that a server out of memory may reject come first.
 save_board(keys.board, state)
 if place ~= '' then
   redis.call('HSET', keys.board, 'place', place)

@@ -42,14 +42,14 @@ if state.turn == 0 then
 end
 local settles, settled = turn == state.turn, false
 state.showing = not last and version or 0
--- First what a server without memory may refuse.
+-- Writes that a server out of memory may reject come first.
 save_board(keys.board, state)
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 for at = counters_at, #counters, #COUNTERS do
   local id, value, taken =
     counters[at + COUNTERS.id], counters[at + COUNTERS.value], counters[at + COUNTERS.taken]
   local own = state.newest > 0 and tonumber(redis.call('HGET', keys.ahead, id) or 0) or 0
-  -- A value that was read later may have these notes on top of SQL, which has them, too: the next round puts it right.
+  -- A value that was read later may include these notes twice, as a note and from SQL: the next round corrects it.
   if own < version then
     if settles and taken ~= '' then
       settled = true

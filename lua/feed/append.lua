@@ -44,7 +44,7 @@ if remembered then
   return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
 end
 
--- What comes behind the first message, each once on nothing: none is there where the call is refused.
+-- The commands that follow the first message, each once on nothing: if the call is refused, no message is stored.
 redis.call('HGET', keys.once, '')
 redis.call('ZADD', keys.delayed, 'XX', '0', '')
 local created = begin_feed(keys.meta, feed) and 1 or 0

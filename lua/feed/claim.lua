@@ -45,7 +45,7 @@ local found = new_findings(limit, max_claims)
 find_returned(keys, feed, found)
 find_fresh(keys, feed, found)
 
--- What goes does so before anything is claimed: where a right to that is missing, nothing is held for nobody.
+-- Removals come before the claim: if a right to them is missing, no messages are held without a holder.
 if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
   refuse_when_full(keys.meta, feed)
   redis.call('ZADD', keys.claimed, 'XX', '0', '')
@@ -63,7 +63,7 @@ if #found.dead > 0 then
     expiry = keys.dead_expiry,
     parked = keys.dead_parked,
   }
-  -- It is used as soon as this partition is.
+  -- The dead-letter feed is used as soon as this partition is.
   dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
   try_whole_removal(keys)
   add_dead_letters(dead_keys, dead, keys.bodies, found.dead, dead_ms)

@@ -51,7 +51,7 @@ end
 complete_entries(keys.work, entries)
 if #entries > 0 then
   local is_over = redis.call('ZCOUNT', keys.claimed, token, token) == #entries
-  -- It is used as soon as this partition is.
+  -- The dead-letter feed is used as soon as this partition is.
   dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
   refuse_when_full(keys.meta, feed)
   try_whole_removal(keys)

@@ -15,7 +15,7 @@ if not is_live(keys, feed, token) then
   return { 'lost' }
 end
 local expires_at_ms = feed.now_ms + lease_ms
--- What frees comes first, so that it also works when the server is out of memory.
+-- Commands that free memory come first, so that this works when the server is out of memory.
 redis.call('HDEL', keys.work, '')
 redis.call('ZADD', keys.leases, expires_at_ms, token)
 local records = { lease_field(token), lease_ms }

@@ -41,7 +41,7 @@ end
 if is_over then
   forget_lease(keys, token)
 end
--- What has changed nothing needs no memory, which a full server would refuse.
+-- A call that changes nothing needs no memory, which a full server would refuse.
 if is_over or #places > 0 then
   remember_answer(keys.meta, call_id, feed.now_ms, #places)
 end

@@ -35,7 +35,7 @@ elseif left and not call_first(keys, lock, lock.expires_at_ms - lock.now_ms) the
   lock.last_ticket = 0
 elseif left and lock.mode == 's' then
   local first = first_ticket(keys)
-  -- Nobody who wants it alone stands before these readers any more.
+  -- No waiting writer is before these readers any more.
   served = first and first.kind == 's' and 'more'
 end
 if left or gave or served or called then

@@ -29,7 +29,7 @@ if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
   local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
-  -- Where the clock is behind the token it is remembered until that is over.
+  -- If the clock is behind the token, the lock is remembered until it has caught up.
   local left_ms = token > now_us and math.max(lease_ms, math.ceil((token - now_us) / 1000)) or lease_ms
   redis.call(
     'SET',
@@ -41,7 +41,7 @@ if last_token then
   return { 'granted', token, expires_at_ms, now_ms }
 end
 
--- Somebody has the lock, or waits for it, or this attempt has been here before.
+-- The lock is held or has waiters, or this attempt has called before.
 local lock = try(open_lock(stored, now_us))
 if lock.id == id and lock.mode == 'x' and is_held(lock) then
   if confirms then
@@ -104,7 +104,7 @@ if waits then
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)
   end
-  -- Whoever is near the front looks when what was offered to another has ended.
+  -- An attempt near the front checks when an offer to another has ended.
   local looks = place == 0 or barging
   if confirms and place <= 3 and not looks then
     looks = is_free(lock) or lock.expires_at_ms - math.floor(lock.token / 1000) <= claim_ms

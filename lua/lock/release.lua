@@ -12,21 +12,21 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
--- Where the mode stands in the state.
+-- Offset of the mode in the state.
 local MODE_AT = '2'
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local stored = redis.call('GET', keys.state)
 if is_quickly_given_back(stored, token, now_ms) then
-  -- A full server refuses this; the long way has a write before it that needs no memory.
+  -- A full server rejects this; the slow path first performs a write that needs no memory.
   local saved = redis.pcall('SETRANGE', keys.state, MODE_AT, '-')
   if type(saved) == 'number' then
     return { 'released', 0 }
   end
 end
 
--- Somebody waits, or the lease is not what it was.
+-- There are waiters, or the lease has changed.
 
 local lock = try(open_lock(stored, now_us))
 if lock.token ~= token or lock.mode == 's' then

@@ -41,14 +41,14 @@ if counts(known, now_ms) then
     return { 'running', known.lease_ends_ms - now_ms }
   end
 elseif known.attempt == id and known.lease_ends_ms == 0 then
-  -- Bytes that arrive late, of a call that has settled: they must not block the key.
+  -- A late copy of a call that has settled: it must not block the key.
   return { 'lost', known.token }
 end
 local token = next_token(known.token, now_us)
 local lease_ends_ms = now_ms + lease_ms
 local kept_until_ms = lease_ends_ms + result_ttl_ms
 if known.result then
-  -- It goes before it would count again, and not where a server out of memory begins nothing.
+  -- The old state is removed before it would become valid again, but not if a server out of memory begins nothing.
   redis.call('HSET', keys.state, 'layout', ONCE_LAYOUT)
   redis.call('HDEL', keys.state, 'result', 'unkept')
 end

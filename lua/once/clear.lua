@@ -13,7 +13,7 @@ if known[1] == '1' then
   token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
 end
 if token then
-  -- It is not removed first: a node that gives the slot away would take it for one that has gone there.
+  -- The key is not removed first: a node that is moving the slot away would take it for one that has already moved.
   for _, field in ipairs(redis.call('HKEYS', keys.state)) do
     if field ~= 'layout' and field ~= 'token' then
       redis.call('HDEL', keys.state, field)

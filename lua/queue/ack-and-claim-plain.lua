@@ -38,7 +38,8 @@ local numbers = acked.numbers
 local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 local acks_alone = count == 0
 if #numbers > 0 then
-  -- What is done is removed last. The right to that is tried before, on nothing, and a server out of memory takes what follows.
+  -- Done jobs are removed last. The right to that is tried before, on nothing; after it a server out of memory accepts
+  -- the next writes.
   redis.call('HDEL', keys.jobs, '')
   if acks_alone then
     redis.call('ZREM', keys.leases, '')
@@ -54,7 +55,7 @@ if count > 0 then
   token, ends_ms = queue.token, now_ms + lease_ms
   names, payloads = lease_plain(keys, queue, numbers, taken, stored, ends_ms)
   if not names then
-    -- Nothing is leased without the right to that; a call that acks nothing is refused.
+    -- Nothing is leased without the right to do so; a call that acks nothing is refused.
     if #numbers == 0 then
       redis.call('ZADD', keys.leases, 'XX', '0', '')
     end
@@ -63,7 +64,7 @@ if count > 0 then
 end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
-  -- Only here: a script makes its functions anew in every call.
+  -- Only here: a script creates its functions again in every call.
   queue.how = how
   local score = leave_idle(keys.idle, queue, worker)
   if count > 0 and count == limit and redis.pcall('EXISTS', keys.ready) == 1 then

@@ -47,7 +47,7 @@ if limit > 0 and queue.watch_ms <= queue.now_ms then
   queue.watch_ms = 0
 end
 if queue.marks > MARKS.priorities then
-  -- Groups with a rate, and recurrences, have to go on meanwhile. What is due is looked at every second then.
+  -- Groups with a rate, and recurrences, must continue meanwhile. Due work is checked every second then.
   queue.is_behind = is_behind(queue)
 end
 if
@@ -63,7 +63,7 @@ end
 local score = leave_idle(keys.idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (queue.over > 0 and may_free_others(queue, settings))
-  -- One that waits no more may have been called for what is there: another one comes.
+  -- A worker that stops waiting may have been called for this work: call another one.
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
     call_idle(keys.idle, queue, 1)
   end
@@ -84,7 +84,7 @@ if room > 0 then
   if not told then
     told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
   elseif is_cut then
-    -- It comes again for the others.
+    -- It calls again for the others.
     room, limit = count, count
   end
 end
@@ -100,7 +100,7 @@ end
 if waits then
   recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count)
 elseif count == 0 and room > 0 and queue.ready > 0 and not queue.is_refused and has_more(keys, queue) then
-  -- What it looked at were places of jobs that are gone.
+  -- The entries it looked at belong to removed jobs.
   recheck_ms = 1
 end
 if queue.is_refused and recheck_ms > 0 then

@@ -12,7 +12,7 @@ local again_ms = tonumber(ARGV[4]) -- integer: time until they are due again
 
 local queue, remembered = try(open_call(keys.meta, nil, call_id))
 
--- What a call has put off is what is to be asked after at the very time that it said.
+-- Dependencies that a call has postponed are due at exactly the time that it computed.
 local from, till = '(0', string.format('%.0f', queue.now_ms)
 if remembered then
   from, till = remembered, remembered

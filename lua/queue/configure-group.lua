@@ -20,7 +20,7 @@ end
 local group = open_group(keys.groups, queue, name)
 local before = rate_of(group)
 set_limits(group, limits)
--- What is as it is anyway begins no queue.
+-- Setting a default begins no queue.
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
   try_group(keys, queue, queue.began_us == 0 or rate_burst > 0)
   begin_queue(keys.meta, queue)

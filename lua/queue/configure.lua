@@ -29,11 +29,11 @@ end
 settings.retention_count = pick(retention_count, settings.retention_count)
 settings.retention_ms = pick(retention_ms, settings.retention_ms)
 local text = format_settings(settings)
--- What is as it is anyway begins no queue.
+-- Setting defaults begins no queue.
 if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
   begin_queue(keys.meta, queue)
   if resumes then
-    -- A queue that is paused spawns no recurring jobs.
+    -- A paused queue spawns no recurring jobs.
     note_due(queue, queue.now_ms)
   end
   redis.call('HSET', keys.meta, 'codec', codec) -- as it is; see shared/queue/state

@@ -16,7 +16,8 @@ local numbers, numbers_at = ARGV, 4 -- repeated (number:text): numbers of the de
 local queue = try(open_queue(keys.meta))
 
 local oldest = redis.call('ZRANGE', keys.outbox, '0', '0')[1]
--- Whoever has found it out before: what was passed over until then has not come under its number of now.
+-- Another process may have detected it before: entries that were skipped until then have not arrived under their
+-- current number.
 local is_known = ahead ~= ahead_of(keys.meta, target)
 if oldest and not is_known and queue.sent + ahead < newest and clock_us() < newest then
   redis.call('HSET', keys.meta, AHEAD .. target, exact(newest + 1 - oldest))

@@ -22,7 +22,7 @@ if stored then
     if not is_left(budget) then
       break
     end
-    -- It has ended before, and was requeued: this dependent waits for it to end again.
+    -- It has ended before, and was requeued: this dependent waits for its next end.
     local waits = redis.call('ZSCORE', keys.children, ref .. '\0' .. seq)
       and tonumber(redis.call('ZSCORE', keys.parents, ref) or 1) > 0
     if place > after then

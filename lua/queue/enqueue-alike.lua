@@ -37,7 +37,7 @@ local head = plain_head(name, queue.usual)
 local now_ms = queue.now_ms
 local handed, call_others
 if queue.idle > 0 then
-  -- Only here: a script makes its functions anew in every call.
+  -- Only here: a script creates its functions again in every call.
   queue.how = how
   local payload, called = payloads[payloads_at], false
   if count == 1 and may_hand(keys.ready, queue, codec, name, payload) then
@@ -49,7 +49,7 @@ if queue.idle > 0 then
   end
 end
 if not handed then
-  -- Counted by hand: a table is searched for its length.
+  -- Counted by hand: the length operator searches the table.
   local format, place = string.format, first - base - payloads_at
   local fields, numbers, bytes = {}, {}, 0
   widen(queue, MARKS.wide_jobs, fields, '~')

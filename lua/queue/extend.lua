@@ -25,7 +25,7 @@ for at = claims_at, #claims, #CLAIMS do
   end
 end
 if #ends > 0 then
-  -- A removal first, of nothing, so that it also works when the server is out of memory.
+  -- A removal of nothing comes first, so that this works when the server is out of memory.
   redis.call('ZREM', keys.leases, '')
   note_due(queue, now_ms + lease_ms)
   save_queue(keys.meta, queue)

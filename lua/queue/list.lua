@@ -44,7 +44,7 @@ local told, seen, came_back = {}, {}, {}
 for at = 1, in_front do
   came_back[numbers[at]] = true
 end
--- A ghost is told where it stands now, and one that came back where it stands first.
+-- A ghost is reported in its present place, and a job that came back in its first one.
 local looked = tell_page(told, keys.jobs, numbers, queue.usual, function(seq, record, run)
   if state ~= 'ready' and state ~= 'prioritized' then
     return true

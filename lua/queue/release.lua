@@ -19,7 +19,7 @@ if remembered then
 end
 try_rights(keys, queue)
 local refused, soonest_ms, standing = {}, math.huge, 0
--- From the last to the first: each goes before the one behind it.
+-- From last to first: each is placed before the next one.
 for at = #claims - 2, claims_at, -3 do
   local seq = claims[at + CLAIMS.number]
   local record, run, why = judge_job(keys.jobs, seq, tonumber(claims[at + CLAIMS.token]))

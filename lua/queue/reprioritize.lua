@@ -11,8 +11,8 @@ local priority = tonumber(ARGV[1]) -- integer: the new priority
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
 local queue = try(open_to_change(keys.meta, nil))
--- The commands that a job which moves meets in its middle, each once on nothing. A server out of memory lets it move, and does not
--- rewrite one that stays where it is.
+-- The commands in the middle of a move, each once on nothing. A server out of memory lets a job move, and does not
+-- rewrite one that keeps its place.
 local function try_moving(moves)
   if not moves then
     redis.call('ZADD', keys.prioritized, 'XX', '0', '')

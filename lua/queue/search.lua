@@ -13,10 +13,10 @@ local name = ARGV[4] -- text: the name
 local state = ARGV[5] -- text: as in get
 
 local queue = try(open_queue(keys.meta, codec))
--- Behind a restart or a failover it begins anew: a job may be found twice.
+-- After a restart or a failover the scan starts over: a job may be found twice.
 local told, cursor, bytes, left = {}, cursor_of(after) or '0', 0, looked
 
--- How many entries to look at next: few at first, for how large they are is known only when the server has read them.
+-- The number of entries to look at next: few at first, because their size is known only after the server has read them.
 local function next_step(step)
   local seen = looked - left
   local mean = seen > 0 and math.max(1, bytes / seen) or 1

@@ -22,7 +22,7 @@ for at = wanted_at, #wanted, 1 do
       happened(queue, 'tracked', seq, job, run, '')
     else
       redis.call('ZREM', keys.tagged, '')
-      -- Those who follow it are told.
+      -- Listeners that track it are notified.
       happened(queue, 'untracked', seq, job, run, '')
       unflag_job(keys.jobs, seq, run, FLAGS.tracked)
       redis.call('ZREM', keys.tagged, '\0' .. seq)

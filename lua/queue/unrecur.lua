@@ -14,7 +14,7 @@ local moves = moves_of(keys.recurrences, id)
 if enough > 0 and moves >= enough then
   return { 'kept', moves }
 end
--- One that is not known would be in the way of all that run.
+-- An unknown member would block all recurrences that run.
 redis.call('ZREM', keys.recurring, '')
 redis.call('EXISTS', keys.short)
 local existed = redis.call('HDEL', keys.recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id, 'm' .. id)

@@ -13,7 +13,7 @@ local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the jobs
 
 local queue = read_queue(keys.meta, '', '')
 if string.find(queue.layout, '^in %d+ partitions$') then
-  -- No job is here under this name.
+  -- No job of this queue has this name.
   return { 'watched', 0, { unpack(wanted, wanted_at) } }
 end
 try(refusal_of_queue(queue))
@@ -22,7 +22,7 @@ begin_call(queue, how)
 refuse_when_full(keys)
 try_rights(keys, queue)
 local absent = {}
--- What has ended is put out at once, from where it is stored.
+-- Jobs that have ended are put out at once, from where their ends are stored.
 queue.copied = CALL_BYTES
 for at = wanted_at, #wanted, 1 do
   local seq = link_here(keys, queue, wanted[at])
@@ -32,7 +32,7 @@ for at = wanted_at, #wanted, 1 do
     absent[#absent + 1] = wanted[at]
   end
 end
--- What calls before have left, for it was too large for them.
+-- Work left by earlier calls, because it was too large for them.
 queue.settling = queue.settling or redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2] == '0'
 if queue.settling then
   local became_ready = settle_dependents(keys, queue, 100)
@@ -42,7 +42,7 @@ if queue.settling then
   end
   tell_others(keys, queue)
   if redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2] == '0' then
-    -- One of them may have ended just now; it is asked after again.
+    -- One of them may have ended just now; it is checked again.
     absent = {}
   end
 end

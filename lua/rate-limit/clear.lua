@@ -16,7 +16,7 @@ end
 if not left then
   return { 'cleared', redis.call('UNLINK', keys.state) }
 end
--- It is not removed first: a node that gives the slot away would take it for one that has gone there.
+-- The key is not removed first: a node that is moving the slot away would take it for one that has already moved.
 local fields = {}
 for _, field in ipairs(redis.call('HKEYS', keys.state)) do
   if field ~= 'layout' then

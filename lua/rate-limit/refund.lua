@@ -28,7 +28,7 @@ if token > 0 and is_refunded(keys.state, subject.refunded, token) then
 end
 
 refund_meters(meters, cost, token > 0 and token or subject.now_us)
--- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- Removes nothing. After it a server out of memory accepts the next writes; if the right to it is missing, everything
 -- stays as it was.
 redis.call('HDEL', keys.state, '')
 local written = {}

@@ -25,7 +25,7 @@ end
 if not held then
   return { 'lost' }
 end
--- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- Removes nothing. After it a server out of memory accepts the next writes; if the right to it is missing, everything
 -- stays as it was.
 redis.call('HDEL', keys.state, '')
 save_subject(keys.state, subject, meters, call, subject.now_us, {})

@@ -25,7 +25,7 @@ local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 -- Room for one subject, so that the list need not grow for it.
 local told, refused, rate = { 0, 0, 0, 0, 0 }, false, nil
 
--- In one piece: a function that saw these names would cost a take more than all that it does.
+-- Inlined: a function with these upvalues would cost more than the rest of a take.
 for at = takes_at, #takes, #TAKES do
   local place = (at - takes_at) / #TAKES
   local subject, count, cost =
@@ -52,7 +52,7 @@ for at = takes_at, #takes, #TAKES do
     local kept_until_ms, last, arrival, arrival_rest = 0, 0, 0, 0
     if counts then
       kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
-      -- An older release has counted, and knows no time of the subject.
+      -- An older release has counted, without the time of the subject.
       if last > newest then
         newest, taken_us = last, math.max(last, taken_us)
       end
@@ -100,9 +100,9 @@ for at = takes_at, #takes, #TAKES do
       elseif not layout then
         redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time, caller, own)
       else
-        -- The layout is written where it is not there yet: each field costs some more.
+        -- The layout is written only if it is missing: each field costs some more.
         redis.call('HSET', subject, field, counts, 'time', time, caller, own)
-        -- Where a record comes, old ones go, so that they never add up.
+        -- When a new record is added, old ones are removed, so that they never accumulate.
         if not record then
           forget_old_fields(subject, now_us)
         end

@@ -51,7 +51,7 @@ if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', keys.queue, own)
 end
 local served = 'nobody'
--- Where nothing at all is free, nobody fits.
+-- If nothing is free, no waiter fits.
 if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
   semaphore.claim_ms = claim_ms
   semaphore.how = { channel = channel, sharded = sharded, counted = counted }

@@ -26,6 +26,6 @@ if semaphore.last_ticket > 0 then
   semaphore.how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(keys, semaphore, '')
 end
--- Behind a write that needs no memory.
+-- After a write that needs no memory.
 save_semaphore(keys, semaphore)
 return { 'released', served == 'more' and 1 or 0 }

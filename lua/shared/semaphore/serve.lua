@@ -1,12 +1,12 @@
--- Permits are granted to those who wait, first come first served: one who wants much is waited for.
+-- Permits are granted to waiters, first come first served: smaller requests do not pass a large one.
 
 -- Tickets to which one call grants permits.
 local MOST_GRANTED = 100
 
--- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
--- when the process is gone.
+-- Grants the first ticket a permit, or offers it for the time that its process has to call. The same message notifies
+-- the next ticket, if it is of the same process, that it is first now. Returns 'granted', 'offered', 'called' if it
+-- notified the next one too, 'unnotified' if it may not be notified and so polls, and 'dead', having only removed the
+-- ticket, if the process is dead.
 local function hand_permit(keys, semaphore, ticket, behind)
   local heard = listens_here(ticket, semaphore.how)
   if heard == false then
@@ -43,19 +43,19 @@ local function first_two(keys)
   return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
--- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
--- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
--- is; 'more' when the call ended among tickets of the dead.
+-- Grants permits to the first in line as long as they fit. Returns 'own' if it reached the caller's own ticket, which
+-- fits; 'none' if the line is empty; 'served' if the first in line has been notified; 'more' if the call ended among
+-- dead tickets.
 local function serve(keys, semaphore, own)
   local granted = 0
-  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  -- The process of the last offer: it may sleep, and then cannot notify the next one.
   local asleep
   local ticket, behind
   if semaphore.late then
     send_back(keys, semaphore, semaphore.late, own)
   end
   for _ = 1, MOST_SKIPPED do
-    -- Whoever stood behind one that has left the line is the first now.
+    -- The ticket after one that has left the line is the first now.
     ticket, behind = behind, nil
     if not ticket then
       ticket, behind = first_two(keys)
@@ -65,7 +65,7 @@ local function serve(keys, semaphore, own)
       return 'nobody'
     end
     if ticket.units > semaphore.limit then
-      -- It asks again, and learns that it asks for too much.
+      -- It calls again, and learns that it asks for too much.
       redis.call('ZREM', keys.queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
     elseif not fits(semaphore, ticket.units) then
