@@ -35,7 +35,7 @@ if is_open(known) then
     )
   end
   keep_load(keys.load, known.token, rest_ms, now_ms)
-  tell_waiters(known.waiters, 'ended', how)
+  notify_waiters(known.waiters, 'ended', how)
 end
 if revoked then
   return { 'revoked' }

@@ -14,5 +14,5 @@ local TAG_KEPT_MS = '5184000000'
 
 local newest = next_token(tonumber(redis.call('GET', keys.generation) or 0), clock_us())
 redis.call('SET', keys.generation, exact(newest), 'PX', TAG_KEPT_MS)
-tell_levels(keys.generation, newest, { channel = channel, sharded = sharded })
+notify_levels(keys.generation, newest, { channel = channel, sharded = sharded })
 return { 'invalidated', newest }

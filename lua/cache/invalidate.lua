@@ -22,6 +22,6 @@ if newest > 0 then
   keep_load(keys.load, newest, 0, math.floor(clock_us() / 1000))
 end
 if head.held then
-  tell_levels(keys.value, newest + 1, { channel = channel, sharded = sharded })
+  notify_levels(keys.value, newest + 1, { channel = channel, sharded = sharded })
 end
 return { 'invalidated', existed }

@@ -56,9 +56,9 @@ end
 keep_load(keys.load, token, ttl_ms + stale_while_revalidate_ms, now_ms)
 if known.waiters ~= '' then
   redis.call('HDEL', keys.load, 'waiters')
-  tell_waiters(known.waiters, 'stored', how)
+  notify_waiters(known.waiters, 'stored', how)
 end
 if head.held then
-  tell_levels(keys.value, token, how)
+  notify_levels(keys.value, token, how)
 end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }

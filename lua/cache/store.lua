@@ -50,7 +50,7 @@ local fresh_until_ms, stale_until_ms = keep_value(keys.value, {
 }, payload, now_ms)
 close_load(keys.load, known, 'stored', how)
 if head.held then
-  tell_levels(keys.value, token, how)
+  notify_levels(keys.value, token, how)
 end
 -- The token is in the head. The hash vanishes with its last field, unless the clock is behind the token for longer than
 -- the value lives.

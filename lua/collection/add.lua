@@ -6,7 +6,7 @@ complete. Repeating the call changes nothing.
 
 @returns added   size:integer added:integer removed:integer
 @returns absent
-@cost    O(log items) for each item given, and at most 2,000 that leave
+@cost    O(log items) for each item given, and at most 2,000 removed ones
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local kind = ARGV[3] -- text: list, set, hash or sortedSet

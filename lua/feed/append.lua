@@ -8,7 +8,7 @@ is known, and they keep the id that they got then.
 @returns unagreed
 @cost    O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or
          surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended;
-         twice as many messages that are written anew
+         twice as many messages that are rewritten
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local spread = ARGV[2] -- PARTITIONS: number of partitions of the feed

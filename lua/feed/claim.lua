@@ -28,7 +28,7 @@ feed.now_ms = math.floor(feed.now_us / 1000)
 local known_token = try(recall(feed.record, call_id))
 if known_token and is_live(keys, feed, known_token) then
   local ends_at_ms = tonumber(redis.call('ZSCORE', keys.leases, known_token))
-  local messages = tell_messages(claimed_entries(keys, feed, known_token), keys.bodies)
+  local messages = report_messages(claimed_entries(keys, feed, known_token), keys.bodies)
   return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, feed.now_ms, 0, messages }
 end
 if feed.epoch == 0 then
@@ -98,7 +98,7 @@ if must_move(feed) then
 end
 save_feed(keys.meta, feed)
 if #found.free > 0 then
-  local messages = tell_messages(found.free, keys.bodies)
+  local messages = report_messages(found.free, keys.bodies)
   return { 'claimed', feed.epoch, feed.token, expires_at_ms, feed.now_ms, #found.dead, messages }
 end
 if #found.dead + #found.expired > 0 then

@@ -22,5 +22,5 @@ return {
   lease_ms,
   expires_at_ms,
   feed.now_ms,
-  tell_messages(claimed_entries(keys, feed, token), keys.bodies),
+  report_messages(claimed_entries(keys, feed, token), keys.bodies),
 }

@@ -4,7 +4,7 @@ Ids that the claim does not hold are skipped.
 
 @returns moved  count:integer
 @returns lost
-@cost    O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and
+@cost    O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are rewritten, here and
          there, and for 50 dead letters that have expired
 ]]
 local codec = ARGV[1] -- text: name of the codec of the bodies

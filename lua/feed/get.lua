@@ -32,7 +32,7 @@ local held = find_claimed(keys, feed, entries)
 for _, entry in ipairs(entries) do
   if not has_expired(entry, feed.now_ms) then
     alive[#alive + 1] = entry
-    tell_claim(claims, entry.position, held[entry.place])
+    report_claim(claims, entry.position, held[entry.place])
   end
 end
-return { 'found', feed.epoch, feed.now_ms, looked, tell_messages(alive, keys.bodies), claims }
+return { 'found', feed.epoch, feed.now_ms, looked, report_messages(alive, keys.bodies), claims }

@@ -18,7 +18,7 @@ feed.now_us = clock_us()
 feed.now_ms = math.floor(feed.now_us / 1000)
 dead.now_us, dead.now_ms = feed.now_us, feed.now_ms
 
-local function tell_end(answer, raw)
+local function report_end(answer, raw)
   if not raw then
     return
   end
@@ -34,8 +34,8 @@ local function tell_end(answer, raw)
 end
 
 local ends, newest = {}, redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', '1')
-tell_end(ends, raws_between(keys, feed, 1, '+', 1)[1])
-tell_end(ends, newest[1] or redis.call('XREVRANGE', keys.early, '+', '-', 'COUNT', '1')[1])
+report_end(ends, raws_between(keys, feed, 1, '+', 1)[1])
+report_end(ends, newest[1] or redis.call('XREVRANGE', keys.early, '+', '-', 'COUNT', '1')[1])
 local readers = {}
 local furthest = redis.call('ZRANGE', keys.subscribers, '0', '99', 'WITHSCORES')
 for at = 1, #furthest, 2 do

@@ -3,7 +3,7 @@ Ends an attempt of a reader that its owner gave up: it leaves the line, or its l
 in line is notified.
 
 @returns abandoned  more:flag
-@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: name of its holder, for people

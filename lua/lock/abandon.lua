@@ -3,7 +3,7 @@ Ends an attempt that its owner gave up: it leaves the line, or the lock is relea
 notified.
 
 @returns abandoned  more:flag
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
+@cost    O(log waiting), and at most 500 removals of dead waiters
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: name of its holder, for people

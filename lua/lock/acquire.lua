@@ -7,7 +7,7 @@ again, with `confirms`, and holds it for its lease. `more`: the lock is free and
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
 @returns held     retry_after_ms:integer more:flag
 @returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
+@cost    O(log waiting), and at most 500 removals of dead waiters
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: name of its holder, for people
@@ -69,7 +69,7 @@ if is_free(lock) then
   if not barging then
     served = serve(keys, lock, own)
   end
-  if barging or served == 'own' or served == 'nobody' then
+  if barging or served == 'own' or served == 'none' then
     grant_to(lock, ticket)
     save_lock(keys.state, lock)
     redis.call('ZREM', keys.queue, own)

@@ -3,7 +3,7 @@ Deletes the lock, whether it is held or not, and its line. Waiters are notified,
 rising, even if the clock has stepped back.
 
 @returns cleared  existed:flag
-@cost    O(waiting), of which at most 1,000 are told
+@cost    O(waiting), of which at most 1,000 are notified
 ]]
 local channel = ARGV[1] -- text: prefix of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
@@ -25,6 +25,6 @@ if newest then
 end
 for _, text in ipairs(waiting) do
   local ticket = parse_ticket(text)
-  tell_process(ticket, 'come ' .. ticket.id, how)
+  notify_process(ticket, 'come ' .. ticket.id, how)
 end
 return { 'cleared', existed }

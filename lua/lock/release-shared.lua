@@ -4,7 +4,7 @@ waiters; call `serve`.
 
 @returns released  more:flag
 @returns lost
-@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters
 ]]
 local token = ARGV[1] -- text: token of the lease
 local channel = ARGV[2] -- text: prefix of the channels of processes

@@ -4,7 +4,7 @@ token is unknown, and the answer is `lost`. `more`: the lock is free and has wai
 
 @returns released  more:flag
 @returns lost
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
+@cost    O(log waiting), and at most 500 removals of dead waiters
 ]]
 local token = ARGV[1] -- text: token of the lease
 local channel = ARGV[2] -- text: prefix of the channels of processes

@@ -2,7 +2,7 @@
 Hands a lock that is free, or shared, to the first waiters in line that are alive.
 
 @returns served  more:flag
-@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters
 ]]
 local channel = ARGV[1] -- text: prefix of the channels of processes
 local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder has to confirm a hand-off

@@ -9,7 +9,7 @@ still claimed; it does not wait. `chores` is work for some process; 0: none.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and
-         2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads,
+         2,000 list entries of removed jobs, 16 kB a job and 4 MiB of larger payloads,
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
@@ -30,8 +30,19 @@ local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(keys, tonumber(token), tonumber(count), ends_ms)
-  local told, options = tell_again(keys.jobs, found, tonumber(count), queue.usual)
-  return { 'claimed', queue.now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
+  local reported, options = report_again(keys.jobs, found, tonumber(count), queue.usual)
+  return {
+    'claimed',
+    queue.now_ms,
+    tonumber(ends_ms),
+    0,
+    0,
+    paused,
+    0,
+    parse_refused(text),
+    reported,
+    options,
+  }
 end
 
 local has_tried = false
@@ -68,7 +79,7 @@ if limit == 0 then
     call_idle(keys.idle, queue, 1)
   end
   see_to_watch(keys.idle, queue, score)
-  tell_others(keys, queue)
+  notify_others(keys, queue)
   save_queue_and_call(keys.meta, queue, call_id, format_claimed(0, 0, 0, refused))
   return { 'claimed', queue.now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
@@ -77,12 +88,12 @@ if is_marked(queue, MARKS.groups) then
   release_held(keys, queue.now_us, 100)
 end
 local room = room_of(keys.leases, queue, settings, limit)
-local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
+local reported, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
   local is_cut
-  told, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, lease_ms)
-  if not told then
-    told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
+  reported, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, lease_ms)
+  if not reported then
+    reported, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
   elseif is_cut then
     -- It calls again for the others.
     room, limit = count, count
@@ -106,7 +117,18 @@ end
 if queue.is_refused and recheck_ms > 0 then
   recheck_ms = math.max(recheck_ms, 1000)
 end
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_claimed(token, count, ends_ms, refused))
 waits = waits and 1 or 0
-return { 'claimed', queue.now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }
+return {
+  'claimed',
+  queue.now_ms,
+  ends_ms,
+  waits,
+  recheck_ms,
+  paused,
+  queue.chores,
+  refused,
+  reported,
+  options,
+}

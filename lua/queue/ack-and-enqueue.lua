@@ -50,7 +50,7 @@ if frees_others(queue) then
   tally.ready = math.max(tally.ready, 1)
 end
 see_to_new(keys, queue, tally)
-tell_others(keys, queue)
+notify_others(keys, queue)
 local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
 save_queue_and_call(keys.meta, queue, call_id, answer)
 return { 'acked', first, queue.chores, refused, tally.duplicates }

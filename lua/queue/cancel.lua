@@ -61,6 +61,6 @@ end
 if queue.left then
   sweep_ready(keys, queue, queue.left)
 end
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue(keys.meta, queue)
 return { 'cancelled', queue.chores, outcomes }

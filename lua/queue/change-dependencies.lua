@@ -52,6 +52,6 @@ end
 if queue.idle > 0 then
   call_idle(keys.idle, queue, math.min(became_ready, 8))
 end
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue(keys.meta, queue)
 return { 'changed', left, queue.chores }

@@ -16,7 +16,7 @@ for _ = 1, MOST_CALLED do
   if not worker then
     break
   end
-  tell_idle(worker, how)
+  notify_idle(worker, how)
 end
 local all = {
   keys.jobs,

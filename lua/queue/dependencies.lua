@@ -15,7 +15,7 @@ try(open_queue(keys.meta, codec))
 
 local seq = find_job(keys, id)
 local stored = seq and redis.call('HGET', keys.jobs, 'd' .. seq)
-local told, place, budget = {}, 0, budget_of(math.huge)
+local reported, place, budget = {}, 0, budget_of(math.huge)
 if stored then
   for ref in each_ref(stored) do
     place = place + 1
@@ -26,8 +26,8 @@ if stored then
     local waits = redis.call('ZSCORE', keys.children, ref .. '\0' .. seq)
       and tonumber(redis.call('ZSCORE', keys.parents, ref) or 1) > 0
     if place > after then
-      spend(budget, 1, tell_dependency(told, keys.jobs, ref, waits))
+      spend(budget, 1, report_dependency(reported, keys.jobs, ref, waits))
     end
   end
 end
-return { 'dependencies', told }
+return { 'dependencies', reported }

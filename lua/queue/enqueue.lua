@@ -8,7 +8,7 @@ those of one call. A repeated call enqueues nothing.
 
 @returns enqueued  first:integer chores:integer duplicates:[at:integer number:integer]
 @returns unagreed
-@cost    O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers,
+@cost    O(jobs x log n), and if jobs are replaced at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
@@ -43,6 +43,6 @@ if queue.settling then
   tally.ready = tally.ready + settle_dependents(keys, queue, 100)
 end
 see_to_new(keys, queue, tally)
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_enqueued(first, tally.duplicates))
 return { 'enqueued', first, queue.chores, tally.duplicates }

@@ -46,6 +46,6 @@ end
 if queue.idle > 0 and freed > 0 then
   call_idle(keys.idle, queue, math.min(freed, 8))
 end
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_places(refused, {}))
 return { 'failed', queue.chores, refused }

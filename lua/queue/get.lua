@@ -12,17 +12,17 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
 local queue = try(open_queue(keys.meta, codec))
-local told, log, place = {}, {}, 0
+local reported, log, place = {}, {}, 0
 local looked, budget = 0, budget_of(#wanted)
 for at = wanted_at, #wanted, 1 do
   if is_left(budget) then
     local seq, record, run = find_job(keys, wanted[at])
     if seq then
-      spend(budget, 1, tell_job(told, keys.jobs, seq, record, run, queue.usual))
-      spend(budget, 0, tell_log(log, keys.jobs, seq, place))
+      spend(budget, 1, report_job(reported, keys.jobs, seq, record, run, queue.usual))
+      spend(budget, 0, report_log(log, keys.jobs, seq, place))
       place = place + 1
     end
     looked = looked + 1
   end
 end
-return { 'found', math.floor(clock_us() / 1000), looked, told, log }
+return { 'found', math.floor(clock_us() / 1000), looked, reported, log }

@@ -15,5 +15,5 @@ local seq, _, run = find_job(keys, id)
 if not seq then
   return { 'absent' }
 end
-local entries, omitted = tell_history(keys.jobs, seq, run)
+local entries, omitted = report_history(keys.jobs, seq, run)
 return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entries }

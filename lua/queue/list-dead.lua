@@ -13,9 +13,9 @@ local limit = tonumber(ARGV[4]) -- integer: how many at most
 
 local queue = try(open_queue(keys.meta, codec))
 local numbers, is_end = page_of_kind(keys, kind, after, limit)
-local told = {}
-local looked = tell_page(told, keys.jobs, numbers, queue.usual, function()
+local reported = {}
+local looked = report_page(reported, keys.jobs, numbers, queue.usual, function()
   return true
 end)
 local next_number = is_end and looked == #numbers and -1 or tonumber(numbers[looked])
-return { 'page', math.floor(clock_us() / 1000), next_number, told }
+return { 'page', math.floor(clock_us() / 1000), next_number, reported }

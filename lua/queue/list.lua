@@ -40,12 +40,12 @@ else
     'INVALID state: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done'
   )
 end
-local told, seen, came_back = {}, {}, {}
+local reported, seen, came_back = {}, {}, {}
 for at = 1, in_front do
   came_back[numbers[at]] = true
 end
 -- A ghost is reported in its present place, and a job that came back in its first one.
-local looked = tell_page(told, keys.jobs, numbers, queue.usual, function(seq, record, run)
+local looked = report_page(reported, keys.jobs, numbers, queue.usual, function(seq, record, run)
   if state ~= 'ready' and state ~= 'prioritized' then
     return true
   end
@@ -60,4 +60,4 @@ local looked = tell_page(told, keys.jobs, numbers, queue.usual, function(seq, re
 end)
 local is_end = looked == #numbers and #numbers < limit
 local next_place = is_end and -1 or after + looked
-return { 'page', math.floor(clock_us() / 1000), next_place, told }
+return { 'page', math.floor(clock_us() / 1000), next_place, reported }

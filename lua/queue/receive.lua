@@ -38,6 +38,6 @@ if queue.settling then
   tally.ready = tally.ready + settle_news(keys, queue, 100)
 end
 see_to_new(keys, queue, tally)
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue(keys.meta, queue)
 return { 'received', queue.chores, known, taken }

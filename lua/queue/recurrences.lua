@@ -27,12 +27,12 @@ else
     or redis.call('ZRANGE', keys.recurring, from, to)
   next_place = #ids < limit and -1 or after + #ids
 end
-local told, budget = {}, budget_of(math.huge)
+local reported, budget = {}, budget_of(math.huge)
 for at, id in ipairs(ids) do
-  spend(budget, 1, tell_recurrence(told, keys.recurrences, id))
+  spend(budget, 1, report_recurrence(reported, keys.recurrences, id))
   if not is_left(budget) then
     next_place = (at < #ids or next_place ~= -1) and after + at or -1
     break
   end
 end
-return { 'page', math.floor(clock_us() / 1000), next_place, told }
+return { 'page', math.floor(clock_us() / 1000), next_place, reported }

@@ -44,6 +44,6 @@ if queue.settling then
   see_to_rest(keys.idle, queue)
 end
 call_for_returned(keys.idle, queue, standing, soonest_ms)
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_places(refused, {}))
 return { 'released', queue.chores, refused }

@@ -67,6 +67,6 @@ if queue.idle > 0 then
     see_to(keys.idle, queue, soonest_ms)
   end
 end
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_places(refused, dead))
 return { 'retried', queue.chores, refused, dead }

@@ -20,11 +20,11 @@ local numbers = redis.call('ZRANGEBYLEX', keys.tagged, from, '(' .. tag .. '\1',
 for at, member in ipairs(numbers) do
   numbers[at] = string.match(member, '%d+$')
 end
-local told = {}
-local looked = tell_page(told, keys.jobs, numbers, queue.usual, function(_, record, run)
+local reported = {}
+local looked = report_page(reported, keys.jobs, numbers, queue.usual, function(_, record, run)
   local named = name == '' or read_job(record, queue.usual).name == name
   return named and (state == '' or state_of(run) == state)
 end)
 local is_end = looked == #numbers and #numbers < limit
 local next_number = is_end and '0' or numbers[looked]
-return { 'page', math.floor(clock_us() / 1000), next_number, told }
+return { 'page', math.floor(clock_us() / 1000), next_number, reported }

@@ -3,7 +3,7 @@ Scans the jobs of the queue, a part of them a call, for those of a name or a sta
 the following call, '0' after the last part. A job that exists all the time is found, perhaps twice.
 
 @returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
-@cost    O(looked), about, and some more than 4 MiB of what is stored of jobs
+@cost    O(looked), about, and slightly more than 4 MiB of job data
 @reads
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
@@ -14,7 +14,7 @@ local state = ARGV[5] -- text: as in get
 
 local queue = try(open_queue(keys.meta, codec))
 -- After a restart or a failover the scan starts over: a job may be found twice.
-local told, cursor, bytes, left = {}, cursor_of(after) or '0', 0, looked
+local reported, cursor, bytes, left = {}, cursor_of(after) or '0', 0, looked
 
 -- The number of entries to look at next: few at first, because their size is known only after the server has read them.
 local function next_step(step)
@@ -28,7 +28,7 @@ local function look_at(seq, record)
   local packed = redis.call('HGET', keys.jobs, 'r' .. seq)
   local run = packed and unpack_run(packed)
   if (name == '' or job.name == name) and (state == '' or state_of(run) == state) then
-    bytes = bytes + tell_job(told, keys.jobs, seq, record, run, queue.usual)
+    bytes = bytes + report_job(reported, keys.jobs, seq, record, run, queue.usual)
   end
 end
 
@@ -46,4 +46,4 @@ while step > 0 do
   cursor, left = scanned[1], left - math.max(step, #fields / 2)
   step = cursor ~= '0' and next_step(step) or 0
 end
-return { 'page', math.floor(clock_us() / 1000), place_of(cursor), told }
+return { 'page', math.floor(clock_us() / 1000), place_of(cursor), reported }

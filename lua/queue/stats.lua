@@ -7,7 +7,7 @@ times that power. Kept are 120 minutes, 72 hours and 90 days, in UTC, and the fi
 included in the total only.
 
 @returns statistics  first_ms:integer last_ms:integer length_ms:integer names:[name:text] periods:[at_ms:integer enqueued:integer acked:integer retried:integer failed:integer reclaimed:integer cancelled:integer wait_sum_us:integer wait_max_us:integer waits:bytes run_sum_us:integer run_max_us:integer runs:bytes]
-@cost    O(periods + names), at most 120 and 100, and what is not folded yet
+@cost    O(periods + names), at most 120 and 100, and the notes that are not folded yet
 @reads
 ]]
 local name = ARGV[1] -- text: name of the jobs; empty: all
@@ -33,12 +33,12 @@ local changed = changed_periods(
   redis.call('GET', keys.notes) or '',
   redis.call('HGET', keys.stats, 'names') or ''
 )
-local told, fields = {}, {}
+local reported, fields = {}, {}
 for number = first, last do
   fields[#fields + 1] = field_of(period, number, name)
 end
 local stored = #fields > 0 and redis.call('HMGET', keys.stats, unpack(fields)) or {}
 for at, field in ipairs(fields) do
-  tell_period(told, changed[field] or stored[at], first + at - 1, length_ms)
+  report_period(reported, changed[field] or stored[at], first + at - 1, length_ms)
 end
-return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_names(changed.names), told }
+return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_names(changed.names), reported }

@@ -40,7 +40,7 @@ if queue.settling then
     call_idle(keys.idle, queue, math.min(became_ready, 8))
     see_to_rest(keys.idle, queue)
   end
-  tell_others(keys, queue)
+  notify_others(keys, queue)
   if redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2] == '0' then
     -- One of them may have ended just now; it is checked again.
     absent = {}

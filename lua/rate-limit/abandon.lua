@@ -4,7 +4,7 @@ take arrives later it is refused, as a call that a later one has replaced; this 
 Units stay taken. Safe to repeat.
 
 @returns abandoned
-@cost    O(limits x 64 + places of limits of takes at work)
+@cost    O(limits x 64 + places of concurrency limits)
 ]]
 local caller = ARGV[1] -- text: process and slot
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot

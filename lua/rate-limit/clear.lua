@@ -3,7 +3,7 @@ Removes all data of a subject: nothing is taken, and all places are free. Tokens
 stepped back.
 
 @returns cleared  existed:flag
-@cost    O(1), where the clock has stepped back O(limits and callers that are known)
+@cost    O(1); after a clock step back O(known limits and callers)
 ]]
 
 local known = redis.pcall('HMGET', keys.state, 'layout', 'time')

@@ -5,7 +5,7 @@ without one the units count as taken just now. Places in concurrency limits stay
 @returns refunded  now_us:integer limits:[free:integer reset_us:integer]
 @returns known     now_us:integer limits:[free:integer reset_us:integer]
 @returns absent
-@cost    O(limits x 65 + places of limits of takes at work)
+@cost    O(limits x 65 + places of concurrency limits)
 ]]
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
@@ -21,10 +21,10 @@ end
 local server_us = clock_us()
 local meters = read_meters(subject, limits, limits_at, server_us)
 if remembered then
-  return { 'refunded', server_us, tell_meters(meters) }
+  return { 'refunded', server_us, report_meters(meters) }
 end
 if token > 0 and is_refunded(keys.state, subject.refunded, token) then
-  return { 'known', server_us, tell_meters(meters) }
+  return { 'known', server_us, report_meters(meters) }
 end
 
 refund_meters(meters, cost, token > 0 and token or subject.now_us)
@@ -40,4 +40,4 @@ save_subject(keys.state, subject, meters, call, subject.now_us, written)
 if is_one_more then
   forget_old_fields(keys.state, subject.now_us)
 end
-return { 'refunded', server_us, tell_meters(meters) }
+return { 'refunded', server_us, report_meters(meters) }

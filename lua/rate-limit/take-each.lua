@@ -23,7 +23,7 @@ local field = 'gcra:' .. name
 local server_us, window_us = clock_us(), window_ms * 1000
 local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 -- Room for one subject, so that the list need not grow for it.
-local told, refused, rate = { 0, 0, 0, 0, 0 }, false, nil
+local reported, refused, rate = { 0, 0, 0, 0, 0 }, false, nil
 
 -- Inlined: a function with these upvalues would cost more than the rest of a take.
 for at = takes_at, #takes, #TAKES do
@@ -113,7 +113,7 @@ for at = takes_at, #takes, #TAKES do
     end
   end
   local to = place * 5
-  told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
+  reported[to + 1], reported[to + 2], reported[to + 3], reported[to + 4], reported[to + 5] =
     granted, token, free, reset_us, wait_us
 end
-return { 'judged', server_us, told, refused }
+return { 'judged', server_us, reported, refused }

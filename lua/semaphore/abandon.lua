@@ -3,8 +3,8 @@ Ends an attempt that its owner gave up: it leaves the line, or its permit is rel
 the first in line. `more`: as `release`.
 
 @returns abandoned  more:flag
-@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
-         that are gone
+@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead
+         waiters
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: name of its holder, for people

@@ -9,8 +9,8 @@ for its lease.
 @returns full       retry_after_ms:integer
 @returns queued     position:integer recheck_ms:integer now_ms:integer
 @returns oversized  limit:integer
-@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
-         that are gone
+@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead
+         waiters
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: name of its holder, for people
@@ -50,7 +50,7 @@ local oversized = weight > semaphore.limit
 if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', keys.queue, own)
 end
-local served = 'nobody'
+local served = 'none'
 -- If nothing is free, no waiter fits.
 if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
   semaphore.claim_ms = claim_ms

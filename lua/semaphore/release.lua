@@ -4,8 +4,8 @@ Releases a permit, and grants free weight to the first in line. `more`: some wei
 
 @returns released  more:flag
 @returns lost
-@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
-         that are gone
+@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead
+         waiters
 ]]
 local token = ARGV[1] -- text: token of the permit
 local channel = ARGV[2] -- text: prefix of the channels of processes

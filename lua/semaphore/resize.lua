@@ -26,7 +26,7 @@ if semaphore.last_ticket > 0 then
     local ticket = parse_ticket(text)
     if ticket.units > limit then
       redis.call('ZREM', keys.queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
+      notify_process(ticket, 'come ' .. ticket.id, semaphore.how)
     end
   end
   served = serve(keys, semaphore, '')

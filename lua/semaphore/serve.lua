@@ -2,8 +2,8 @@
 Grants free weight to the first waiters in line that are alive. `more`: as `release`.
 
 @returns served  more:flag
-@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
-         that are gone
+@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead
+         waiters
 ]]
 local channel = ARGV[1] -- text: prefix of the channels of processes
 local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to confirm a hand-off

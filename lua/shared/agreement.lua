@@ -3,8 +3,8 @@
 -- layout.
 --   layout        'in <number> partitions'
 --   partitions    the number
---   agreed_us     when it was agreed upon last, for a partition that was about to be used: whoever clears all partitions then
---                 forgets the number, unless it was agreed upon meanwhile
+--   agreed_us     when it was last agreed, for a partition about to be used: after all partitions are cleared, the
+--                 number is removed, unless it was agreed again meanwhile
 
 -- The number, 0 for an unpartitioned structure, nil if nothing has begun; and when it was last agreed.
 local function known_number(meta)

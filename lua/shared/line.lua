@@ -33,7 +33,7 @@ local function call_first(keys, unit, recheck_ms)
     if not ticket then
       return false
     end
-    if tell_process(ticket, first_message(ticket, recheck_ms), unit.how) then
+    if notify_process(ticket, first_message(ticket, recheck_ms), unit.how) then
       return true
     end
     redis.call('ZREM', keys.queue, ticket.text)
@@ -46,7 +46,7 @@ end
 local function call_next(keys, unit, ticket, recheck_ms)
   if not ticket then
     return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), unit.how) then
+  elseif notify_process(ticket, first_message(ticket, recheck_ms), unit.how) then
     return true
   end
   redis.call('ZREM', keys.queue, ticket.text)
@@ -56,7 +56,7 @@ end
 -- Notifies a ticket of a grant, which the caller writes next. Called after a write, which may change nothing: a server
 -- that rejects writes, such as a demoted primary, rejects the first one of a script, and a notification before it would
 -- be wrong. Returns as `publish_to`.
-local function tell_granted(keys, unit, ticket, message)
+local function notify_granted(keys, unit, ticket, message)
   if not unit.how.writes then
     redis.call('ZREM', keys.queue, '')
     unit.how.writes = true
@@ -106,7 +106,7 @@ local function call_other(keys, unit, process, recheck_ms)
   for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', '99')) do
     local ticket = parse_ticket(text)
     if
-      process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), unit.how)
+      process_of(ticket) ~= process and notify_process(ticket, first_message(ticket, recheck_ms), unit.how)
     then
       return
     end
@@ -132,13 +132,13 @@ local function is_silent(keys, unit, ticket, own)
   local score = tonumber(redis.call('ZSCORE', keys.queue, ticket.text))
   local number = math.floor(score)
   local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(unit.now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local notified = math.ceil(noted / LOOKED_S)
+  if notified > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
     return false
-  elseif told == 2 then
+  elseif notified == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = notified * LOOKED_S + second + 1
   -- A full server may reject this for a caller that releases something: then the next check notes it.
   redis.pcall('ZADD', keys.queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -170,7 +170,7 @@ local function remove_and_call(keys, unit, texts)
     redis.call('ZREM', keys.queue, unpack(texts, from, math.min(from + 999, #texts)))
   end
   for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\n'), unit.how)
+    notify_process(tickets[process], table.concat(lines, '\n'), unit.how)
   end
 end
 

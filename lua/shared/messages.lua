@@ -54,7 +54,7 @@ local function publish_to(ticket, message, how)
 end
 
 -- Returns false, without publishing, if it is certain that the process does not listen on this node.
-local function tell_process(ticket, message, how)
+local function notify_process(ticket, message, how)
   if listens_here(ticket, how) == false then
     return false
   end

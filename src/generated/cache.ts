@@ -114,7 +114,7 @@ exact(k+c)
 )
 end
 keep_load(a,i.token,c,k)
-tell_waiters(i.waiters,'ended',d,f,e)
+notify_waiters(i.waiters,'ended',d,f,e)
 end
 if j then
 return{'revoked'}
@@ -159,7 +159,7 @@ const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag', taken: [8,
 local c=ARGV[2]=='1'
 local d=next_token(tonumber(redis.call('GET',a)or 0),clock_us())
 redis.call('SET',a,exact(d),'PX','5184000000')
-tell_levels(a,d,{channel=b,sharded=c})
+notify_levels(a,d,{channel=b,sharded=c})
 return{'invalidated',d}` }
 const invalidateLua: LuaText = { file: 'lua/cache/invalidate', taken: [8, 2, 1, 1, 1, 4, 1, 9], text: `local c=ARGV[1]
 local d=ARGV[2]=='1'
@@ -174,7 +174,7 @@ redis.call('HSET',b,'layout','1','token',exact(j),'version',exact(k))
 keep_load(b,i,0,math.floor(clock_us()/1000))
 end
 if f.held then
-tell_levels(a,i+1,{channel=c,sharded=d})
+notify_levels(a,i+1,{channel=c,sharded=d})
 end
 return{'invalidated',h}` }
 const setLua: LuaText = { file: 'lua/cache/set', taken: [8, 9, 1, 33, 1, 12], text: `local c=ARGV[1]
@@ -225,13 +225,13 @@ end
 keep_load(b,w,h+i,s)
 if q.waiters~=''then
 redis.call('HDEL',b,'waiters')
-tell_waiters(q.waiters,'stored',j,l,k)
+notify_waiters(q.waiters,'stored',j,l,k)
 end
 if p.held then
-tell_levels(a,w,j,k)
+notify_levels(a,w,j,k)
 end
 return{'stored',x,y,s}` }
-const storeLua: LuaText = { file: 'lua/cache/store', taken: [12, 10, 1, 31, 1, 4], text: `local c=ARGV[1]
+const storeLua: LuaText = { file: 'lua/cache/store', taken: [12, 10, 1, 31, 2, 4], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=tonumber(ARGV[3])
 local f=tonumber(ARGV[4])
@@ -270,13 +270,13 @@ stale_while_revalidate_ms=i,
 },n,r)
 close_load(b,q,'stored',j,l,k)
 if p.held then
-tell_levels(a,d,j,k)
+notify_levels(a,d,j,k)
 end
 if behind_ms(d,r)<=u-r then
 redis.call('HDEL',b,'layout','token')
 end
 return{'stored',t,u,r}` }
-const loadModule: LuaText = { file: 'lua/shared/cache/load', taken: [42, 1, -30, 28, 2, 6, 13, 6, -14, 3, -7, 3, 28, 7, -17, 7], text: `local function open_load(a)
+const loadModule: LuaText = { file: 'lua/shared/cache/load', taken: [42, 1, -30, 28, 2, 6, 14, 6, -15, 3, -7, 3, 29, 7, -17, 7], text: `local function open_load(a)
 local function read_load(a)
 local b=redis.call(
 'HMGET',
@@ -335,14 +335,14 @@ redis.call('HDEL',a,'loader','lease_ends_ms','floor','waiters')
 if b.floor>b.token then
 redis.call('HSET',a,'token',exact(b.floor))
 end
-tell_waiters(b.waiters,c,d,e,f)
+notify_waiters(b.waiters,c,d,e,f)
 end` }
-const messagesModule: LuaText = { file: 'lua/shared/cache/messages', taken: [15, 5, -17, 9, -9, 5, 1, 1], text: `local function tell_waiters(a,b,c,d,e)
+const messagesModule: LuaText = { file: 'lua/shared/cache/messages', taken: [16, 5, -17, 9, -9, 5, 1, 1], text: `local function notify_waiters(a,b,c,d,e)
 for f in string.gmatch(a,'%S+')do
-tell_process({id=f,listens=1},b..' '..f,c,d,e)
+notify_process({id=f,listens=1},b..' '..f,c,d,e)
 end
 end
-local function tell_levels(a,b,c)
+local function notify_levels(a,b,c)
 local d=c.channel..':levels'
 local e=exact(b)..' '..a
 if c.sharded then
@@ -351,7 +351,7 @@ else
 redis.call('PUBLISH',d,e)
 end
 end
-local function tell_levels(a,b,c,d)
+local function notify_levels(a,b,c,d)
 local e=c..':levels'
 local f=exact(b)..' '..a
 if d then
@@ -593,11 +593,11 @@ export interface FailArguments {
   readonly id: string
   /** how long no load begins while a value may be served */
   readonly restMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** for the waiters; empty: they try themselves */
   readonly reason: string
@@ -614,7 +614,7 @@ export type FailAnswer =
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('cache/fail', '3030af3cffbe404a48ad26d55d5da7b93b27e7cc', {}, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 41, 3, failLua, 8, 1, loadModule, 44, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, failLua, 25, 6]),
+  script: /* @__PURE__ */ linked('cache/fail', '387667f3203e33e15b17146a318eca3ebe036f3c', {}, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 41, 3, failLua, 8, 1, loadModule, 44, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, failLua, 25, 6]),
   parts: failParts,
   encode(args) {
     return [
@@ -735,7 +735,7 @@ export type InvalidateTagAnswer =
  * Cost: O(1).
  */
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate-tag', '0e17a16ddc6184338457d5667ffa219462d5bbd2', {}, invalidateTagParts, [{ locals: [1] }, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 5, 9, invalidateTagLua, 4, 2]),
+  script: /* @__PURE__ */ linked('cache/invalidate-tag', 'b372301cfbacb09b276ff98bd576d388fda2ca08', {}, invalidateTagParts, [{ locals: [1] }, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 5, 9, invalidateTagLua, 4, 2]),
   parts: invalidateTagParts,
   encode(args) {
     return withoutDefaults([
@@ -773,7 +773,7 @@ export type InvalidateAnswer =
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate', 'dcdff1b4df46db22a3274ddc1a5ff3363296b62b', {}, electParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 3, loadModule, 44, 5, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, invalidateLua, 13, 3]),
+  script: /* @__PURE__ */ linked('cache/invalidate', '3804e633825733457381843caaa6fcb95e4c2c33', {}, electParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 3, loadModule, 44, 5, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, invalidateLua, 13, 3]),
   parts: electParts,
   encode(args) {
     return withoutDefaults([
@@ -810,11 +810,11 @@ export interface SetArguments {
   readonly ttlMs: number
   /** how long it may be served after that */
   readonly staleWhileRevalidateMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** its tags and their generations, as the head has them */
   readonly tags: string | Uint8Array
@@ -832,7 +832,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', '2a68854189e61f12c24e488d29398c377fa1f507', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 9, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 14, 5, 10, 1, 19, 1, 12, 2, setLua, 51, 3]),
+  script: /* @__PURE__ */ linked('cache/set', '78d09633fbdd7c84acaf50c3f43ff24a55901d52', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 9, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 14, 5, 10, 1, 19, 1, 12, 2, setLua, 51, 3]),
   parts: electParts,
   encode(args) {
     return [
@@ -886,11 +886,11 @@ export interface StoreArguments {
   readonly ttlMs: number
   /** how long it may be served after that */
   readonly staleWhileRevalidateMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** its tags and their generations before the load, as the head has them */
   readonly tags: string | Uint8Array
@@ -910,7 +910,7 @@ export type StoreAnswer =
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: /* @__PURE__ */ linked('cache/store', '6131a58b3650011b018d1f2642714feb09517e84', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 14, 2, sharedNumbers, 0, 7, messagesModule, 16, 3, 10, 1, 19, 1, 12, 2, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
+  script: /* @__PURE__ */ linked('cache/store', '6565d4e7bf77dcf2ae1557e63b780f2d33bcad20', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 14, 2, sharedNumbers, 0, 7, messagesModule, 16, 3, 10, 1, 19, 1, 12, 2, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
   parts: electParts,
   encode(args) {
     return [

@@ -60,7 +60,7 @@ if f then
 redis.call('HDEL',a,'layout')
 end
 return{'removed'}` }
-const replaceLua: LuaText = { file: 'lua/catalog/replace', taken: [10, 3, 3, 14, 1, 4], text: `local c=ARGV[1]
+const replaceLua: LuaText = { file: 'lua/catalog/replace', taken: [10, 3, 3, 14, 2, 4], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=ARGV[3]
 local f=refusal_of_catalog(a)if f then return f end

@@ -305,7 +305,7 @@ return redis.call('HDEL',a,unpack(c,d))
 end
 return redis.call('ZREM',a,unpack(c,d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/collection/state', taken: [51, 1, -30, 28, 2, 6, 2, 8, -63, 4, 61, 3, 35, 4, -36, 3, 2, 22, 1, 3], text: `local function open_collection(a,b)
+const stateModule: LuaText = { file: 'lua/shared/collection/state', taken: [51, 1, -30, 28, 2, 6, 2, 8, -63, 4, 61, 3, 36, 4, -36, 3, 2, 22, 1, 3], text: `local function open_collection(a,b)
 local function read_collection(a,b)
 local c=redis.call(
 'HMGET',
@@ -425,7 +425,7 @@ export type AddAnswer =
 /**
  * Adds at most 1,000 items. A list appends them at its end. In a set, an item that exists stays; a hash and a sorted set take its new value or score. With a limit, a list keeps the newest items and a sorted set those with the greatest scores; one call removes at most 2,000 surplus items. An absent collection stays absent: otherwise it would seem complete. Repeating the call changes nothing.
  *
- * Cost: O(log items) for each item given, and at most 2,000 that leave.
+ * Cost: O(log items) for each item given, and at most 2,000 removed ones.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
   script: /* @__PURE__ */ linked('collection/add', '65f12906c14acd85128bc6966b89b22472582e6b', {}, addParts, [{ locals: [1, 2] }, addLua, 0, 6, stateModule, 0, 35, addLua, 6, 4, sharedCalls, 0, 15, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 0, 13, addLua, 16, 3, stateModule, 35, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 43, 4, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
@@ -746,7 +746,7 @@ export type ReplaceAnswer =
 /**
  * Replaces all items of a collection by at most 1,000 others, in one step. A version older than the stored one is refused; the same version again changes nothing, and neither does a repeated call. Without versions the last call wins. An empty list of items makes the collection empty, not absent.
  *
- * Cost: O(items given); those there were are freed in the background.
+ * Cost: O(items given); the replaced items are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: /* @__PURE__ */ linked('collection/replace', '0747ac760bf27b0425ea1d4fe5ac144f7c907364', {}, addParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 50, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 18, 1, stateModule, 35, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 54, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 57, 22, replaceLua, 36, 1, stateModule, 43, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
@@ -820,7 +820,7 @@ export type SwitchInAnswer =
 /**
  * Makes a build the items of the collection, in one step, whatever its size. Versions are handled as by `replace`; an unwanted build is dropped. Repeating the call changes nothing. `lost`: the build is incomplete, because it took too long or the server has lost it.
  *
- * Cost: O(1); the items there were are freed in the background.
+ * Cost: O(1); the replaced items are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
   script: /* @__PURE__ */ linked('collection/switch-in', 'f1e5622a4e2c8ef1869c5e7b9a1815a98716ce9d', {}, buildParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 50, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 15, 1, stateModule, 35, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 54, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 57, 22, switchInLua, 37, 1, stateModule, 43, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),

@@ -111,7 +111,7 @@ if#c-d>=1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
 return{'found',f.epoch,redis.call('HMGET',b,unpack(c))}` }
-const incrementLua: LuaText = { file: 'lua/counters/increment', taken: [10, 4, 1, 14, 1, 5, 2, 56], text: `local f,g=ARGV[1],ARGV[2]
+const incrementLua: LuaText = { file: 'lua/counters/increment', taken: [10, 4, 1, 14, 1, 5, 3, 56], text: `local f,g=ARGV[1],ARGV[2]
 local h=tonumber(ARGV[3])
 local i=tonumber(ARGV[4])
 local j,k=ARGV,5
@@ -550,7 +550,7 @@ keep_clean(a.values,a.clean,b,e)
 end
 return c
 end` }
-const boardModule: LuaText = { file: 'lua/shared/counters/board', taken: [21, 1, -12, 10, 2, 6, 1, 16, 13, 13, -24, 9], text: `local function open_board(a)
+const boardModule: LuaText = { file: 'lua/shared/counters/board', taken: [21, 1, -12, 10, 2, 6, 1, 16, 14, 13, -25, 9], text: `local function open_board(a)
 local function read_board(a)
 local b=redis.call('HMGET',a,'layout','turn','version','showing','newest')
 return{
@@ -605,7 +605,7 @@ redis.call('PEXPIRE',a.ahead,c)
 redis.call('PEXPIRE',a.board,c)
 end
 end` }
-const partitionModule: LuaText = { file: 'lua/shared/counters/partition', taken: [27, 1, -16, 14, 2, 6, 102, 6, 12, 6, -49, 11, -87, 20, 42, 12, 53, 4, -73, 3, 48, 8, -75, 13, 34, 4, -70, 16], text: `local function open_partition(a,b)
+const partitionModule: LuaText = { file: 'lua/shared/counters/partition', taken: [27, 1, -16, 14, 2, 6, 103, 6, 12, 6, -49, 11, -88, 20, 43, 12, 53, 4, -73, 3, 48, 8, -75, 13, 34, 4, -70, 16], text: `local function open_partition(a,b)
 local function read_partition(a,b)
 local c=
 redis.call('HMGET',a,'layout','epoch','seq','batch','pending_ms','rest_ms','sealed_ms',b)

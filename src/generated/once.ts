@@ -201,7 +201,7 @@ end
 free_key(a,b,math.floor(clock_us()/1000))
 wake(c,d,'released')
 return{'released'}` }
-const stateModule: LuaText = { file: 'lua/shared/once/state', taken: [38, 1, -28, 26, 2, 6, 7, 3, 18, 2, -11, 3, 8, 2, -30, 3, 6, 3, 9, 3], text: `local function open_once(a)
+const stateModule: LuaText = { file: 'lua/shared/once/state', taken: [38, 1, -28, 26, 2, 6, 7, 3, 20, 2, -12, 3, 9, 2, -32, 3, 6, 3, 10, 3], text: `local function open_once(a)
 local function read_once(a)
 local b=redis.call(
 'HMGET',

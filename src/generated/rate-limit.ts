@@ -57,9 +57,9 @@ return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
 local i,j=longest_wait(h,b)
 if i>0 then
-return{'denied',j,i,g,tell_meters(h)}
+return{'denied',j,i,g,report_meters(h)}
 end
-return{'allowed',g,tell_meters(h)}` }
+return{'allowed',g,report_meters(h)}` }
 const inspectLua: LuaText = { file: 'lua/rate-limit/inspect', taken: [8, 1, 1, 13], text: `local b,c=ARGV,1
 local d,e=open_subject(a,'',b,c)if d then return d end
 local f=clock_us()
@@ -73,7 +73,7 @@ h[#h+1]=m
 h[#h+1]=l-e.offset_us
 end
 end
-return{'inspection',e.exists and 1 or 0,f,tell_meters(g),h}` }
+return{'inspection',e.exists and 1 or 0,f,report_meters(g),h}` }
 const refundLua: LuaText = { file: 'lua/rate-limit/refund', taken: [9, 5, 1, 13, 1, 1, 2, 11], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
@@ -87,10 +87,10 @@ end
 local l=clock_us()
 local m=read_meters(i,f,g,l)
 if k then
-return{'refunded',l,tell_meters(m)}
+return{'refunded',l,report_meters(m)}
 end
 if d>0 and is_refunded(a,i.refunded,d)then
-return{'known',l,tell_meters(m)}
+return{'known',l,report_meters(m)}
 end
 refund_meters(m,e,d>0 and d or i.now_us)
 redis.call('HDEL',a,'')
@@ -103,7 +103,7 @@ save_subject(a,i,m,c,i.now_us,n)
 if o then
 forget_old_fields(a,i.now_us)
 end
-return{'refunded',l,tell_meters(m)}` }
+return{'refunded',l,report_meters(m)}` }
 const releaseLua: LuaText = { file: 'lua/rate-limit/release', taken: [8, 4, 1, 14, 2, 3], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
@@ -235,7 +235,7 @@ local i,j=recall_token(h.record,c)if i then return i end
 local k=clock_us()
 local l=read_meters(h,e,f,k)
 if j then
-return{'taken',j,k,tell_meters(l)}
+return{'taken',j,k,report_meters(l)}
 end
 if is_too_much(l,d)then
 return redis.error_reply('INVALID cost: no wait is long enough for so much')
@@ -245,7 +245,7 @@ if m>0 then
 if h.stepped then
 keep_time(a,h.token,h.taken_us,h.offset_us)
 end
-return{'denied',n,m,k,tell_meters(l)}
+return{'denied',n,m,k,report_meters(l)}
 end
 local o=math.max(h.now_us,h.token+1)
 h.token,h.taken_us=o,math.max(h.now_us,h.taken_us)
@@ -260,7 +260,7 @@ count_concurrency(q,o)
 end
 end
 save_subject(a,h,l,c,o,{})
-return{'taken',o,k,tell_meters(l)}` }
+return{'taken',o,k,report_meters(l)}` }
 const concurrencyModule: LuaText = { file: 'lua/shared/rate-limit/concurrency', taken: [4, 8, 1, 7, 19, 11, -29, 6, 1, 2, 1, 6], text: `local function concurrency_set(a,b)
 a.leases,a.held=b,#b/16
 a.free=math.max(0,a.limit-a.held)
@@ -440,7 +440,7 @@ end
 end
 return c,d
 end
-local function tell_meters(a)
+local function report_meters(a)
 local b={}
 for c,d in ipairs(a)do
 b[#b+1]=d.free
@@ -595,7 +595,7 @@ end
 end
 sliding_window_set(a,a.total+b,c..pack_pair(d,f))
 end` }
-const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject', taken: [34, 1, -22, 6, 54, 9, -63, 14, 2, 6, 133, 10, -139, 3, 6, 3, 38, 5, 41, 1, -21, 17, 4, 1, -94, 3, 57, 9, 25, 9, -69, 6, 63, 9, 1, 2, 21, 1, 1, 10, -33, 3, -64, 3], text: `local function open_subject(a,b,c,d)
+const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject', taken: [34, 1, -22, 6, 54, 9, -63, 14, 2, 6, 135, 10, -141, 3, 6, 3, 38, 5, 42, 1, -21, 17, 4, 1, -95, 3, 58, 9, 25, 9, -70, 6, 64, 9, 1, 2, 22, 1, 1, 10, -34, 3, -64, 3], text: `local function open_subject(a,b,c,d)
 local function read_subject(a,b,c,d)
 local e={'layout','refunded',b,'time'}
 for f=d,#c,5 do
@@ -784,7 +784,7 @@ export type AbandonAnswer =
 /**
  * Ends a take whose answer its caller never got, in the slot of that take. It frees the places that the take holds. If the take arrives later it is refused, as a call that a later one has replaced; this is remembered for at least ten minutes. Units stay taken. Safe to repeat.
  *
- * Cost: O(limits x 64 + places of limits of takes at work).
+ * Cost: O(limits x 64 + places of concurrency limits).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: /* @__PURE__ */ linked('rate-limit/abandon', 'd4b7382acedc1b84e89d9c7d94ff6194ae08230e', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, subjectModule, 0, 36, abandonLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, abandonLua, 5, 4, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 15, 11, abandonLua, 10, 4, subjectModule, 52, 27, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 36, sharedExpiry, 0, 18, subjectModule, 115, 13, abandonLua, 14, 3]),
@@ -823,7 +823,7 @@ export type ClearAnswer =
 /**
  * Removes all data of a subject: nothing is taken, and all places are free. Tokens keep rising, even if the clock has stepped back.
  *
- * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
+ * Cost: O(1); after a clock step back O(known limits and callers).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: /* @__PURE__ */ linked('rate-limit/clear', '614276ecd272be4902da4a8bd6f1d6954e1692ef', {}, abandonParts, [{ locals: [1] }, clearLua, 0, 3, subjectModule, 7, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 97, 6, clearLua, 5, 17]),
@@ -859,10 +859,10 @@ export type GetAnswer =
 /**
  * Returns the answer that a take would get now, and takes nothing.
  *
- * Cost: O(limits x 65 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/get', '7688a1c0e7bad04b52c3b8aeba5a2117cbf72690', { reads: true }, abandonParts, [{ locals: [1] }, getLua, 0, 2, subjectModule, 0, 36, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, getLua, 4, 1, metersModule, 43, 8, getLua, 5, 3, metersModule, 51, 2, gcraModule, 55, 12, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, getLua, 8, 1, metersModule, 69, 8, getLua, 9, 4]),
+  script: /* @__PURE__ */ linked('rate-limit/get', '527ebf28617086e810946f65d0fe416105e4bf92', { reads: true }, abandonParts, [{ locals: [1] }, getLua, 0, 2, subjectModule, 0, 36, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, getLua, 4, 1, metersModule, 43, 8, getLua, 5, 3, metersModule, 51, 2, gcraModule, 55, 12, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, getLua, 8, 1, metersModule, 69, 8, getLua, 9, 4]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -911,10 +911,10 @@ export type InspectAnswer =
 /**
  * Returns an overview of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` gives the limit by its place, counted from 1.
  *
- * Cost: O(limits x 65 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/inspect', '5ee1750eeb4e1d5c52781fdca186e86fff9f7e7e', { reads: true }, abandonParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 69, 8, inspectLua, 13, 1]),
+  script: /* @__PURE__ */ linked('rate-limit/inspect', 'dd5ffdea94470fda3f12748ced5371e1cce0124f', { reads: true }, abandonParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 69, 8, inspectLua, 13, 1]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -966,10 +966,10 @@ export type RefundAnswer =
 /**
  * Refunds units that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places in concurrency limits stay as they are. `limits` as after a take.
  *
- * Cost: O(limits x 65 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/refund', '37ba18f87a28b0311daef627f4ec3127119234e5', {}, abandonParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 69, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
+  script: /* @__PURE__ */ linked('rate-limit/refund', 'b6efb383e7f124d1ae644b2ae53e69c942425219', {}, abandonParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 69, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1138,10 +1138,10 @@ export type TakeAnswer =
 /**
  * Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A repeated call returns its first token and counts once. The token is greater than those of all earlier takes; a concurrency limit assigns a place under it. Limits are in the order given; `denier` is the place of the limit with the longest wait, counted from 1.
  *
- * Cost: O(limits x 65 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take', 'fbf9f547bbc537a84d8f5cec64040c031cc9e56e', {}, abandonParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 69, 8, takeLua, 8, 3, metersModule, 43, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 51, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
+  script: /* @__PURE__ */ linked('rate-limit/take', 'e6b5941ebdcc4d0b30e71b8dea5c01489e984936', {}, abandonParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 69, 8, takeLua, 8, 3, metersModule, 43, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 51, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

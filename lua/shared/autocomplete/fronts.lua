@@ -19,7 +19,7 @@ local function start_of(first, start, text)
 end
 
 -- Formats records for a front.
-local function tell_records(parts, records)
+local function report_records(parts, records)
   local first, start = '', ''
   for at = 1, #records do
     local record = records[at]
@@ -74,7 +74,7 @@ local function make_front(keys, codec, top)
     end
   end
   local parts = { head }
-  tell_records(parts, records)
+  report_records(parts, records)
   return table.concat(parts)
 end
 

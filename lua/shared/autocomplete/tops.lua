@@ -122,15 +122,15 @@ local function give_up_top(keys, known, top)
 end
 
 -- Collects the deletions and the writes of one top.
-local function collect_writes(top, gone, written)
+local function collect_writes(top, deleted, written)
   for _, letter in ipairs(top.dropped) do
-    gone[#gone + 1] = leaf_field(top, letter)
+    deleted[#deleted + 1] = leaf_field(top, letter)
   end
   if top.is_gone then
-    gone[#gone + 1] = top.id
-    gone[#gone + 1] = leaf_field(top, '')
+    deleted[#deleted + 1] = top.id
+    deleted[#deleted + 1] = leaf_field(top, '')
     for _, leaf in ipairs(leaves_of(top)) do
-      gone[#gone + 1] = leaf_field(top, leaf.letter)
+      deleted[#deleted + 1] = leaf_field(top, leaf.letter)
     end
     return
   end
@@ -154,12 +154,12 @@ local MOST_ARGUMENTS = 1000
 
 -- A deleted field may be written again: letters of leaves are reused.
 local function write_tops(tops, known)
-  local gone, written = {}, {}
+  local deleted, written = {}, {}
   for _, top in pairs(known.open) do
-    collect_writes(top, gone, written)
+    collect_writes(top, deleted, written)
   end
-  for from = 1, #gone, MOST_ARGUMENTS do
-    redis.call('HDEL', tops, unpack(gone, from, math.min(from + MOST_ARGUMENTS - 1, #gone)))
+  for from = 1, #deleted, MOST_ARGUMENTS do
+    redis.call('HDEL', tops, unpack(deleted, from, math.min(from + MOST_ARGUMENTS - 1, #deleted)))
   end
   for from = 1, #written, MOST_ARGUMENTS do
     redis.call('HSET', tops, unpack(written, from, math.min(from + MOST_ARGUMENTS - 1, #written)))

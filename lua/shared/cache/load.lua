@@ -75,7 +75,7 @@ local function close_load(load, known, word, how)
   if known.floor > known.token then
     redis.call('HSET', load, 'token', exact(known.floor))
   end
-  tell_waiters(known.waiters, word, how)
+  notify_waiters(known.waiters, word, how)
 end
 
 -- A load that began earlier must not be stored later: an open load is refused from now on, and the record of a failed

@@ -1,7 +1,7 @@
 -- The state of a partition whose counts are in SQL and shown here: one hash, read once a call.
 --   layout         the form of the stored data
---   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
---                  another one in another life of the server
+--   turn           increases whenever notes are settled, so that none are settled twice; starts from the time, so that it
+--                  differs in another life of the server
 --   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none
 --   newest         of SQL, of a single value that was read later than the version; 0: none

@@ -40,7 +40,7 @@ local function find_claimed(keys, feed, entries)
 end
 
 -- Reports which claim holds a message; nothing if none does.
-local function tell_claim(answer, position, token)
+local function report_claim(answer, position, token)
   if token then
     answer[#answer + 1] = position
     answer[#answer + 1] = tonumber(token)
@@ -205,7 +205,7 @@ end
 
 -- Why messages that a claim does not hold cannot be acked: for the answer, and as it is remembered.
 local function refuse(keys, feed, others)
-  local refused, told = {}, {}
+  local refused, texts = {}, {}
   for _, found in ipairs(others) do
     local reason = 'absent'
     if found.holder and is_live(keys, feed, found.holder) then
@@ -215,7 +215,7 @@ local function refuse(keys, feed, others)
     end
     refused[#refused + 1] = tonumber(found.id)
     refused[#refused + 1] = reason
-    told[#told + 1] = found.id .. ':' .. reason
+    texts[#texts + 1] = found.id .. ':' .. reason
   end
-  return refused, table.concat(told, ' ')
+  return refused, table.concat(texts, ' ')
 end

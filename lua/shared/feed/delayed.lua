@@ -120,7 +120,7 @@ local function read_delayed(keys, feed, start, page)
       spend(budget, 1, read_of(entry))
     else
       spend(budget, 1, entry.bytes)
-      tell_message(page.messages, entry, keys.bodies)
+      report_message(page.messages, entry, keys.bodies)
     end
     suffix = string.format('-%.0f-%s', found[at + 1], found[at])
   end

@@ -122,7 +122,7 @@ local function read_log(keys, feed, page, position)
         messages[n + 4] = change and change.claims or 0
         messages[n + 5] = body
         if held[place] then
-          tell_claim(page.claims, here, held[place])
+          report_claim(page.claims, here, held[place])
         end
         shown = shown + 1
       end
@@ -138,7 +138,7 @@ local function read_log(keys, feed, page, position)
 end
 
 -- Adds the fields of a message to an answer, in the order of `messages:[…]` in every head.
-local function tell_message(answer, entry, bodies)
+local function report_message(answer, entry, bodies)
   local n = #answer
   answer[n + 1] = entry.position
   answer[n + 2] = entry.id
@@ -147,10 +147,10 @@ local function tell_message(answer, entry, bodies)
   answer[n + 5] = body_of(bodies, entry)
 end
 
-local function tell_messages(entries, bodies)
+local function report_messages(entries, bodies)
   local answer = {}
   for _, entry in ipairs(entries) do
-    tell_message(answer, entry, bodies)
+    report_message(answer, entry, bodies)
   end
   return answer
 end

@@ -1,10 +1,9 @@
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in `early`, which those who know only 1 would not find
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message whose body is stored
+--                    apart or that is in `early`, which clients that know only 1 would not find
 --   partitions       number of partitions of the feed, if this is one of them; see shared/agreement
 --   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
+--   state            the numbers below, packed as doubles: unpacking them costs a fraction of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
 --     last           the newest position; positions are server microseconds and always rise
 --     front          claims have looked at every message up to this position
@@ -16,7 +15,7 @@
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
 --     lives_until    all content has expired by then; 0: no content; -1: some of it never expires
 --     kept_until     Redis expires the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
+--     and, if one of them is not 0:
 --     large          of `bytes` those of large bodies; see shared/feed/entries
 --     moved          the messages up to this position are in `early`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'

@@ -70,8 +70,8 @@ local function hand_over(keys, lock, ticket, behind)
   if together then
     message = message .. '\n' .. first_message(next_ticket, lease_ms)
   end
-  if not tell_granted(keys, lock, ticket, message) then
-    return 'untold'
+  if not notify_granted(keys, lock, ticket, message) then
+    return 'unnotified'
   end
   redis.call('ZREM', keys.queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
@@ -88,7 +88,7 @@ end
 -- come. Returns false, and has only removed the ticket, if the process is dead.
 local function call_up(keys, lock, ticket, behind)
   redis.call('ZREM', keys.queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, lock.how) then
+  if not notify_process(ticket, 'come ' .. ticket.id, lock.how) then
     return false
   end
   local next_ticket = behind and parse_ticket(behind)
@@ -136,7 +136,7 @@ local function serve(keys, lock, own)
     local pair = redis.call('ZRANGE', keys.queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
-      return 'nobody'
+      return 'none'
     end
     local ticket = parse_ticket(pair[1])
     if ticket.text == own then
@@ -146,15 +146,15 @@ local function serve(keys, lock, own)
       return 'more'
     elseif ticket.kind == 'b' then
       if is_called(lock.called, lock.now_ms) or call_up(keys, lock, ticket, pair[2]) then
-        return 'told'
+        return 'notified'
       end
     else
       local came = hand_over(keys, lock, ticket, pair[2])
       if came == 'granted' then
         return 'granted'
-      elseif came == 'untold' then
+      elseif came == 'unnotified' then
         if not pass_silent(keys, lock, ticket, own) then
-          return 'untold'
+          return 'unnotified'
         end
       end
     end

@@ -97,8 +97,8 @@ local function let_in(keys, lock, ticket)
   local now_ms, lease_ms = lock.now_ms, offered_ms(lock, ticket, heard)
   local message =
     string.format('granted %s %s %.0f %.0f', ticket.id, new_token(lock), now_ms + lease_ms, now_ms)
-  if not tell_granted(keys, lock, ticket, message) then
-    return 'untold'
+  if not notify_granted(keys, lock, ticket, message) then
+    return 'unnotified'
   end
   redis.call('ZREM', keys.queue, ticket.text)
   add_reader(keys, lock, ticket, lease_ms)
@@ -118,7 +118,7 @@ local function serve_shared(keys, lock, own)
     local pair = redis.call('ZRANGE', keys.queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
-      return 'nobody'
+      return 'none'
     end
     local ticket = parse_ticket(pair[1])
     local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
@@ -130,7 +130,7 @@ local function serve_shared(keys, lock, own)
     elseif not fits then
       local recheck_ms, looks = lock.expires_at_ms - lock.now_ms, own ~= ''
       local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), lock.how) then
+      if not notify_process(ticket, first_message(ticket, ask_in_ms), lock.how) then
         redis.call('ZREM', keys.queue, ticket.text)
       else
         local passed = false
@@ -145,7 +145,7 @@ local function serve_shared(keys, lock, own)
         end
       end
     elseif let == MOST_LET_IN then
-      if tell_process(ticket, 'come ' .. ticket.id, lock.how) then
+      if notify_process(ticket, 'come ' .. ticket.id, lock.how) then
         return 'served'
       end
       redis.call('ZREM', keys.queue, ticket.text)
@@ -166,7 +166,7 @@ local function serve_shared(keys, lock, own)
           return 'served'
         end
         let, asleep = let + 1, process_of(ticket)
-      elseif came == 'untold' then
+      elseif came == 'unnotified' then
         if not pass_silent(keys, lock, ticket, own) then
           return 'served'
         end

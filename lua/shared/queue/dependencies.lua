@@ -327,11 +327,11 @@ local function settle_dependents(keys, queue, most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
     queue.moved = (queue.moved or 0) + #ended
-    local told = 0
+    local notified = 0
     for _, member in ipairs(members) do
       local dependent = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
-      told = told + 1
+      notified = notified + 1
       if string.sub(dependent, 1, 1) == 'q' then
         put_out_end(keys, queue, dependent, ref, letter, string.sub(ended, rest))
         if queue.moved >= CALL_BYTES then
@@ -341,13 +341,13 @@ local function settle_dependents(keys, queue, most)
         became_ready = became_ready + 1
       end
     end
-    if told == #members and #members < most then
+    if notified == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = queue.moved < CALL_BYTES and most - 1 - told or 0
+    most = queue.moved < CALL_BYTES and most - 1 - notified or 0
   end
   note_due(queue, queue.now_ms)
   return became_ready

@@ -212,7 +212,7 @@ end
 -- shows one of its times, also a second time. Others only wait until the clock reaches their next run, so that a daily
 -- run happens once a day. Times of an expression have to be supplied again, even if all up to its end were known; until
 -- then the known ones stay. Returns how many bytes of the job it has read.
-local function go_on(keys, queue, id)
+local function continue_by_clock(keys, queue, id)
   -- Without its job, which may be large.
   local stored = redis.call('HMGET', keys.recurrences, 'd' .. id, 's' .. id, 't' .. id)
   local known = unpack_runs(stored[1], stored[2], stored[3])
@@ -240,7 +240,7 @@ local function catch_up(keys, queue, settings)
     -- The others of this part follow at its next turn: continued ones are not far away any more.
     local bytes = 0
     for _, id in ipairs(part_of(keys.recurring, queue.now_ms)) do
-      bytes = bytes + go_on(keys, queue, id)
+      bytes = bytes + continue_by_clock(keys, queue, id)
       if bytes >= CALL_BYTES then
         break
       end

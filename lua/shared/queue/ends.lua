@@ -224,7 +224,7 @@ local function keep_results(results, ended, now_ms)
   forget_old_results(results, #ended, now_ms)
 end
 
-local function tell_ends(results, queue)
+local function notify_ends(results, queue)
   local ended = queue.ends
   keep_results(results, ended, queue.now_ms)
   local letters = {}
@@ -236,16 +236,16 @@ local function tell_ends(results, queue)
     end
   end
   for process, letter in pairs(letters) do
-    tell_process({ id = process, listens = 1 }, letter, queue.how)
+    notify_process({ id = process, listens = 1 }, letter, queue.how)
   end
 end
 
 -- Notifications at the end of a call: to waiters, that their jobs have ended; to listeners, the events; and the notes
 -- for the statistics.
 
-local function tell_others(keys, queue)
+local function notify_others(keys, queue)
   if queue.ends then
-    tell_ends(keys.results, queue)
+    notify_ends(keys.results, queue)
   end
   if queue.noted or queue.counted then
     leave_notes(keys, queue, packed_notes(queue))
@@ -298,12 +298,12 @@ local function drop_done(keys, queue, settings, most)
     return
   end
   local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(surplus)))
-  local gone = {}
+  local removed = {}
   for at, seq in ipairs(surplus) do
     if (queue.moved or 0) >= CALL_BYTES then
       break
     end
-    gone[at] = seq
+    removed[at] = seq
     local record = stored[at * 2 - 1]
     if record then
       local run = unpack_run(stored[at * 2])
@@ -311,15 +311,15 @@ local function drop_done(keys, queue, settings, most)
       erase_job(keys, queue, seq, read_job(record, queue.usual), run)
     end
   end
-  if #gone > 0 then
-    redis.call('ZREM', keys.done, unpack(gone))
+  if #removed > 0 then
+    redis.call('ZREM', keys.done, unpack(removed))
   end
 end
 
 -- Fields of removed jobs; for kept ones their ends by time, and their fields with values.
-local function store_ends(keys, gone, kept, kept_runs)
-  if #gone > 0 then
-    redis.call('HDEL', keys.jobs, unpack(gone))
+local function store_ends(keys, removed, kept, kept_runs)
+  if #removed > 0 then
+    redis.call('HDEL', keys.jobs, unpack(removed))
   end
   if #kept > 0 then
     redis.call('ZADD', keys.done, unpack(kept))
@@ -330,7 +330,7 @@ end
 -- Completes the jobs of a list of numbers and packed runs, which were claimed until now.
 local function finish_jobs(keys, queue, settings, ended)
   local keeps = settings.retention_count + settings.retention_ms > 0
-  local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  local numbers, removed, kept, kept_runs = {}, {}, {}, {}
   local ran = {}
   for at = 1, #ended, 3 do
     numbers[#numbers + 1] = ended[at]
@@ -370,14 +370,14 @@ local function finish_jobs(keys, queue, settings, ended)
     elseif job then
       erase_job(keys, queue, seq, job, run)
     else
-      gone[#gone + 1] = seq
-      gone[#gone + 1] = 'r' .. seq
+      removed[#removed + 1] = seq
+      removed[#removed + 1] = 'r' .. seq
       if run.attempts > 1 then
-        gone[#gone + 1] = 'e' .. seq
+        removed[#removed + 1] = 'e' .. seq
       end
     end
   end
-  store_ends(keys, gone, kept, kept_runs)
+  store_ends(keys, removed, kept, kept_runs)
   if queue.done > 0 then
     drop_done(keys, queue, settings, 20 + #numbers)
   end

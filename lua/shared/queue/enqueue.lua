@@ -315,7 +315,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms)
   elseif apart ~= 0 then
     flags = with_flag(flags, FLAGS.apart)
   end
-  local anew = { token = token, attempts = 0, size = size, flags = flags, name = new.name }
+  local fresh = { token = token, attempts = 0, size = size, flags = flags, name = new.name }
   if old.tags ~= new.tags then
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
@@ -323,23 +323,23 @@ local function replace_job(keys, queue, seq, new, payload, due_ms)
   if is_ready and due_ms == 0 and old.group == new.group and old.priority == new.priority then
     if run or apart ~= 0 then
       local since_ms = run and run.at_ms or math.floor(seq / 1000)
-      store_run(keys.jobs, seq, anew, state, since_ms)
+      store_run(keys.jobs, seq, fresh, state, since_ms)
     end
     queue.ready = queue.ready - old_size + size
     return
   end
   leave_place(keys, queue, seq, old, state, old_size)
   if state == 'w' then
-    store_run(keys.jobs, seq, anew, 'w', run.at_ms)
+    store_run(keys.jobs, seq, fresh, 'w', run.at_ms)
     queue.blocked = queue.blocked + size
     mark_place(queue, new)
   elseif due_ms == 0 then
     local stands = place_ready(keys, queue, new, seq, size, 'r')
     if run or apart ~= 0 or stands == 's' then
-      store_run(keys.jobs, seq, anew, stands, queue.now_ms)
+      store_run(keys.jobs, seq, fresh, stands, queue.now_ms)
     end
   else
-    store_run(keys.jobs, seq, anew, 's', due_ms)
+    store_run(keys.jobs, seq, fresh, 's', due_ms)
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size

@@ -58,16 +58,17 @@ local function spelled(text)
   )
 end
 
--- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
--- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
--- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+-- The events of a queue, for its listeners. The hash of listeners holds under 'l' and the name of a listener until when
+-- it listens, under 'channel' its channel ('<sharded>:<channel>'), and under 'number' the number of the newest message, so
+-- that a missed one is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line
+-- for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
--- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and `more` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
--- one line, for a line each would cost more than all else that is done with them:
+-- with tabs between. Control characters and percent signs in the last three are escaped as '%09'; an empty id is the number
+-- of the job, and `more` the kind of a failure, or a line of a log. An event of several plain jobs in their first attempt
+-- is one line, because separate lines would cost more than all other work on them:
 --   *<what> <jobs> <tokens> <name> <name> …
--- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
--- one by one; none: they were never claimed. A single name is that of all.
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow
+-- it one by one; none: they were never claimed. A single name is that of all.
 
 local function event_line(event)
   return string.format(

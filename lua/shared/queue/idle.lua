@@ -5,8 +5,8 @@
 --
 -- Two of them watch the time; they are after the others, by greater scores:
 --   the first    comes back by itself when the next job is due or the next lease ends. After it, no worker watches.
---   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
---                the latest: whatever becomes of the first one's process, what is due is seen then.
+--   the second   is of another process. It comes back at the time in its score, at most a second after the first one. So due
+--                work is seen even if the process of the first one dies.
 -- If only one process is called, a second one is called as well, once in a second, and comes back after a second. So a
 -- job does not wait for a process that listens and does not come.
 --
@@ -50,9 +50,9 @@ local function come_message(ticket)
 end
 
 -- Notifies it. False if it is certainly dead.
-local function tell_idle(worker, how)
+local function notify_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, come_message(ticket), how)
+  return notify_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one of another process comes by itself by then.
@@ -78,19 +78,19 @@ end
 
 -- Removes dead workers among the hundred that wait longest.
 local function drop_gone(idle, queue)
-  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, dead = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
   local listening = processes[1] and listening_here(processes, queue.how)
   for at, process in ipairs(listening and processes or {}) do
     if not listening[process] then
-      gone[#gone + 1] = names[at * 2 - 1]
+      dead[#dead + 1] = names[at * 2 - 1]
       end_watch(queue, tonumber(names[at * 2]))
     end
   end
-  if gone[1] then
-    remove_idle(idle, queue, gone)
+  if dead[1] then
+    remove_idle(idle, queue, dead)
   end
 end
 
@@ -119,7 +119,7 @@ local function call_one_of(some, idle, queue, process, by_ms)
     else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + queue.now_ms - LATE_MS
-      if not is_late and tell_idle(name, queue.how) then
+      if not is_late and notify_idle(name, queue.how) then
         redis.pcall('ZADD', idle, SECOND + by_ms, name)
         return true, own
       end

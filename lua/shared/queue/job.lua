@@ -235,7 +235,7 @@ local READ_AT_ONCE = 100
 
 -- Reports the wanted ones of the jobs with these numbers, until the call's budget is used up. Returns how many it
 -- looked at.
-local function tell_page(told, jobs, numbers, usual, is_wanted)
+local function report_page(reported, jobs, numbers, usual, is_wanted)
   local budget = budget_of(#numbers)
   for from = 1, #numbers, READ_AT_ONCE do
     local some = { unpack(numbers, from, math.min(from + READ_AT_ONCE - 1, #numbers)) }
@@ -244,7 +244,7 @@ local function tell_page(told, jobs, numbers, usual, is_wanted)
       local record, packed = stored[at * 2 - 1], stored[at * 2]
       local run = packed and unpack_run(packed)
       if record and is_wanted(seq, record, run) then
-        spend(budget, 1, tell_job(told, jobs, seq, record, run, usual))
+        spend(budget, 1, report_job(reported, jobs, seq, record, run, usual))
         if not is_left(budget) then
           return from + at - 1
         end
@@ -255,7 +255,7 @@ local function tell_page(told, jobs, numbers, usual, is_wanted)
 end
 
 -- Appends all data of a job to a list. Returns its bytes there.
-local function tell_job(told, jobs, seq, record, run, usual)
+local function report_job(reported, jobs, seq, record, run, usual)
   local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   local failed_at_ms, kind, message = 0, '', ''
@@ -287,14 +287,14 @@ local function tell_job(told, jobs, seq, record, run, usual)
     run and has_flag(run.flags, FLAGS.tracked) and 1 or 0,
   }
   for _, part in ipairs(parts) do
-    told[#told + 1] = part
+    reported[#reported + 1] = part
   end
   return size_of(record, run) + #message + #(more[2] or '') + #(more[3] or '')
 end
 
 -- The options of a claimed job, reported next to it by its place.
 
-local function tell_options(options, place, seq, job)
+local function report_options(options, place, seq, job)
   options[#options + 1] = place
   options[#options + 1] = job.id == '' and seq or job.id
   options[#options + 1] = job.priority

@@ -5,7 +5,7 @@
 local function lease_jobs(keys, queue, taken, lease_ms)
   local ends_ms = string.format('%.0f', queue.now_ms + lease_ms)
   local token, events = queue.token, queue.events
-  local told, options, runs, ends = {}, {}, {}, {}
+  local reported, options, runs, ends = {}, {}, {}, {}
   local waited, starting, started, bytes = {}, {}, {}, 0
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
@@ -27,17 +27,17 @@ local function lease_jobs(keys, queue, taken, lease_ms)
     else
       local job = read_job(record, queue.usual)
       flags, name, body_at, id = packed and flags or 0, job.name, job.body_at, job.id
-      tell_options(options, (at - 1) / 3, seq, job)
+      report_options(options, (at - 1) / 3, seq, job)
       if string.sub(job.unique, 1, 1) == 's' then
         starting[seq] = job
       end
     end
-    local told_at = #told
-    told[told_at + 1] = tonumber(seq)
-    told[told_at + 2] = token
-    told[told_at + 3] = attempts
-    told[told_at + 4] = name
-    told[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
+    local told_at = #reported
+    reported[told_at + 1] = tonumber(seq)
+    reported[told_at + 2] = token
+    reported[told_at + 3] = attempts
+    reported[told_at + 4] = name
+    reported[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
     runs[#runs + 1] = 'r' .. seq
     runs[#runs + 1] = pack_claimed_run(token, attempts, queue.now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms
@@ -76,7 +76,7 @@ local function lease_jobs(keys, queue, taken, lease_ms)
   queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
   note_due(queue, queue.now_ms + lease_ms)
   note_spans(queue, 'w', waited, queue.now_us / 1000, 1)
-  return told, options
+  return reported, options
 end
 
 -- Leases ready jobs, up to the given room. Returns the report of them, and of their options, how many they are, their
@@ -90,8 +90,8 @@ local function claim_jobs(keys, queue, settings, room, lease_ms)
   end
   local token = next_token(queue.token, queue.now_us) - 1
   queue.token = token
-  local told, options = lease_jobs(keys, queue, taken, lease_ms)
-  if not told then
+  local reported, options = lease_jobs(keys, queue, taken, lease_ms)
+  if not reported then
     -- A call that acks nothing is refused.
     if queue.over == 0 then
       redis.call('ZADD', keys.leases, 'XX', '0', '')
@@ -101,7 +101,7 @@ local function claim_jobs(keys, queue, settings, room, lease_ms)
   if settings.rate_limit > 0 then
     queue.arrival_us = arrival_after(queue.arrival_us, settings, queue.now_us, count)
   end
-  return told, options, count, token, queue.now_ms + lease_ms, is_cut
+  return reported, options, count, token, queue.now_ms + lease_ms, is_cut
 end
 
 -- Jobs that a call claimed before, found by when their leases end, as long as those were not renewed: a caller that
@@ -127,25 +127,25 @@ local function claimed_before(keys, token, count, ends_ms)
 end
 
 -- Reports them as before. A job that is no longer claimed by that call is left out.
-local function tell_again(jobs, found, count, usual)
-  local told, options = {}, {}
+local function report_again(jobs, found, count, usual)
+  local reported, options = {}, {}
   local place = 0
   for at = 1, count do
     local each = found[at]
     if each then
       local job = read_job(each.record, usual)
       if not job.is_plain then
-        tell_options(options, place, each.seq, job)
+        report_options(options, place, each.seq, job)
       end
-      told[#told + 1] = tonumber(each.seq)
-      told[#told + 1] = each.run.token
-      told[#told + 1] = each.run.attempts
-      told[#told + 1] = job.name
-      told[#told + 1] = payload_of(jobs, each.seq, each.record, job.body_at, each.run.flags)
+      reported[#reported + 1] = tonumber(each.seq)
+      reported[#reported + 1] = each.run.token
+      reported[#reported + 1] = each.run.attempts
+      reported[#reported + 1] = job.name
+      reported[#reported + 1] = payload_of(jobs, each.seq, each.record, job.body_at, each.run.flags)
       place = place + 1
     end
   end
-  return told, options
+  return reported, options
 end
 
 -- Removes the records and runs of jobs that could not be put into the list: the call is refused. The run of a job that

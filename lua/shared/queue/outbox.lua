@@ -14,9 +14,9 @@ end
 local function put_out_end(keys, queue, dependent, ref, letter, text)
   local target, asked = string.match(dependent, '^q(.*)\1(.*)$')
   -- See shared/queue/ends.
-  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
-  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told))
-  queue.moved = queue.moved + #told
+  local result = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, result))
+  queue.moved = queue.moved + #result
 end
 
 -- Reports dependencies; see shared/queue/dependencies.
@@ -35,7 +35,7 @@ end
 local ENDS = { f = 'done', d = 'dead', x = 'cancelled', a = 'absent' }
 
 -- `waits`: it has not ended for this dependent. Returns how many bytes its end has.
-local function tell_dependency(told, jobs, ref, waits)
+local function report_dependency(reported, jobs, ref, waits)
   local name, id = split_ref(jobs, ref)
   local state, result, kind, message = 'pending', '', '', ''
   local packed = not waits and redis.call('HGET', jobs, 'z' .. ref)
@@ -50,7 +50,7 @@ local function tell_dependency(told, jobs, ref, waits)
     end
   end
   for _, part in ipairs({ name, id, state, result, kind, message }) do
-    told[#told + 1] = part
+    reported[#reported + 1] = part
   end
   return #result + #message
 end

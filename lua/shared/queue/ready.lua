@@ -115,15 +115,15 @@ end
 local function sweep_front(keys, most)
   local swept = 0
   repeat
-    local numbers, gone = redis.pcall('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
-    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
-      gone = gone + 1
+    local numbers, removed = redis.pcall('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while removed < #numbers and is_gone(keys, numbers[removed + 1]) do
+      removed = removed + 1
     end
-    if gone > 0 and not trim(keys, gone, -1) then
+    if removed > 0 and not trim(keys, removed, -1) then
       return swept
     end
-    swept = swept + gone
-  until gone == 0 or gone < #numbers or swept >= most
+    swept = swept + removed
+  until removed == 0 or removed < #numbers or swept >= most
   return swept
 end
 
@@ -139,12 +139,12 @@ local function sweep_back(keys, most)
     while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
       left = left - 1
     end
-    local gone = #numbers - left
-    if gone > 0 and not trim(keys, 0, -gone - 1) then
+    local removed = #numbers - left
+    if removed > 0 and not trim(keys, 0, -removed - 1) then
       return swept
     end
-    swept = swept + gone
-  until gone == 0 or left > 0 or swept >= most
+    swept = swept + removed
+  until removed == 0 or left > 0 or swept >= most
   return swept
 end
 

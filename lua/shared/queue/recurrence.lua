@@ -310,7 +310,7 @@ local function spawn_due(keys, queue, most)
 end
 
 -- Appends all data of a recurrence to a list. Returns its bytes.
-local function tell_recurrence(told, recurrences, id)
+local function report_recurrence(reported, recurrences, id)
   local recurrence = read_recurrence(recurrences, id)
   if not recurrence then
     return 0
@@ -348,7 +348,7 @@ local function tell_recurrence(told, recurrences, id)
     job.tags,
   }
   for _, part in ipairs(parts) do
-    told[#told + 1] = part
+    reported[#reported + 1] = part
   end
   return #recurrence.record
 end

@@ -195,50 +195,51 @@ local HAPPENED = {
   f = 'acked',
 }
 
-local function tell_one(told, what, at_ms, attempt, token, kind)
-  local at = #told
-  told[at + 1], told[at + 2], told[at + 3], told[at + 4], told[at + 5] = what, at_ms, attempt, token, kind
+local function report_one(reported, what, at_ms, attempt, token, kind)
+  local at = #reported
+  reported[at + 1], reported[at + 2], reported[at + 3], reported[at + 4], reported[at + 5] =
+    what, at_ms, attempt, token, kind
 end
 
 -- Reports the newest attempt from the run, if no entry has it.
-local function tell_newest(told, run, last)
+local function report_newest(reported, run, last)
   if run.state == 'f' then
     -- A token is the server's microsecond of the claim, or a little more.
-    tell_one(told, 'claimed', math.floor(run.token / 1000), run.attempts, run.token, '')
-    tell_one(told, 'acked', run.at_ms, run.attempts, run.token, '')
+    report_one(reported, 'claimed', math.floor(run.token / 1000), run.attempts, run.token, '')
+    report_one(reported, 'acked', run.at_ms, run.attempts, run.token, '')
   elseif (run.state == 'c' or run.state == 'x') and run.token ~= last then
-    tell_one(told, 'claimed', run.at_ms, run.attempts, run.token, '')
+    report_one(reported, 'claimed', run.at_ms, run.attempts, run.token, '')
   end
 end
 
 -- A flat list of event, time, attempt, token and kind, and how many are missing after the first noted one.
-local function tell_history(jobs, seq, run)
-  local told, last = {}, 0
-  tell_one(told, 'enqueued', math.floor(seq / 1000), 0, 0, '')
+local function report_history(jobs, seq, run)
+  local reported, last = {}, 0
+  report_one(reported, 'enqueued', math.floor(seq / 1000), 0, 0, '')
   local entries, omitted = list_entries(redis.call('HGET', jobs, 'h' .. seq))
   for _, entry in ipairs(entries) do
     local what, at_ms, attempt, token, claimed_ms, kind_at = struct.unpack('>c1dHdd', entry)
     if what ~= 'q' and token ~= last then
-      tell_one(told, 'claimed', claimed_ms, attempt, token, '')
+      report_one(reported, 'claimed', claimed_ms, attempt, token, '')
       last = token
     end
-    tell_one(told, HAPPENED[what], at_ms, attempt, token, string.sub(entry, kind_at))
+    report_one(reported, HAPPENED[what], at_ms, attempt, token, string.sub(entry, kind_at))
   end
   if run then
-    tell_newest(told, run, last)
+    report_newest(reported, run, last)
   end
-  return told, omitted
+  return reported, omitted
 end
 
 -- Appends the lines of a job's log to a list: the place of the job, time, and text; see shared/queue/job. Returns its
 -- bytes.
-local function tell_log(told, jobs, seq, place)
+local function report_log(reported, jobs, seq, place)
   local packed = redis.call('HGET', jobs, 'l' .. seq)
   for _, entry in ipairs((list_entries(packed))) do
     local at_ms, line_at = struct.unpack('>d', entry)
-    told[#told + 1] = place
-    told[#told + 1] = at_ms
-    told[#told + 1] = string.sub(entry, line_at)
+    reported[#reported + 1] = place
+    reported[#reported + 1] = at_ms
+    reported[#reported + 1] = string.sub(entry, line_at)
   end
   return packed and #packed or 0
 end

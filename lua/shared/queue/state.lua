@@ -1,6 +1,6 @@
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
---                    which those who know only 1 would take for none
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload that is
+--                    stored apart, which clients that know only 1 would treat as missing
 --   partitions       number of partitions of the queue, if this is one of them; see shared/agreement
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  the configuration; see `parse_settings` and `read_burst`

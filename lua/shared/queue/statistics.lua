@@ -66,9 +66,9 @@ end
 -- The statistics, a hash, and the changes by the notes of calls (see `leave_notes`):
 --   names                       the first names that were met, each after its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
---                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
---                               failed, reclaimed and cancelled; what they waited and what they ran: the sum and the
---                               greatest, and of each bucket how many
+--                               shows whether the slot was taken over; how many were enqueued, acked, retried, failed,
+--                               reclaimed and cancelled; how long they waited and ran: the sum and the greatest, and of
+--                               each bucket how many
 
 local MOST_NAMES = 100
 local PERIODS = {
@@ -250,7 +250,7 @@ local function read_names(packed)
 end
 
 -- Whether a name has statistics of its own; a new one gets them as long as there is room.
-local function is_told_apart(names, name)
+local function has_own_statistics(names, name)
   if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
     names.known[name], names.count = true, names.count + 1
     names.packed = names.packed .. string.char(#name) .. name
@@ -276,7 +276,7 @@ local function changed_periods(stats, notes, packed_names)
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
-      local name = is_told_apart(names, tally.name) and tally.name
+      local name = has_own_statistics(names, tally.name) and tally.name
       for _, period in pairs(PERIODS) do
         enter_period(entered, period, minute, '', tally)
         if name then
@@ -363,23 +363,23 @@ end
 
 -- Appends a spread to a list: the sum and the greatest in microseconds, and the buckets as they are stored. Returns
 -- where it ends.
-local function tell_spread(told, stored, at)
+local function report_spread(reported, stored, at)
   local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
-  told[#told + 1] = math.floor(sum * 1000 + 0.5)
-  told[#told + 1] = math.floor(greatest * 1000 + 0.5)
-  told[#told + 1] = string.sub(stored, from, from + buckets * 6 - 1)
+  reported[#reported + 1] = math.floor(sum * 1000 + 0.5)
+  reported[#reported + 1] = math.floor(greatest * 1000 + 0.5)
+  reported[#reported + 1] = string.sub(stored, from, from + buckets * 6 - 1)
   return from + buckets * 6
 end
 
 -- Appends a stored period to a list, unless its slot holds another one.
-local function tell_period(told, stored, number, length_ms)
+local function report_period(reported, stored, number, length_ms)
   if not stored or struct.unpack('>I4', stored) ~= number then
     return
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
-  told[#told + 1] = number * length_ms
+  reported[#reported + 1] = number * length_ms
   for place = 2, 7 do
-    told[#told + 1] = found[place]
+    reported[#reported + 1] = found[place]
   end
-  tell_spread(told, stored, tell_spread(told, stored, found[8]))
+  report_spread(reported, stored, report_spread(reported, stored, found[8]))
 end

@@ -116,8 +116,8 @@ local function take_in_turn(keys, queue, count, taken)
       queue.turn = 0
       take_listed(keys, queue, 1, taken)
     else
-      local seq, gone = take_of_group(keys, queue.now_us)
-      ring = ring - gone
+      local seq, emptied = take_of_group(keys, queue.now_us)
+      ring = ring - emptied
       if seq then
         queue.turn = queue.turn + 1
         take_numbers(keys.jobs, { seq }, taken)

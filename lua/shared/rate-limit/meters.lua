@@ -75,13 +75,13 @@ local function longest_wait(meters, units)
   return longest_us, denier
 end
 
-local function tell_meters(meters)
-  local told = {}
+local function report_meters(meters)
+  local reported = {}
   for _, meter in ipairs(meters) do
-    told[#told + 1] = meter.free
-    told[#told + 1] = meter.reset_us
+    reported[#reported + 1] = meter.free
+    reported[#reported + 1] = meter.reset_us
   end
-  return told
+  return reported
 end
 
 -- Whether a limit can never allow so many units at once.

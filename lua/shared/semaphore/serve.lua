@@ -11,7 +11,7 @@ local function hand_permit(keys, semaphore, ticket, behind)
   local heard = listens_here(ticket, semaphore.how)
   if heard == false then
     redis.call('ZREM', keys.queue, ticket.text)
-    return 'gone'
+    return 'dead'
   end
   local now_ms, lease_ms = semaphore.now_ms, offered_ms(semaphore, ticket, heard)
   local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
@@ -29,8 +29,8 @@ local function hand_permit(keys, semaphore, ticket, behind)
     end
     message = message .. '\n' .. first_message(behind, recheck_ms)
   end
-  if not tell_granted(keys, semaphore, ticket, message) then
-    return 'untold'
+  if not notify_granted(keys, semaphore, ticket, message) then
+    return 'unnotified'
   end
   redis.call('ZREM', keys.queue, ticket.text)
   add_permit(keys, semaphore, ticket, token, expires_at_ms)
@@ -62,16 +62,16 @@ local function serve(keys, semaphore, own)
     end
     if not ticket then
       semaphore.last_ticket = 0
-      return 'nobody'
+      return 'none'
     end
     if ticket.units > semaphore.limit then
       -- It calls again, and learns that it asks for too much.
       redis.call('ZREM', keys.queue, ticket.text)
-      tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
+      notify_process(ticket, 'come ' .. ticket.id, semaphore.how)
     elseif not fits(semaphore, ticket.units) then
       local recheck_ms, looks = next_end_in_ms(semaphore), own ~= '' and fits(semaphore, 1)
       local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), semaphore.how) then
+      if not notify_process(ticket, first_message(ticket, ask_in_ms), semaphore.how) then
         redis.call('ZREM', keys.queue, ticket.text)
       else
         local passed = false
@@ -89,7 +89,7 @@ local function serve(keys, semaphore, own)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
-      if tell_process(ticket, 'come ' .. ticket.id, semaphore.how) then
+      if notify_process(ticket, 'come ' .. ticket.id, semaphore.how) then
         return 'served'
       end
       redis.call('ZREM', keys.queue, ticket.text)
@@ -97,12 +97,12 @@ local function serve(keys, semaphore, own)
       local came = hand_permit(keys, semaphore, ticket, behind)
       if came == 'called' then
         return 'served'
-      elseif came == 'untold' then
+      elseif came == 'unnotified' then
         if not pass_silent(keys, semaphore, ticket, own) then
           return 'served'
         end
         behind = nil
-      elseif came ~= 'gone' then
+      elseif came ~= 'dead' then
         granted = granted + 1
         asleep = came == 'offered' and process_of(ticket) or nil
       end
@@ -110,7 +110,7 @@ local function serve(keys, semaphore, own)
   end
   ticket = first_ticket(keys)
   if ticket then
-    tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
+    notify_process(ticket, 'come ' .. ticket.id, semaphore.how)
   end
   return 'more'
 end
