@@ -1,6 +1,6 @@
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message whose body is stored
---                    apart or that is in `early`, which clients that know only 1 would not find
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message whose body is
+--                    stored apart or that is in `early`, which clients that know only 1 would not find
 --   partitions       number of partitions of the feed, if this is one of them; see shared/agreement
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, packed as doubles: unpacking them costs a fraction of reading as many fields

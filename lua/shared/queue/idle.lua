@@ -5,8 +5,8 @@
 --
 -- Two of them watch the time; they are after the others, by greater scores:
 --   the first    comes back by itself when the next job is due or the next lease ends. After it, no worker watches.
---   the second   is of another process. It comes back at the time in its score, at most a second after the first one. So due
---                work is seen even if the process of the first one dies.
+--   the second   is of another process. It comes back at the time in its score, at most a second after the first one.
+--                So due work is seen even if the process of the first one dies.
 -- If only one process is called, a second one is called as well, once in a second, and comes back after a second. So a
 -- job does not wait for a process that listens and does not come.
 --
