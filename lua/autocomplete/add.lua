@@ -1,15 +1,16 @@
 --[[
-Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A
-repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`:
-so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
+Adds entries, or replaces the entries with the same ids: text, score, payload and expiry. A repeated call changes
+nothing and returns the same answer. `replaced`: how many were stored before and had not expired. `taken`: how many of
+the entries, from the first, fit into the work of one call; send the others in another call.
 
 @returns added  added:integer replaced:integer taken:integer
-@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of
-         their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes.
-         A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in
-         `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and
-         the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and
-         the fronts: where a thousand titles begin alike 4 to 8 kB
+@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops
+         rewrites a leaf of 18 places, and once a call the front, 5 KiB at most, if one of the first ten changes.
+         A prefix at which words diverge for the first time copies 250 places. A replaced entry costs as in `remove`. A
+         call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one
+         that exceeds them; for 2,000 if others have expired, of which as many and 20 are removed as well. File and
+         replicas get the record, the words, 350 bytes for each top, and the fronts: 4 to 8 kB if a thousand titles begin
+         the same way
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
@@ -22,12 +23,12 @@ if remembered then
   return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
 end
 local now_ms = math.floor(clock_us() / 1000)
--- First what grows, which a server out of memory refuses.
+-- Growing writes come first: a server out of memory rejects them.
 redis.call('HSET', keys.meta, 'layout', INDEX_LAYOUT, 'codec', codec)
 try_rights(keys.meta, index, keys)
 local known, before = open_tops(index.last_top), index.last
 local new, replaced, taken = 0, 0, 0
--- Where entries have expired most of the work is left for as many of them, so that they never add up.
+-- If entries have expired, most of the work is reserved for as many of them, so that they never accumulate.
 local has_due = redis.call('ZCOUNT', keys.expiry, '-inf', exact(now_ms)) > 0
 local most_work = has_due and MOST_WORK / 3 or MOST_WORK
 for at = added_at, #added, #ADDED do

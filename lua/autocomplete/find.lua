@@ -1,7 +1,7 @@
 --[[
-As `suggest`, but tells the records as they are stored, which takes server and client half the time: see
-shared/autocomplete/index. The first `exact` match as they are, those behind them with one edit. `front`: the field of
-`fronts` that tells the first ten for as long as it names the query; empty where there is none.
+Like `suggest`, but returns the records as they are stored, which costs server and client half the time: see
+shared/autocomplete/index. The first `exact` entries match without an edit, the following ones with one edit. `front`:
+the field of `fronts` that holds the first ten for as long as it names the query; empty if none.
 
 @returns found  short:flag exact:integer front:text records:[record:bytes]
 @cost    as `suggest`

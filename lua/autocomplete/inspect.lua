@@ -1,5 +1,6 @@
 --[[
-A picture of an index for people. `entries` counts those that have expired and are not reaped yet: `expired`.
+Returns an overview of an index for people. `entries` includes those that have expired and are not reaped yet:
+`expired`.
 
 @returns inspection  codec:text entries:integer words:integer hot:integer expiring:integer expired:integer
 @cost    O(log entries)

@@ -1,13 +1,13 @@
 --[[
-Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that
-cannot see past all of them, and for an index that is read only. Of a query those go first that hide what it asks for. `more`: there
-may be others.
+Removes up to 100 entries that have expired. Every call that writes removes some. This operation serves a query that
+cannot see past all of them, and an index that is only read. With a query, entries that hide its matches are removed
+first. `more`: there may be others.
 
 @returns reaped  more:flag
 @cost    as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too
 ]]
-local query = ARGV[1] -- text: the folded query that asks for others; empty: those that expired first go first
-local fuzzy = ARGV[2] == '1' -- flag: whether it asks for those with one edit, too
+local query = ARGV[1] -- text: the folded query that needs others; empty: the first to expire are removed first
+local fuzzy = ARGV[2] == '1' -- flag: whether it also matches with one edit
 
 local index = try(open_index(keys.meta, ''))
 try_rights(keys.meta, index, keys)

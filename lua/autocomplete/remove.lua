@@ -1,14 +1,14 @@
 --[[
-Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were
-there, and had not expired. `taken`: so many of the ids, the first ones, were as much work as one call does; the
-others belong into another one.
+Removes entries by their ids. A repeated call changes nothing and returns the same answer. `removed`: how many were
+stored and had not expired. `taken`: how many of the ids, from the first, fit into the work of one call; send the others
+in another call.
 
 @returns removed  removed:integer taken:integer
-@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of
-         their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that
-         falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up
-         to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go
-         the same as in `add`, and 1.5 kB for each top that is filled up
+@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops
+         rewrites a leaf of 18 places, and once a call the front if one of the first ten is removed. A top that falls
+         under 100 places gets up to 60 from the forks that extend it, which costs a first place of each; for a prefix one
+         byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. File
+         and replicas get the same as in `add`, and 1.5 kB for each top that is filled up
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries

@@ -1,8 +1,7 @@
 --[[
-The first entries that match a query: some word start of theirs goes on as it does. They come in the order of
-their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same
-order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again.
-`front`: as `find` tells it.
+Returns the first entries that match a query: one of their words starts with it. They are sorted by score, the greatest
+first, and at equal scores by age, the oldest first. With `fuzzy`, entries that match with one edit follow in the same
+order: they are `edited`. `short`: expired entries hide some; reap, then query again. `front`: as in `find`.
 
 @returns suggested  short:flag front:text suggestions:[id:text text:text score:integer payload:bytes edited:flag]
 @cost    O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and

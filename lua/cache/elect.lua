@@ -1,7 +1,7 @@
 --[[
-Elects one caller to load a value: when there is none that may be served, or when the caller wants another than
-the one it has seen. Everybody else is told who loads, and is woken when that is over, if it waits. A loader
-whose lease has lapsed is replaced. Repeating the call with the same id gives the same election again.
+Elects one caller to load a value, when no stored value may be served, or when the caller rejects the one it has seen.
+Every other caller gets the token of the load, and is woken when the load ends, if it waits. A loader whose lease has
+expired is replaced. Repeating the call with the same id returns the same election.
 
 @returns elected  token:integer expires_at_ms:integer now_ms:integer
 @returns found    now_ms:integer envelope:bytes
@@ -13,12 +13,12 @@ whose lease has lapsed is replaced. Repeating the call with the same id gives th
 local id = ARGV[1] -- text: the caller's own id of this load
 local codec = ARGV[2] -- text: name of the codec that makes the payload
 local lease_ms = tonumber(ARGV[3]) -- integer: how long the load may take before it is extended
-local seen = tonumber(ARGV[4]) -- integer: token of the value that is not wanted any more; 0: none was seen
-local waited = tonumber(ARGV[5]) -- integer: token of the load that the caller waited for; 0: for none
-local waits = ARGV[6] == '1' -- flag: whether the caller waits, and is told under its id
+local seen = tonumber(ARGV[4]) -- integer: token of the value that the caller rejects; 0: none was seen
+local waited = tonumber(ARGV[5]) -- integer: token of the load that the caller waited for; 0: none
+local waits = ARGV[6] == '1' -- flag: whether the caller waits, and is notified under its id
 local tags = ARGV[7] -- bytes: its tags and their generations, as the head has them
 
--- A list of those who wait that is longer takes nobody in any more: they look again by themselves.
+-- A longer list of waiters takes no more of them: these poll.
 local LONGEST_WAITERS = 16000
 local UNTOLD_MS = 250
 

@@ -1,8 +1,8 @@
 --[[
-Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed,
-ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked one keeps what is left of its lease, so
-that its loader can stop before another begins. Each is judged by itself: those in `refused` (places counted from 0) are
-of keys that cannot be read, and why.
+Renews load leases, counted from now: one token and one lease for each key, in order. A load that has expired, ended, or
+was revoked is not extended: its `expires_at_ms` is 0. A revoked load keeps the rest of its lease, so that its loader
+can stop before another begins. Each key is handled on its own: `refused` lists places (counted from 0) of keys that
+cannot be read, and the reason.
 
 @returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
 @cost    O(keys)

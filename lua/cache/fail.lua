@@ -1,8 +1,7 @@
 --[[
-Gives a load up: it failed, or its caller does not know whether it was elected. Those who wait are woken: they
-are told the reason when they ask for this load, if there is one and the load was not revoked; else one of them is
-elected. The failure is not cached: whoever comes later is elected at once, unless there is a value to serve.
-Repeating the call changes nothing.
+Gives up a load: it failed, or its caller does not know whether it was elected. Waiters are woken. They get the reason
+when they ask for this load, if it has one and was not revoked; otherwise one of them is elected. The failure is not
+cached: a later caller is elected at once, unless a value may be served. Repeating the call changes nothing.
 
 @returns failed
 @returns revoked
@@ -10,9 +9,9 @@ Repeating the call changes nothing.
 @cost    O(waiters)
 ]]
 local id = ARGV[1] -- text: the caller's own id of the load
-local rest_ms = tonumber(ARGV[2]) -- integer: how long no load begins while there is a value to serve
-local how = ARGV[3] -- HOW: how those who wait are told
-local reason = ARGV[6] -- text: for those who waited; empty: they try themselves
+local rest_ms = tonumber(ARGV[2]) -- integer: how long no load begins while a value may be served
+local how = ARGV[3] -- HOW: how waiters are notified
+local reason = ARGV[6] -- text: for the waiters; empty: they try themselves
 
 local known = try(open_load(keys.load))
 if known.loader ~= id then
@@ -36,7 +35,7 @@ if is_open(known) then
     )
   end
   keep_load(keys.load, known.token, rest_ms, now_ms)
-  tell_waiters(known.waiters, 'ended', how)
+  notify_waiters(known.waiters, 'ended', how)
 end
 if revoked then
   return { 'revoked' }

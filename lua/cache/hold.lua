@@ -1,6 +1,6 @@
 --[[
-Says in a value that levels may hold it, so that they are told when it ends or another takes its place. Absent when it is
-not the one with this token any more. Repeating the call changes nothing.
+Marks a value as held by cache levels (L1), so that they are notified when it ends or is replaced. Returns absent if the
+stored value has another token. Repeating the call changes nothing.
 
 @returns held
 @returns absent

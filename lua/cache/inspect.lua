@@ -1,6 +1,6 @@
 --[[
-A picture of a key. Its state is fresh, stale or absent by the server's clock, whatever became of its tags, which
-`tags` holds with their generations as the head does. `loading` is the token of the load under way, 0: none.
+Returns an overview of a key. Its state is fresh, stale or absent by the server's clock, whatever happened to its tags;
+`tags` holds them with their generations as the head does. `loading` is the token of the current load, 0: none.
 
 @returns inspection  state:text created_at_ms:integer load_ms:integer fresh_until_ms:integer stale_until_ms:integer token:integer version:integer flags:integer bytes:integer codec:text tags:bytes loading:integer lease_ends_ms:integer now_ms:integer
 @cost    O(1)

@@ -1,11 +1,12 @@
 --[[
-Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its
-lease until it ends, so that never two load at once. Levels that may hold the value are told. Repeating the call does the same again.
+Removes a value. A running load is revoked: its result will be rejected, because it began earlier. It keeps its lease
+until it ends, so that never two loads run at once. Levels that may hold the value are notified. Repeating the call has
+the same effect again.
 
 @returns invalidated  existed:flag
 @cost    O(1)
 ]]
-local channel = ARGV[1] -- text: begins the channel of the levels
+local channel = ARGV[1] -- text: prefix of the channel of the levels
 local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
 local head, known = try(open_entry(keys.value, keys.load))
@@ -21,6 +22,6 @@ if newest > 0 then
   keep_load(keys.load, newest, 0, math.floor(clock_us() / 1000))
 end
 if head.held then
-  tell_levels(keys.value, newest + 1, { channel = channel, sharded = sharded })
+  notify_levels(keys.value, newest + 1, { channel = channel, sharded = sharded })
 end
 return { 'invalidated', existed }

@@ -1,6 +1,6 @@
 --[[
-Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load
-that is under way is revoked: what it finds may be older. Those who wait for it are woken, and levels told that may hold what was there.
+Sets a value without a load. A version that is not greater than the greatest known one is refused. A running load is
+revoked: its result may be older. Its waiters are woken, and levels that may hold the earlier value are notified.
 
 @returns stored      fresh_until_ms:integer stale_until_ms:integer now_ms:integer
 @returns superseded  version:integer
@@ -8,11 +8,11 @@ that is under way is revoked: what it finds may be older. Those who wait for it 
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payload
 local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
-local version = tonumber(ARGV[4]) -- integer: of the value; 0: it has none and is never refused
+local version = tonumber(ARGV[4]) -- integer: version of the value; 0: none, never refused
 local flags = tonumber(ARGV[5]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
 local ttl_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
 local stale_while_revalidate_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
-local how = ARGV[8] -- HOW: how those who wait are told
+local how = ARGV[8] -- HOW: how waiters are notified
 local tags = ARGV[11] -- bytes: its tags and their generations, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
@@ -56,9 +56,9 @@ end
 keep_load(keys.load, token, ttl_ms + stale_while_revalidate_ms, now_ms)
 if known.waiters ~= '' then
   redis.call('HDEL', keys.load, 'waiters')
-  tell_waiters(known.waiters, 'stored', how)
+  notify_waiters(known.waiters, 'stored', how)
 end
 if head.held then
-  tell_levels(keys.value, token, how)
+  notify_levels(keys.value, token, how)
 end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }

@@ -1,7 +1,8 @@
 --[[
-Stores what a load has found, wakes those who wait for it, and tells the levels that may hold what was there. Refused when the load is not the newest one, was
-given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest
-load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
+Stores the result of a load, wakes its waiters, and notifies the levels that may hold the earlier value. The call is
+refused when the load is not the newest one, was given up, or began before an invalidation or a set: then the lease is
+released and nothing is written. The newest load may store even when its lease has expired, because no other load has
+begun. Repeating the call changes nothing.
 
 @returns stored      fresh_until_ms:integer stale_until_ms:integer now_ms:integer
 @returns lost
@@ -11,12 +12,12 @@ load may store also when its lease has lapsed, for then nobody else has begun. R
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payload
 local token = tonumber(ARGV[2]) -- integer: token of the load
-local version = tonumber(ARGV[3]) -- integer: of the value; refused when a greater one is known; 0: none
+local version = tonumber(ARGV[3]) -- integer: version of the value; refused when a greater one is known; 0: none
 local flags = tonumber(ARGV[4]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
 local load_ms = tonumber(ARGV[5]) -- integer: how long the load took
 local ttl_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
 local stale_while_revalidate_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
-local how = ARGV[8] -- HOW: how those who wait are told
+local how = ARGV[8] -- HOW: how waiters are notified
 local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
@@ -49,9 +50,10 @@ local fresh_until_ms, stale_until_ms = keep_value(keys.value, {
 }, payload, now_ms)
 close_load(keys.load, known, 'stored', how)
 if head.held then
-  tell_levels(keys.value, token, how)
+  notify_levels(keys.value, token, how)
 end
--- The token is in the head; the hash goes with its last field, unless the clock is behind the token for longer than the value lives.
+-- The token is in the head. The hash vanishes with its last field, unless the clock is behind the token for longer than
+-- the value lives.
 if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
   redis.call('HDEL', keys.load, 'layout', 'token')
 end

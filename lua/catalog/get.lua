@@ -1,5 +1,5 @@
 --[[
-Finds the document of a name.
+Returns the document of a name.
 
 @returns found   version:integer document:bytes
 @returns absent

@@ -1,15 +1,15 @@
 --[[
-Lists names in the order of their bytes, with their documents. A page ends before `limit` where its documents come to a
-megabyte; `more` tells.
+Lists names in the order of their bytes, with their documents. A page ends before `limit` when its documents reach a
+megabyte; `more` reports this.
 
 @returns listed  total:integer more:flag entries:[name:text version:integer document:bytes]
 @cost    O(log names + limit), and twenty documents beyond a megabyte of them
 @reads
 ]]
-local after = ARGV[1] -- text: names behind this one; empty: from the first
+local after = ARGV[1] -- text: names after this one; empty: from the first
 local limit = tonumber(ARGV[2]) -- integer: names to list at most
 
--- Documents may be large, so nobody reads many more bytes than these at once.
+-- Documents may be large, so no call reads many more bytes than this.
 local ENOUGH_BYTES = 1048576
 local CHUNK = 20
 

@@ -1,5 +1,5 @@
 --[[
-Adds a name with a document, unless the name is there already: then nothing changes.
+Adds a name with a document. If the name exists already, nothing changes.
 
 @returns created  version:integer
 @returns existed  version:integer document:bytes
@@ -15,7 +15,7 @@ if stored then
   return { 'existed', version, known }
 end
 local version, written = stored_document(0, document, clock_us())
--- The document last: a name is never there without one, whichever right is missing.
+-- The document is written last: a name never exists without one, whichever right is missing.
 redis.call('HSET', keys.meta, 'layout', CATALOG_LAYOUT)
 redis.call('ZADD', keys.names, '0', name)
 redis.call('HSET', keys.documents, name, written)

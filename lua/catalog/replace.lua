@@ -1,7 +1,7 @@
 --[[
-Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it
-finds its own document stored and answers as the first time. A server out of memory takes a document that is
-small, or no larger than the one before.
+Replaces a document, if it is still the version that the caller saw. A call that is repeated after a lost answer finds
+its own document stored and returns the first answer. A server out of memory accepts a document that is small, or no
+larger than the previous one.
 
 @returns replaced  version:integer
 @returns conflict  version:integer document:bytes
@@ -28,7 +28,8 @@ if version ~= seen then
 end
 local next_version, written = stored_document(version, document, clock_us())
 if #document <= math.max(#known, SMALL_BYTES) then
-  -- Removes nothing: what has written may go on to write where memory is out. The document itself stays until the new one is there.
+  -- Removes nothing. After a removal the script may write although memory is exhausted. The old document stays until
+  -- the new one is stored.
   redis.call('HDEL', keys.documents, '')
 end
 redis.call('HSET', keys.documents, name, written)

@@ -1,12 +1,12 @@
 --[[
-Adds at most 1,000 items: to a list at its end; elsewhere an item that is there stays, and a hash and a sorted set
-take its new value or score. Where there is a limit, a list keeps the newest items and a sorted set those with the
-greatest scores; at most 2,000 too many leave a call. A collection that is absent stays so: it would seem whole.
-Repeating the call changes nothing.
+Adds at most 1,000 items. A list appends them at its end. In a set, an item that exists stays; a hash and a sorted set
+take its new value or score. With a limit, a list keeps the newest items and a sorted set those with the greatest
+scores; one call removes at most 2,000 surplus items. An absent collection stays absent: otherwise it would seem
+complete. Repeating the call changes nothing.
 
 @returns added   size:integer added:integer removed:integer
 @returns absent
-@cost    O(log items) for each item given, and at most 2,000 that leave
+@cost    O(log items) for each item given, and at most 2,000 removed ones
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local kind = ARGV[3] -- text: list, set, hash or sortedSet
@@ -48,7 +48,7 @@ redis.call(
   'largest',
   exact(math.max(known.largest, largest))
 )
--- The first item of an empty collection makes its key anew.
+-- The first item of an empty collection creates its key again, without an expiry.
 keep_until(keys.meta, keys.items, known.expires_at_ms, now_ms)
 remember_answer(keys.meta, call_id, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
 return { 'added', size, added, removed }

@@ -1,8 +1,8 @@
 --[[
-Writes at most 1,000 items beside the collection, which does not change: the next ones of a build, which
-`switch-in` makes its items. Each build has a key of its own, of which Redis lets go a minute after the last call.
-Repeating the call changes nothing. `refused` and `unchanged` say what `switch-in` would; `lost`: others have been
-built than the caller thinks.
+Writes at most 1,000 items next to the collection, which does not change. They are the next items of a build, which
+`switch-in` makes the items of the collection. Each build has its own key, which Redis expires a minute after the last
+call. Repeating the call changes nothing. `refused` and `unchanged` are what `switch-in` would answer. `lost`: the
+number of built items differs from the caller's.
 
 @returns built      size:integer
 @returns unchanged  copy:integer expires_at_ms:integer
@@ -12,9 +12,9 @@ built than the caller thinks.
 ]]
 local kind = ARGV[1] -- text: list, set, hash or sortedSet
 local codec = ARGV[2] -- text: name of the codec that made the values
-local version = tonumber(ARGV[3]) -- integer: of the items; -1: they have none
-local before = tonumber(ARGV[4]) -- integer: how many have been built
-local count = tonumber(ARGV[5]) -- integer: how many these are, none of them twice
+local version = tonumber(ARGV[3]) -- integer: version of the items; -1: none
+local before = tonumber(ARGV[4]) -- integer: number of items built so far
+local count = tonumber(ARGV[5]) -- integer: number of these items, without duplicates
 local parts, parts_at = ARGV, 6 -- repeated (part:bytes): as those of `replace`
 
 local BUILD_MS = '60000'

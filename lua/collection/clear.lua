@@ -1,5 +1,5 @@
 --[[
-Forgets a collection and its items. A replace that is being built stays, and may be switched in afterwards.
+Removes a collection and its items. A replace that is being built stays, and may be switched in afterwards.
 
 @returns cleared  existed:flag
 @cost    O(1); the items are freed in the background

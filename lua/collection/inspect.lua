@@ -1,5 +1,5 @@
 --[[
-A picture of a collection.
+Returns an overview of a collection.
 
 @returns inspection  kind:text codec:text copy:integer version:integer size:integer largest:integer expires_at_ms:integer now_ms:integer
 @returns absent

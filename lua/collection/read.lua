@@ -1,8 +1,8 @@
 --[[
-Reads a page of items. `place` and `copy` come from the page before; `replaced`: the collection has been replaced
-since, so that another page would mix two, or a set or a hash is on another process of Redis, which scans it in another order. `gap`: items of a list have left at its head before they were read. A set
-and a hash may give some more than the limit, and an item twice where they change meanwhile; a sorted set is read by
-rank.
+Reads a page of items. `place` and `copy` come from the previous page. `replaced`: the collection has been replaced
+since, so that another page would mix two; or a set or a hash is on another Redis process, which scans it in another
+order. `gap`: items at the head of a list were removed before they were read. A set and a hash may return a few items
+more than the limit, and an item twice when they change meanwhile. A sorted set is read by rank.
 
 @returns page      copy:integer version:integer expires_at_ms:integer size:integer place:text more:flag gap:flag parts:[part:bytes]
 @returns replaced  copy:integer version:integer
@@ -12,8 +12,8 @@ rank.
 ]]
 local kind = ARGV[1] -- text: list, set, hash or sortedSet
 local codec = ARGV[2] -- text: name of the codec that made the values
-local copy = tonumber(ARGV[3]) -- integer: of the page before; 0: from the beginning
-local place = ARGV[4] -- text: behind the page before; 0: from the beginning
+local copy = tonumber(ARGV[3]) -- integer: from the previous page; 0: from the beginning
+local place = ARGV[4] -- text: from the previous page; 0: from the beginning
 local limit = tonumber(ARGV[5]) -- integer: how many items at most, up to 1,000
 
 local known = try(open_collection(keys.meta, ''))

@@ -1,6 +1,6 @@
 --[[
-Removes at most 1,000 items of a set or a sorted set by their values, of a hash by their fields. An item that is not
-there is no error. Repeating the call changes nothing.
+Removes at most 1,000 items: of a set or a sorted set by their values, of a hash by their fields. An absent item is no
+error. Repeating the call changes nothing.
 
 @returns removed  size:integer removed:integer
 @returns absent

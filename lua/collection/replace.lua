@@ -1,18 +1,18 @@
 --[[
-Replaces all items of a collection by at most 1,000 others, in one step. A version that is older than the stored
-one is refused; the same one again changes nothing, and neither does a repeated call. Without a version the last
-one wins. No items are items: the collection is empty then, not absent.
+Replaces all items of a collection by at most 1,000 others, in one step. A version older than the stored one is refused;
+the same version again changes nothing, and neither does a repeated call. Without versions the last call wins. An empty
+list of items makes the collection empty, not absent.
 
 @returns replaced   copy:integer expires_at_ms:integer
 @returns unchanged  copy:integer expires_at_ms:integer
 @returns refused    version:integer
-@cost    O(items given); those there were are freed in the background
+@cost    O(items given); the replaced items are freed in the background
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local kind = ARGV[3] -- text: list, set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
-local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
-local ttl_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
+local version = tonumber(ARGV[5]) -- integer: version of the items; -1: none
+local ttl_ms = tonumber(ARGV[6]) -- integer: how long the collection is valid
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local parts, parts_at = ARGV, 8 -- repeated (part:bytes): value; field and value of a hash; score and value of a sorted set
 

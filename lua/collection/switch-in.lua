@@ -1,21 +1,21 @@
 --[[
-Makes what was built the items of the collection, in one step, whatever their number. Versions are judged as by
-`replace`; a build that is not wanted is dropped. Repeating the call changes nothing. `lost`: the build is not whole,
-for it took too long, or the server has lost it.
+Makes a build the items of the collection, in one step, whatever its size. Versions are handled as by `replace`; an
+unwanted build is dropped. Repeating the call changes nothing. `lost`: the build is incomplete, because it took too long
+or the server has lost it.
 
 @returns replaced   copy:integer expires_at_ms:integer
 @returns unchanged  copy:integer expires_at_ms:integer
 @returns refused    version:integer
 @returns lost
-@cost    O(1); the items there were are freed in the background
+@cost    O(1); the replaced items are freed in the background
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local kind = ARGV[3] -- text: list, set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
-local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
-local ttl_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
+local version = tonumber(ARGV[5]) -- integer: version of the items; -1: none
+local ttl_ms = tonumber(ARGV[6]) -- integer: how long the collection is valid
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
-local size = tonumber(ARGV[8]) -- integer: how many have been built
+local size = tonumber(ARGV[8]) -- integer: number of items built so far
 
 local known = try(open_collection(keys.meta, call_id.caller))
 local remembered = try(recall(known.record, call_id))
@@ -39,7 +39,7 @@ if size == 0 or count_items(keys.build, kind) ~= size then
   return { 'lost' }
 end
 begin_copy(keys.meta)
--- To rename over a large key would free it in the foreground.
+-- Renaming over a large key would free it in the foreground.
 redis.call('UNLINK', keys.items)
 redis.call('RENAME', keys.build, keys.items)
 known.kind = kind

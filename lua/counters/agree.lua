@@ -1,15 +1,15 @@
 --[[
-Agrees upon the number of partitions of counters, wherever their values are kept, in the unit of their name alone. `other` tells
-the number they have; `unknown`: they have not begun, and were not to `begin`. With `agreed_us` whoever clears all partitions
-may `disband` it then. Safe to repeat.
+Fixes the number of partitions of counters, whether Redis or SQL holds their values, in the unit of their name alone.
+`other` returns the number that is already fixed; `unknown`: none is fixed, and the call was not to `begin`. After all
+partitions are cleared, the caller may `disband` with `agreed_us`. Safe to repeat.
 
 @returns agreed  agreed_us:text
 @returns other  partitions:integer
 @returns unknown
 @cost    O(1)
 ]]
-local partitions = tonumber(ARGV[1]) -- integer: over how many the counters are spread
-local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
+local partitions = tonumber(ARGV[1]) -- integer: number of partitions of the counters
+local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is fixed from now on
 
 local known, agreed_us = known_number(keys.meta)
 if known and known ~= partitions then

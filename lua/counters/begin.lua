@@ -1,21 +1,21 @@
 --[[
-Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or
-has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
-Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending`
-where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came
-back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. `elsewhere`: the epoch that
-it is in is of a ledger that stands elsewhere, which this one can tell nothing of. Safe to repeat.
+Gives a partition the epoch of a ledger that was begun in SQL for it. The partition stays as it is if it has left the
+epoch that this one follows, or has acked the batch of this call: a caller that found the ledger past a batch may only
+have been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL has none of them;
+`pending` if the sealed batch is uncertain, because the server has forgotten which one it was; `nothing` if the server
+came back with an old copy, so that all of them are uncertain. `lost` returns how many counters lost increments.
+`elsewhere`: the current epoch belongs to a ledger in another place, of which this ledger knows nothing. Safe to repeat.
 
 @returns begun  epoch:integer lost:integer
 @returns known  epoch:integer
 @returns elsewhere  ledger:text
 @cost    O(counters of the sealed batch), the memory is freed in the background
 ]]
-local epoch = tonumber(ARGV[1]) -- integer: of the ledger
-local known = tonumber(ARGV[2]) -- integer: the epoch that it follows; 0: none
-local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
+local epoch = tonumber(ARGV[1]) -- integer: epoch of the ledger
+local known = tonumber(ARGV[2]) -- integer: the epoch before it; 0: none
+local batch = ARGV[3] -- text: the sealed batch in question; empty: none
 local keep = ARGV[4] -- text: all, pending or nothing
-local ledger = ARGV[5] -- text: where the ledger is, as all processes call it; empty: nobody can tell
+local ledger = ARGV[5] -- text: place of the ledger, as all processes name it; empty: unknown
 
 local partition = try(open_partition(keys.meta, ''))
 if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
@@ -37,7 +37,7 @@ elseif #counted > 0 then
   partition.rest_ms = partition.sealed_ms
 end
 partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
--- First what a server without memory may refuse.
+-- Writes that a server out of memory may reject come first.
 save_partition(keys.meta, partition)
 if ledger ~= '' then
   redis.call('HSET', keys.meta, 'ledger', ledger)
@@ -45,7 +45,7 @@ end
 for at = 1, #counted, 2 do
   local id = counted[at]
   redis.call('HINCRBY', keys.rest, id, counted[at + 1])
-  -- What has come to it since joins it: a counter waits once.
+  -- Increments since then join it: a counter is in only one of the two hashes.
   local since = redis.call('HGET', keys.pending, id)
   if since and type(redis.pcall('HINCRBY', keys.rest, id, since)) ~= 'table' then
     redis.call('HDEL', keys.pending, id)

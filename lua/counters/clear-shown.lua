@@ -1,5 +1,5 @@
 --[[
-Forgets what is shown of a partition whose counts are in SQL, and what is noted. Safe to repeat.
+Removes the shown values and the notes of a partition whose counts are in SQL. Safe to repeat.
 
 @returns cleared
 @returns absent

@@ -1,5 +1,5 @@
 --[[
-Forgets a partition with all that has not been flushed, and its epoch. Safe to repeat.
+Removes a partition with all increments that were not flushed, and its epoch. Safe to repeat.
 
 @returns cleared
 @returns absent

@@ -1,5 +1,5 @@
 --[[
-Tells values that are here, in the order of the ids; null for those that have to be loaded.
+Returns the loaded values, in the order of the ids; null for those that have to be loaded.
 
 @reads
 @returns found  epoch:integer values:[value:text?]

@@ -1,15 +1,16 @@
 --[[
-Increments counters that are here, each by itself and in the order in which they are given. What it answers of each: its
-value; in `refused` the places, from 0, of those that were not incremented: `absent` ones, whose value has to be loaded
-first, those that would leave 64 bits (`overflow`), and those of one more counter than may wait for SQL (`behind`); in `known` those whose idempotency key was known, which count no
-second time. A repeated call increments nothing, and answers the values of its own time.
+Increments loaded counters, each on its own and in the given order. The answer has the value of each. `refused` lists
+the places, from 0, of those that were not incremented: `absent` ones, whose value has to be loaded first; those that
+would leave 64 bits (`overflow`); and those that would exceed the number of counters that may wait for SQL (`behind`).
+`known` lists those whose idempotency key was known, which are not incremented again. A repeated call increments
+nothing, and returns the values of the first call.
 
 @returns counted  now_ms:integer epoch:integer values:[value:text?] refused:[at:integer why:text] known:[at:integer]
 @cost    O(counters)
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local idempotency_ttl_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
-local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
+local most_dirty = tonumber(ARGV[4]) -- integer: maximum of counters with increments that are not sealed; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated COUNTERS: those to increment
 
 local partition = try(open_partition(keys.meta, call_id.caller))
@@ -33,7 +34,8 @@ if remembered then
   return { 'counted', now_ms, partition.epoch, now, refused, known }
 end
 
--- A server without memory refuses the first, and a user without the right to it any of them, before anything has changed.
+-- A server out of memory rejects the first command, and a user who lacks a right any of them, before anything has
+-- changed.
 redis.call('HSET', keys.meta, 'layout', partition.layout)
 redis.call('ZREM', keys.clean, '')
 if partition.pending_ms == 0 then

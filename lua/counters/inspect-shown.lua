@@ -1,6 +1,6 @@
 --[[
-A picture of a partition whose counts are in SQL: which version of it is shown, how many values are here, and how many counters
-have notes.
+Returns an overview of a partition whose counts are in SQL: the version that is shown, the number of values, and the
+number of counters with notes.
 
 @reads
 @returns seen  version:integer values:integer noted:integer

@@ -1,6 +1,7 @@
 --[[
-A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set
-aside to be sealed (`rest`), when the oldest of those came (0: there is none), and how many counters have any (`dirty`).
+Returns an overview of a partition: how many values are loaded; how many counters have pending increments, sealed ones,
+and ones set aside to be sealed (`rest`); the time of the oldest of these (0: none); and how many counters have any
+(`dirty`).
 
 @reads
 @returns seen  now_ms:integer epoch:integer seq:integer batch:text values:integer pending:integer sealed:integer pending_ms:integer sealed_ms:integer rest:integer rest_ms:integer dirty:integer
@@ -10,7 +11,7 @@ aside to be sealed (`rest`), when the oldest of those came (0: there is none), a
 local partition = try(open_partition(keys.meta, ''))
 local count, count_aside, count_sealed =
   redis.call('HLEN', keys.pending), redis.call('HLEN', keys.rest), redis.call('HLEN', keys.sealed)
--- What is set aside is neither pending nor sealed.
+-- Counters that are set aside are neither pending nor sealed.
 local dirty = count + count_aside + count_sealed
 if count_sealed > 0 then
   dirty = dirty - count_again(keys)

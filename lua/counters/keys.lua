@@ -1,15 +1,15 @@
 -- The keys of a counters.
 return {
-  meta = 'hash', -- what is known of the partition
+  meta = 'hash', -- state of the partition
   values = 'hash', -- id -> value
-  pending = 'hash', -- id -> what is counted, and neither set aside nor sealed
-  rest = 'hash', -- id -> what was set aside when a seal began, and what has come to it since
-  sealed = 'hash', -- id -> what is sealed, and not known to be in SQL
+  pending = 'hash', -- id -> increments that are neither set aside nor sealed
+  rest = 'hash', -- id -> increments that were set aside when a seal began, and those added since
+  sealed = 'hash', -- id -> sealed increments, not known to be in SQL
   clean = 'sorted set', -- id of a counter without pending or sealed increments -> until when it stays
   once = 'hash', -- id and idempotency key -> until when it is remembered
-  board = 'hash', -- what is known of a partition whose counts are in SQL
-  shown = 'hash', -- id -> what is shown
-  noted = 'hash', -- id -> what was noted since SQL was read
+  board = 'hash', -- state of a partition whose counts are in SQL
+  shown = 'hash', -- id -> the shown value
+  noted = 'hash', -- id -> changes noted since SQL was read
   idle = 'sorted set', -- id of a counter without notes -> until when it stays
-  ahead = 'hash', -- id -> version of SQL that its value is of, if that is later than the partition's
+  ahead = 'hash', -- id -> version of SQL of its value, if that is later than the partition's
 }

@@ -1,7 +1,7 @@
 --[[
-Notes changes that are in SQL: what is shown moves at once, and the next round reads these counters again. Answers what is
-shown of each in their order; null for what is not here. Noted twice it is shown wrong until that round, and so it is sent
-once: it may be lost, too.
+Notes changes that are in SQL. The shown value moves at once, and the next round reads these counters again. Returns the
+shown values in the given order; null for counters that are not shown. A change noted twice is shown wrong until that
+round. So it is sent once, and may be lost, too.
 
 @returns noted  values:[value:text?]
 @cost    O(counters)

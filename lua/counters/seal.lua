@@ -1,7 +1,7 @@
 --[[
-Seals what is pending into a batch, which stays as it is until it is acked. While one is sealed, that one is answered: who
-flushes it again comes to the same end. What is too much for a batch is set aside whole, and sealed before anything that
-comes later, so who flushes comes to an end. Also evicts values that are due.
+Seals pending increments into a batch, which does not change until it is acked. While a batch is sealed, the call
+returns that batch: flushing it again has the same result. Increments that exceed a batch are all set aside and sealed
+before any later ones, so that a flush comes to an end. Also evicts values that are due.
 
 @returns sealed   now_ms:integer epoch:integer seq:integer batch:text sealed_ms:integer more:flag counters:[id:text delta:text]
 @returns nothing
@@ -36,7 +36,7 @@ if partition.batch == '' then
   if waiting <= limit then
     partition.rest_ms = 0
   end
-  -- First what a server without memory may refuse.
+  -- Writes that a server out of memory may reject come first.
   save_partition(keys.meta, partition)
   if not is_begun then
     redis.call('RENAME', keys.pending, keys.rest)

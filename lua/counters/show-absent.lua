@@ -1,17 +1,18 @@
 --[[
-Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read.
-What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown.
-Answers what is shown of each. Also evicts values that are due. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
+Shows counters that are not shown yet, with their values in SQL at a version of it. `taken` is the sum of the notes of
+each before it was read. Notes stay, and the next round reads these counters again. `retry`: SQL was read too early,
+because a later version is shown. Returns the shown value of each. Also evicts values that are due. `elsewhere`: the
+shown values come from another place in SQL. Safe to repeat.
 
 @returns shown  values:[value:text]
 @returns retry  version:integer
 @returns elsewhere place:text
 @cost    O(counters), and at most 1,000 evictions
 ]]
-local version = tonumber(ARGV[1]) -- integer: of SQL
-local turn = tonumber(ARGV[2]) -- integer: of the notes
-local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes stays; 0: for ever
-local place = ARGV[4] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
+local version = tonumber(ARGV[1]) -- integer: version of SQL
+local turn = tonumber(ARGV[2]) -- integer: turn of the notes
+local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes stays; 0: forever
+local place = ARGV[4] -- text: place of the counts in SQL, as all processes name it; empty: unknown
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text taken:text): at most 1,000
 
 local state = try(open_board(keys.board))
@@ -26,7 +27,7 @@ if version < state.version or version < state.showing then
   return { 'retry', math.max(state.version, state.showing) }
 end
 local now_us = clock_us()
--- Whoever reads more than rounds evict would fill the server; and where there are no rounds, what is shown has to be read again.
+-- A caller that reads more than rounds evict would fill the server. Without rounds, shown values have to be read again.
 evict_due(keys.shown, keys.idle, math.floor(now_us / 1000))
 local knows = turn == state.turn
 if state.turn == 0 then
@@ -35,7 +36,7 @@ end
 if version > state.version then
   state.newest = math.max(state.newest, version)
 end
--- First what a server without memory may refuse.
+-- Writes that a server out of memory may reject come first.
 save_board(keys.board, state)
 if place ~= '' then
   redis.call('HSET', keys.board, 'place', place)

@@ -1,24 +1,24 @@
 --[[
-Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none
-were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells
-what changed in it alone: `gap` where `since`, the version that this one follows, is not the one that is shown; `stale` where this one or
-a later one has. With `seen`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for
-who knows that the version between is lost, or that the database came back with an old copy.
-`turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are
-shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not
-any more. Safe to repeat.
+Shows the values that SQL had at a version of it, and settles the notes that were taken before SQL was read (`taken`;
+'': none). A version may come in several pages; the last one is marked. Versions are shown one after the other, because
+each has only its own changes. `gap`: `since`, the version before this one, is not the one shown. `stale`: this version
+or a later one is shown already. With `seen`, the version of the partition, the shown values are removed first, so that
+none of them is wrong. Callers use it when they know that a version between is lost, or that the database came back with
+an old copy. `turn` comes from the notes, or from the previous page: if another caller has settled notes meanwhile, this
+call settles none, and all of them stay shown until the next round. Counters that are not shown stay so. Counters
+without a value are unknown to SQL and are shown no more. Safe to repeat.
 
 @returns shown  turn:integer
 @returns gap    version:integer
 @returns stale  version:integer
 @cost    O(counters), the memory is freed in the background
 ]]
-local version = tonumber(ARGV[1]) -- integer: of SQL
+local version = tonumber(ARGV[1]) -- integer: version of SQL
 local since = tonumber(ARGV[2]) -- integer: the version before it
-local turn = tonumber(ARGV[3]) -- integer: of the notes, or of the page before
-local seen = tonumber(ARGV[4]) -- integer: the version that is left although one is missing; -1: none
+local turn = tonumber(ARGV[3]) -- integer: turn of the notes, or of the previous page
+local seen = tonumber(ARGV[4]) -- integer: the version to leave although a version is missing; -1: none
 local last = ARGV[5] == '1' -- flag: whether this is the last page
-local retain_ms = tonumber(ARGV[6]) -- integer: how long a value without notes stays; 0: for ever
+local retain_ms = tonumber(ARGV[6]) -- integer: how long a value without notes stays; 0: forever
 local counters, counters_at = ARGV, 7 -- repeated (id:text value:text taken:text): at most 1,000
 
 local state = try(open_board(keys.board))
@@ -42,14 +42,14 @@ if state.turn == 0 then
 end
 local settles, settled = turn == state.turn, false
 state.showing = not last and version or 0
--- First what a server without memory may refuse.
+-- Writes that a server out of memory may reject come first.
 save_board(keys.board, state)
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 for at = counters_at, #counters, #COUNTERS do
   local id, value, taken =
     counters[at + COUNTERS.id], counters[at + COUNTERS.value], counters[at + COUNTERS.taken]
   local own = state.newest > 0 and tonumber(redis.call('HGET', keys.ahead, id) or 0) or 0
-  -- A value that was read later may have these notes on top of SQL, which has them, too: the next round puts it right.
+  -- A value that was read later may include these notes twice, as a note and from SQL: the next round corrects it.
   if own < version then
     if settles and taken ~= '' then
       settled = true

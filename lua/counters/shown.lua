@@ -1,5 +1,6 @@
 --[[
-Tells what is shown, in the order of the ids; null for what has to be read from SQL, and then also what is noted of each.
+Returns the shown values, in the order of the ids; null for values that have to be read from SQL, and then also the sum
+of their notes.
 
 @reads
 @returns told  turn:integer values:[value:text?] noted:[sum:text?]

@@ -1,11 +1,11 @@
 --[[
-Removes messages of a live claim: they are done. Without ids all of the claim.
-A message that the claim does not hold stays, and is named with the reason: absent (not in the feed any
-more), unclaimed, held (by another claim).
+Removes messages of a live claim: they are done. Without ids, it removes all messages of the claim. A message that the
+claim does not hold stays, and is returned with the reason: absent (not in the feed any more), unclaimed, held (by
+another claim).
 
 @returns acked  count:integer refused:[id:integer reason:text]
 @returns lost
-@cost    O(messages x log n), and as much for twice as many that are written anew
+@cost    O(messages x log n), and as much for twice as many that are rewritten
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local token = ARGV[3] -- text: token of the claim
@@ -26,7 +26,7 @@ if not is_live(keys, feed, token) then
   return { 'lost' }
 end
 
-local done, others, refused, told = {}, {}, {}, ''
+local done, others, refused, refused_text = {}, {}, {}, ''
 if #ids < ids_at then
   done = work_of(keys, token)
 end
@@ -42,7 +42,7 @@ for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
   end
 end
 if #others > 0 then
-  refused, told = refuse(keys, feed, others)
+  refused, refused_text = refuse(keys, feed, others)
 end
 
 if #done > 0 then
@@ -57,7 +57,7 @@ if #done > 0 then
   if may_rest(feed) then
     rest_when_empty(keys, feed)
   end
-  remember_answer(keys.meta, call_id, feed.now_ms, #done .. ' ' .. told)
+  remember_answer(keys.meta, call_id, feed.now_ms, #done .. ' ' .. refused_text)
   save_feed(keys.meta, feed)
 end
 return { 'acked', #done, refused }

@@ -1,19 +1,19 @@
 --[[
-Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without
-idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when
-the feed has not begun or has anything else to do first, or a message has more than 16 KiB; `append` then does it all.
+Appends uniform messages, the fast path: one TTL and one origin for all, visible at once, without idempotency keys or
+retention. Positions and ids are as in `append`. Declines, and has done nothing, when the feed has not begun or has
+other work to do first, or a message has more than 16 KiB; then use `append`.
 
 @returns appended  epoch:integer first:integer
 @returns declined
 @cost    O(messages)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local partitions = tonumber(ARGV[2]) -- integer: number of partitions of the feed; 0: not partitioned
 local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
-local channel = ARGV[5] -- text: where those who wait listen; empty: nobody waits
+local channel = ARGV[5] -- text: channel of the waiters; empty: there are none
 local sharded = ARGV[6] == '1' -- flag: whether that is a sharded channel
 local ttl_ms = tonumber(ARGV[7]) -- integer: how long the messages live; 0: they stay
-local origin = ARGV[8] -- text: who appends, without spaces or '#'; may be empty
+local origin = ARGV[8] -- text: the appending client, without spaces or '#'; may be empty
 local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
 
 local feed = try(open_feed(keys.meta, call_id.caller, codec))

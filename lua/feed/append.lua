@@ -1,26 +1,25 @@
 --[[
-Appends messages; no other message falls between those of one call.
-Positions are microseconds of the server and always greater than every earlier one, so they keep
-rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the
-messages, but for those named in `duplicates` (places counted from 0), whose idempotency key is known
-and which keep the id that they got then.
+Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always
+greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and
+so on in the order of the messages. Exceptions are listed in `duplicates` (places counted from 0): their idempotency key
+is known, and they keep the id that they got then.
 
 @returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
 @returns unagreed
 @cost    O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or
          surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended;
-         twice as many messages that are written anew
+         twice as many messages that are rewritten
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local spread = ARGV[2] -- PARTITIONS: over how many the feed is spread
+local spread = ARGV[2] -- PARTITIONS: number of partitions of the feed
 local call_id = ARGV[4] -- CALL_ID: of this call; see shared/calls
-local channel = ARGV[6] -- text: where those who wait listen; empty: nobody waits
+local channel = ARGV[6] -- text: channel of the waiters; empty: there are none
 local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
 local retention_count = tonumber(ARGV[8]) -- integer: messages to keep; 0: all
 local retention_ms = tonumber(ARGV[9]) -- integer: age up to which they are kept; 0: any
 local retention_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: all
 local idempotency_ttl_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
-local messages, messages_at = ARGV, 12 -- repeated (body:bytes ttl_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
+local messages, messages_at = ARGV, 12 -- repeated (body:bytes ttl_ms:integer delay_ms:integer key:text origin:text): ttl_ms 0: never expires; delay_ms 0: visible at once; '': no key, no origin (without spaces or '#')
 
 local feed = try(open_feed(keys.meta, call_id.caller, codec, spread.partitions))
 if not take_up(keys.meta, feed, spread) then
@@ -45,7 +44,7 @@ if remembered then
   return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
 end
 
--- What comes behind the first message, each once on nothing: none is there where the call is refused.
+-- The commands that follow the first message, each once on nothing: if the call is refused, no message is stored.
 redis.call('HGET', keys.once, '')
 redis.call('ZADD', keys.delayed, 'XX', '0', '')
 local created = begin_feed(keys.meta, feed) and 1 or 0

@@ -1,9 +1,8 @@
 --[[
-Claims free messages for a while, oldest first. Until its lease ends nobody else gets them.
-A message lives at least as long as its claim and the grace behind it. One that was claimed
-`max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim has no more messages
-behind those that reach 4 MiB.
-Repeating the call gives the same claim again while it is live.
+Claims free messages for a while, oldest first. No other caller gets them until the lease ends. A message lives at least
+as long as its claim and the grace period after it. A message that was claimed `max_claims` times already becomes a dead
+letter instead, in the feed's own dead-letter feed. A claim ends once its messages reach 4 MiB. Repeating the call
+returns the same claim while it is live.
 
 @returns claimed  epoch:integer token:integer expires_at_ms:integer now_ms:integer dead:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
 @returns empty    dead:integer recheck_ms:integer
@@ -11,14 +10,14 @@ Repeating the call gives the same claim again while it is live.
          of lapsed claims
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local partitions = tonumber(ARGV[2]) -- integer: number of partitions of the feed; 0: not partitioned
 local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
 local limit = tonumber(ARGV[5]) -- integer: messages to claim at most
 local lease_ms = tonumber(ARGV[6]) -- integer: how long the claim lasts
-local grace_ms = tonumber(ARGV[7]) -- integer: how long messages live beyond it at least
+local grace_ms = tonumber(ARGV[7]) -- integer: how long messages live at least after it
 local max_claims = tonumber(ARGV[8]) -- integer: claims after which a message is dead; 0: never
-local dead_ms = tonumber(ARGV[9]) -- integer: how long a dead letter lives; 0: as long as it would have
-local dead_channel = ARGV[10] -- text: where those wait who read dead letters
+local dead_ms = tonumber(ARGV[9]) -- integer: how long a dead letter lives; 0: as long as the message would have
+local dead_channel = ARGV[10] -- text: channel of the waiting readers of dead letters
 local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
 
 local feed = try(open_feed(keys.meta, call_id.caller, codec, partitions))
@@ -29,7 +28,7 @@ feed.now_ms = math.floor(feed.now_us / 1000)
 local known_token = try(recall(feed.record, call_id))
 if known_token and is_live(keys, feed, known_token) then
   local ends_at_ms = tonumber(redis.call('ZSCORE', keys.leases, known_token))
-  local messages = tell_messages(claimed_entries(keys, feed, known_token), keys.bodies)
+  local messages = report_messages(claimed_entries(keys, feed, known_token), keys.bodies)
   return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, feed.now_ms, 0, messages }
 end
 if feed.epoch == 0 then
@@ -46,7 +45,7 @@ local found = new_findings(limit, max_claims)
 find_returned(keys, feed, found)
 find_fresh(keys, feed, found)
 
--- What goes does so before anything is claimed: where a right to that is missing, nothing is held for nobody.
+-- Removals come before the claim: if a right to them is missing, no messages are held without a holder.
 if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
   refuse_when_full(keys.meta, feed)
   redis.call('ZADD', keys.claimed, 'XX', '0', '')
@@ -64,7 +63,7 @@ if #found.dead > 0 then
     expiry = keys.dead_expiry,
     parked = keys.dead_parked,
   }
-  -- It is used as soon as this partition is.
+  -- The dead-letter feed is used as soon as this partition is.
   dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
   try_whole_removal(keys)
   add_dead_letters(dead_keys, dead, keys.bodies, found.dead, dead_ms)
@@ -99,7 +98,7 @@ if must_move(feed) then
 end
 save_feed(keys.meta, feed)
 if #found.free > 0 then
-  local messages = tell_messages(found.free, keys.bodies)
+  local messages = report_messages(found.free, keys.bodies)
   return { 'claimed', feed.epoch, feed.token, expires_at_ms, feed.now_ms, #found.dead, messages }
 end
 if #found.dead + #found.expired > 0 then

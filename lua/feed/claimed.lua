@@ -1,5 +1,5 @@
 --[[
-Shows a claim: what it holds and how long it lasts.
+Returns a claim: the messages it holds and its remaining time.
 
 @returns claimed  epoch:integer lease_ms:integer expires_at_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
 @returns lost
@@ -22,5 +22,5 @@ return {
   lease_ms,
   expires_at_ms,
   feed.now_ms,
-  tell_messages(claimed_entries(keys, feed, token), keys.bodies),
+  report_messages(claimed_entries(keys, feed, token), keys.bodies),
 }

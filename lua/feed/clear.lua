@@ -4,7 +4,7 @@ Deletes the feed, its subscribers and its dead letters. Redis frees the memory i
 @returns cleared  existed:flag
 @cost    O(1)
 ]]
-local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
+local channel = ARGV[1] -- text: channel of the waiters; empty: there are none
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
 try(refusal_of_spread(keys.meta))

@@ -1,6 +1,6 @@
 --[[
-Moves a subscriber forward to a cursor; back only when told to rewind. One that was read before the feed began is its
-beginning. A cursor of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
+Moves a subscriber forward to a cursor; back only with `rewind`. A cursor read before the feed began means its
+beginning. The answer is absent for a cursor of an earlier life of the feed, or a subscriber that does not exist.
 
 @returns committed  cursor:text
 @returns absent

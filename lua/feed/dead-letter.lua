@@ -1,17 +1,17 @@
 --[[
-Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids.
-Ids that the claim does not hold are passed over.
+Moves messages of a live claim, which cannot be processed, into the feed's own dead-letter feed. They keep their ids.
+Ids that the claim does not hold are skipped.
 
 @returns moved  count:integer
 @returns lost
-@cost    O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and
+@cost    O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are rewritten, here and
          there, and for 50 dead letters that have expired
 ]]
-local codec = ARGV[1] -- text: name of the codec that was to read the bodies
+local codec = ARGV[1] -- text: name of the codec of the bodies
 local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
 local token = ARGV[4] -- text: token of the claim
-local dead_ms = tonumber(ARGV[5]) -- integer: how long a dead letter lives; 0: as long as it would have
-local dead_channel = ARGV[6] -- text: where those wait who read dead letters
+local dead_ms = tonumber(ARGV[5]) -- integer: how long a dead letter lives; 0: as long as the message would have
+local dead_channel = ARGV[6] -- text: channel of the waiting readers of dead letters
 local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
 local ids, ids_at = ARGV, 8 -- repeated (id:integer): messages of the claim
 
@@ -51,7 +51,7 @@ end
 complete_entries(keys.work, entries)
 if #entries > 0 then
   local is_over = redis.call('ZCOUNT', keys.claimed, token, token) == #entries
-  -- It is used as soon as this partition is.
+  -- The dead-letter feed is used as soon as this partition is.
   dead.partitions, dead.now_us, dead.now_ms = feed.partitions, feed.now_us, feed.now_ms
   refuse_when_full(keys.meta, feed)
   try_whole_removal(keys)

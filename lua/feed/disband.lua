@@ -1,6 +1,6 @@
 --[[
-Forgets the number of partitions of a feed, once all of them are cleared. It is `kept` where it was agreed upon after it was
-agreed upon so: then a partition is used anew. Safe to repeat.
+Removes the fixed number of partitions of a feed, after all of them are cleared. `kept`: the number was agreed again
+since, so a partition is in use again. Safe to repeat.
 
 @returns forgotten
 @returns kept

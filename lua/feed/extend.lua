@@ -1,5 +1,5 @@
 --[[
-Makes a claim last longer, counted from now. A claim that has ended is never brought back.
+Renews a claim, counted from now. A claim that has ended is never revived.
 
 @returns extended  expires_at_ms:integer
 @returns lost
@@ -7,7 +7,7 @@ Makes a claim last longer, counted from now. A claim that has ended is never bro
 ]]
 local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
-local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
+local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live at least after it
 
 local feed = try(open_feed(keys.meta, ''))
 feed.now_ms = math.floor(clock_us() / 1000)
@@ -15,7 +15,7 @@ if not is_live(keys, feed, token) then
   return { 'lost' }
 end
 local expires_at_ms = feed.now_ms + lease_ms
--- What frees comes first, so that it also works when the server is out of memory.
+-- Commands that free memory come first, so that this works when the server is out of memory.
 redis.call('HDEL', keys.work, '')
 redis.call('ZADD', keys.leases, expires_at_ms, token)
 local records = { lease_field(token), lease_ms }

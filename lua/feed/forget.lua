@@ -1,5 +1,5 @@
 --[[
-Removes a subscriber. With the last one goes, after a while, what is left of a feed that is empty.
+Removes a subscriber. After the last one is removed, the remains of an empty feed expire.
 
 @returns forgotten
 @returns absent

@@ -1,7 +1,7 @@
 --[[
-Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed
-message has position 0 until it becomes visible. `held`: which of them a live claim holds. Behind messages that reach 4 MiB it
-looks for no more: it has `looked` for so many of the ids.
+Looks up messages by id, in the order asked; ids that are not in the feed are skipped. A delayed message has position 0
+until it becomes visible. `held`: which of them a live claim holds. The lookup stops once messages reach 4 MiB: `looked`
+is the number of ids it has processed.
 
 @returns found  epoch:integer now_ms:integer looked:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
 @cost    O(ids x log n), and 4 MiB of bodies
@@ -32,7 +32,7 @@ local held = find_claimed(keys, feed, entries)
 for _, entry in ipairs(entries) do
   if not has_expired(entry, feed.now_ms) then
     alive[#alive + 1] = entry
-    tell_claim(claims, entry.position, held[entry.place])
+    report_claim(claims, entry.position, held[entry.place])
   end
 end
-return { 'found', feed.epoch, feed.now_ms, looked, tell_messages(alive, keys.bodies), claims }
+return { 'found', feed.epoch, feed.now_ms, looked, report_messages(alive, keys.bodies), claims }

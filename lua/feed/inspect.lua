@@ -1,8 +1,8 @@
 --[[
-A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed`
-counts what waits to become visible, `dead` what the dead-letter feed stores; what is due there is `due` too.
-`ends` holds the oldest and the newest message with the token of the claim that holds it (0: none);
-`readers` the hundred subscribers that are furthest behind.
+Returns an overview of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed` counts
+messages that wait to become visible, `dead` the messages stored in the dead-letter feed; `due` includes due work there.
+`ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the
+hundred subscribers with the oldest positions.
 
 @returns inspection  epoch:integer last:integer now_ms:integer due:flag total:integer claimed:integer delayed:integer bytes:integer dead:integer claims:integer subscribers:integer codec:text ends:[position:integer id:integer expires_at_ms:integer claims:integer token:integer body:bytes] readers:[name:text position:integer protected:flag]
 @cost    O(log n), and the bodies of two messages
@@ -18,7 +18,7 @@ feed.now_us = clock_us()
 feed.now_ms = math.floor(feed.now_us / 1000)
 dead.now_us, dead.now_ms = feed.now_us, feed.now_ms
 
-local function tell_end(answer, raw)
+local function report_end(answer, raw)
   if not raw then
     return
   end
@@ -34,8 +34,8 @@ local function tell_end(answer, raw)
 end
 
 local ends, newest = {}, redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', '1')
-tell_end(ends, raws_between(keys, feed, 1, '+', 1)[1])
-tell_end(ends, newest[1] or redis.call('XREVRANGE', keys.early, '+', '-', 'COUNT', '1')[1])
+report_end(ends, raws_between(keys, feed, 1, '+', 1)[1])
+report_end(ends, newest[1] or redis.call('XREVRANGE', keys.early, '+', '-', 'COUNT', '1')[1])
 local readers = {}
 local furthest = redis.call('ZRANGE', keys.subscribers, '0', '99', 'WITHSCORES')
 for at = 1, #furthest, 2 do

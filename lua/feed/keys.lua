@@ -2,7 +2,7 @@
 return {
   meta = 'hash', -- the feed's state
   log = 'stream', -- the visible messages, by position
-  early = 'stream', -- the oldest visible messages, while the log is written anew
+  early = 'stream', -- the oldest visible messages, while the log is compacted
   bodies = 'hash', -- id -> body, of those that are large
   claimed = 'sorted set', -- position -> token of its claim
   leases = 'sorted set', -- token -> when the claim ends, in ms

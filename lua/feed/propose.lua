@@ -1,13 +1,13 @@
 --[[
-Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions
-is agreed upon in the unit of the feed's name alone (`agree`), and only then the partition is used, with the proof. A
-partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
+Announces that a partition is about to be used for the first time, and returns a proof. Then the number of partitions is
+agreed in the unit of the feed's name alone (`agree`). Only then the partition is used, with the proof. A partition in
+use is `agreed` already. A proposal that is not used expires after a minute.
 
 @returns proposed  proof:text
 @returns agreed
 @cost    O(1)
 ]]
-local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is spread
+local partitions = tonumber(ARGV[1]) -- integer: number of partitions of the feed
 
 local feed = try(open_feed(keys.meta, '', nil, partitions))
 if feed.partitions > 0 then

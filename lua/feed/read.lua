@@ -1,24 +1,23 @@
 --[[
-Reads the messages after a cursor, oldest first, and tells a reader what it can no longer get.
-Messages that have expired, and those that the arguments hide, are passed over, and `next` with them.
-`gap`: retention removed messages after the cursor before this reader came. `reset`: the cursor is of an
-earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this
-reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed
-message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page has no more messages behind
-those that reach `most_bytes`: there is `more` then.
+Reads the messages after a cursor, oldest first, and reports to a reader what it has missed. Messages that have expired,
+and those that the arguments hide, are skipped, and `next` moves past them. `gap`: retention removed messages after the
+cursor before this read. `reset`: the cursor is of an earlier life of the feed, or the server lost its tail; the page
+begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`:
+when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A
+page ends once its messages reach `most_bytes`; then `more` is set.
 
 @returns page  epoch:integer next:text more:flag gap:flag reset:flag due:flag recheck_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
 @cost    O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies
 @reads
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
-local after = ARGV[3] -- text: cursor; empty: the oldest message; 'end': only what comes
+local partitions = tonumber(ARGV[2]) -- integer: number of partitions of the feed; 0: not partitioned
+local after = ARGV[3] -- text: cursor; empty: from the oldest message; 'end': only new messages
 local limit = tonumber(ARGV[4]) -- integer: messages to return at most
-local except_origin = ARGV[5] -- text: hides what this origin appended; empty: nothing
+local except_origin = ARGV[5] -- text: hides messages of this origin; empty: hides none
 local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live claim are shown
 local include_delayed = ARGV[7] == '1' -- flag: whether delayed ones are shown after the last visible one
-local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies behind which a page ends; 4 MiB at most
+local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies after which a page ends; 4 MiB at most
 
 local feed = try(open_feed(keys.meta, '', codec, partitions))
 local start = where_to_start(feed, after)

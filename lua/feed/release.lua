@@ -1,16 +1,16 @@
 --[[
-Gives messages of a claim back before it ends: they are free again, in their old places.
-Without ids the whole claim. Ids that the claim does not hold are passed over. What nobody got is as if it had not been claimed.
+Releases messages of a claim before it ends: they are free again, in their old places. Without ids, it releases the
+whole claim. Ids that the claim does not hold are skipped. With `unseen`, the messages count as never claimed.
 
 @returns released  count:integer
 @returns lost
 @cost    O(messages x log n)
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
-local channel = ARGV[3] -- text: where those who wait listen; empty: nobody waits
+local channel = ARGV[3] -- text: channel of the waiters; empty: there are none
 local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
 local token = ARGV[5] -- text: token of the claim
-local unseen = ARGV[6] == '1' -- flag: whether nobody got them: the claim does not count
+local unseen = ARGV[6] == '1' -- flag: whether no consumer got them: the claim does not count
 local ids, ids_at = ARGV, 7 -- repeated (id:integer): messages to give back; none: all of the claim
 
 local feed = try(open_feed(keys.meta, call_id.caller))
@@ -41,7 +41,7 @@ end
 if is_over then
   forget_lease(keys, token)
 end
--- What has changed nothing needs no memory, which a full server would refuse.
+-- A call that changes nothing needs no memory, which a full server would refuse.
 if is_over or #places > 0 then
   remember_answer(keys.meta, call_id, feed.now_ms, #places)
 end

@@ -1,12 +1,12 @@
 --[[
-Removes messages by id, delayed ones too. Ids that are not in the feed are passed over; unless
-`even_claimed`, a message under a live claim stays and is named.
+Removes messages by id, delayed ones too. Ids that are not in the feed are skipped. A message under a live claim stays
+and is returned, unless `even_claimed`.
 
 @returns removed  count:integer held:[id:integer]
-@cost    O(messages x log n), and as much for twice as many that are written anew
+@cost    O(messages x log n), and as much for twice as many that are rewritten
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
-local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
+local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim are removed too
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 
 local feed = try(open_feed(keys.meta, call_id.caller))
@@ -19,7 +19,7 @@ if remembered then
   return { 'removed', tonumber(string.match(remembered, '^%d+')), held }
 end
 feed.now_ms = math.floor(clock_us() / 1000)
-local going, parked_ids, held, told = {}, {}, {}, { '' }
+local going, parked_ids, held, held_ids = {}, {}, {}, { '' }
 local has_large = false
 for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
   if found.parked then
@@ -30,7 +30,7 @@ for _, found in ipairs(look_up(keys.parked, ids, ids_at)) do
     local entry = entry_at(keys, feed, found.place)
     if entry and holder and is_live(keys, feed, holder) then
       held[#held + 1] = tonumber(found.id)
-      told[#told + 1] = found.id
+      held_ids[#held_ids + 1] = found.id
     elseif entry then
       going[#going + 1] = entry
     end
@@ -50,7 +50,7 @@ if count > 0 then
   if may_rest(feed) then
     rest_when_empty(keys, feed)
   end
-  remember_answer(keys.meta, call_id, feed.now_ms, count .. table.concat(told, ' '))
+  remember_answer(keys.meta, call_id, feed.now_ms, count .. table.concat(held_ids, ' '))
   save_feed(keys.meta, feed)
 end
 return { 'removed', count, held }

@@ -1,13 +1,12 @@
 --[[
-Does what time has made due: delayed messages become visible, claims that ran out are freed, expired
-messages go. Every writing operation does a little of it; this one does a lot, for those who must not
-wait. `more`: call again.
+Performs work that is due: delayed messages become visible, claims that ran out are freed, expired messages are removed.
+Every writing operation does a little of it. This one does a lot, for callers that must not wait. `more`: call again.
 
 @returns settled  more:flag
-@cost    at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n)
+@cost    at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are rewritten, O(log n)
          each, and 4 MiB of each kind
 ]]
-local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
+local channel = ARGV[1] -- text: channel of the waiters; empty: there are none
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
 local feed = try(open_feed(keys.meta, ''))

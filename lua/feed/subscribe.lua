@@ -1,16 +1,15 @@
 --[[
-Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not
-vanish by itself. Retention keeps what a protected subscriber has not passed yet;
-one stays protected until it is forgotten.
+Creates a subscriber, or returns the position of an existing one. A feed with subscribers does not expire. Retention
+keeps messages that a protected subscriber has not passed yet; a subscriber stays protected until it is removed.
 
 @returns subscribed  cursor:text created:flag
 @returns unagreed
 @cost    O(log subscribers)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local spread = ARGV[2] -- PARTITIONS: over how many the feed is spread
+local spread = ARGV[2] -- PARTITIONS: number of partitions of the feed
 local name = ARGV[4] -- text: the subscriber
-local from = ARGV[5] -- text: cursor where a new one begins; empty: the oldest message; 'end': only what comes
+local from = ARGV[5] -- text: start cursor of a new subscriber; empty: the oldest message; 'end': only new messages
 local protected = ARGV[6] == '1' -- flag: whether retention waits for it
 
 local feed = try(open_feed(keys.meta, '', codec, spread.partitions))

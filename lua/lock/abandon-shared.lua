@@ -1,18 +1,18 @@
 --[[
-Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back.
-Whoever is first in line afterwards is told.
+Ends an attempt of a reader that its owner gave up: it leaves the line, or its lease is released. Then the first waiter
+in line is notified.
 
 @returns abandoned  more:flag
-@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
+local holder = ARGV[2] -- text: name of its holder, for people
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
-local channel = ARGV[4] -- text: beginning of the channels of processes
+local channel = ARGV[4] -- text: prefix of the channels of processes
 local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
-local claim_ms = tonumber(ARGV[6] or 1000) -- integer: how long the next holder has to confirm
+local claim_ms = tonumber(ARGV[6] or 1000) -- integer: how long the next holder has to confirm a hand-off
 local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[8] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[8] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
 local before = lock_text(lock)

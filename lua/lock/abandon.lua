@@ -1,19 +1,19 @@
 --[[
-Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back.
-Whoever is first in line afterwards is told.
+Ends an attempt that its owner gave up: it leaves the line, or the lock is released. Then the first waiter in line is
+notified.
 
 @returns abandoned  more:flag
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
+@cost    O(log waiting), and at most 500 removals of dead waiters
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
+local holder = ARGV[2] -- text: name of its holder, for people
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
-local channel = ARGV[4] -- text: beginning of the channels of processes
+local channel = ARGV[4] -- text: prefix of the channels of processes
 local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
-local barging = ARGV[6] == '1' -- flag: whether it could go before those who wait
-local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long the next holder has to confirm
+local barging = ARGV[6] == '1' -- flag: whether it may pass waiters
+local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long the next holder has to confirm a hand-off
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[9] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
 lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
@@ -35,7 +35,7 @@ elseif left and not call_first(keys, lock, lock.expires_at_ms - lock.now_ms) the
   lock.last_ticket = 0
 elseif left and lock.mode == 's' then
   local first = first_ticket(keys)
-  -- Nobody who wants it alone stands before these readers any more.
+  -- No waiting writer is before these readers any more.
   served = first and first.kind == 's' and 'more'
 end
 if left or gave or served or called then

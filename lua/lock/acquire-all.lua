@@ -1,7 +1,7 @@
 --[[
-Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for
-any. Safe to repeat: an attempt that has them all gets the same answer again. `awaited`: the one at this place is free, and
-somebody waits for it, who may be gone; call `serve`.
+Grants several locks of one slot to one holder, all or none, when each of them is free and has no waiters. Safe to
+repeat: an attempt that holds them all gets the same answer again. `awaited`: the lock at this place is free but has a
+waiter, which may be dead; call `serve`.
 
 @returns granted  now_ms:integer leases:[token:integer expires_at_ms:integer]
 @returns held     at:integer
@@ -10,7 +10,7 @@ somebody waits for it, who may be gone; call `serve`.
 ]]
 local states, states_at = KEYS, 1 -- repeated string: states of the locks
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
+local holder = ARGV[2] -- text: name of its holder, for people
 local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
 
 local now_us = clock_us()

@@ -1,23 +1,23 @@
 --[[
-Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in
-together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved.
-Safe to repeat, as `acquire`. `more`: others are first, and more of them than one call looks at; call `serve`.
+Lets one more reader in, or puts the attempt in line. Consecutive readers in line are let in together. A new reader
+queues after any waiter, so that a writer never starves. Safe to repeat, as `acquire`. `more`: others are first, and
+more of them than one call looks at; call `serve`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
 @returns held     retry_after_ms:integer more:flag
 @returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
-@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
+local holder = ARGV[2] -- text: name of its holder, for people
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when it cannot be let in
+local channel = ARGV[4] -- text: prefix of the channels of processes
+local waits = ARGV[5] == '1' -- flag: whether the attempt queues when it cannot be let in
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
-local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
+local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long waiters have to confirm a hand-off
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
-local confirms = ARGV[10] == '1' -- flag: whether it takes for the whole lease what it was offered
+local counted = ARGV[9] ~= '0' -- flag: whether a channel without listeners means that its process is dead
+local confirms = ARGV[10] == '1' -- flag: whether it accepts an offer, for the whole lease
 
 local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
 local now_ms = lock.now_ms
@@ -35,11 +35,11 @@ lapse(lock)
 lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
 local ticket = new_ticket(id, 's', lease_ms, listens, 1, holder)
 local own = confirms and keep_place(keys, ticket) or format_ticket(ticket)
-local served = 'nobody'
+local served = 'none'
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
   served = serve_shared(keys, lock, own)
 end
--- One that was told to come has left the line, and stands before all that are in it.
+-- A called waiter has left the line, and goes before all that are in it.
 local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
 local fits = lock.mode ~= 'x' and not is_awaited and (served == 'own' or lock.last_ticket == 0)
 if fits then
@@ -65,7 +65,7 @@ if known then
   return { 'granted', known, ends_at_ms, now_ms }
 end
 local more = served == 'more' and 1 or 0
--- One who was told to come has that long to come.
+-- The time that a called waiter has to come.
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
 if waits then

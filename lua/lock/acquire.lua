@@ -1,26 +1,25 @@
 --[[
-Gives the lock to one holder, or puts the attempt in line.
-Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock
-is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed
-over to one who waited longer than a moment is offered for `claim_ms`: it asks again, with `confirms`, and has it for its
-lease. `more`: the lock is free and others are first; call `serve`.
+Grants the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or is in
+line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt
+is `barging`. A lock handed to a waiter that waited longer than a moment is offered for `claim_ms`: the waiter calls
+again, with `confirms`, and holds it for its lease. `more`: the lock is free and others are first; call `serve`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
 @returns held     retry_after_ms:integer more:flag
 @returns queued   position:integer recheck_ms:integer more:flag now_ms:integer
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
+@cost    O(log waiting), and at most 500 removals of dead waiters
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
+local holder = ARGV[2] -- text: name of its holder, for people
 local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local waits = ARGV[5] == '1' -- flag: whether the attempt stands in line when the lock is held
+local channel = ARGV[4] -- text: prefix of the channels of processes
+local waits = ARGV[5] == '1' -- flag: whether the attempt queues when the lock is held
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
-local barging = ARGV[7] == '1' -- flag: whether it may go before those who wait
-local claim_ms = tonumber(ARGV[8] or 1000) -- integer: how long others have to confirm what they get now
+local barging = ARGV[7] == '1' -- flag: whether it may pass waiters
+local claim_ms = tonumber(ARGV[8] or 1000) -- integer: how long waiters have to confirm a hand-off
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear tells who is gone
-local confirms = ARGV[11] == '1' -- flag: whether it takes for the whole lease what it was offered
+local counted = ARGV[10] ~= '0' -- flag: whether a channel without listeners means that its process is dead
+local confirms = ARGV[11] == '1' -- flag: whether it accepts an offer, for the whole lease
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -30,7 +29,7 @@ if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
   local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
-  -- Where the clock is behind the token it is remembered until that is over.
+  -- If the clock is behind the token, the lock is remembered until it has caught up.
   local left_ms = token > now_us and math.max(lease_ms, math.ceil((token - now_us) / 1000)) or lease_ms
   redis.call(
     'SET',
@@ -42,7 +41,7 @@ if last_token then
   return { 'granted', token, expires_at_ms, now_ms }
 end
 
--- Somebody has the lock, or waits for it, or this attempt has been here before.
+-- The lock is held or has waiters, or this attempt has called before.
 local lock = try(open_lock(stored, now_us))
 if lock.id == id and lock.mode == 'x' and is_held(lock) then
   if confirms then
@@ -70,7 +69,7 @@ if is_free(lock) then
   if not barging then
     served = serve(keys, lock, own)
   end
-  if barging or served == 'own' or served == 'nobody' then
+  if barging or served == 'own' or served == 'none' then
     grant_to(lock, ticket)
     save_lock(keys.state, lock)
     redis.call('ZREM', keys.queue, own)
@@ -105,7 +104,7 @@ if waits then
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)
   end
-  -- Whoever is near the front looks when what was offered to another has ended.
+  -- An attempt near the front checks when an offer to another has ended.
   local looks = place == 0 or barging
   if confirms and place <= 3 and not looks then
     looks = is_free(lock) or lock.expires_at_ms - math.floor(lock.token / 1000) <= claim_ms

@@ -1,11 +1,11 @@
 --[[
-Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew. Tokens go on rising, also where
-the clock has stepped back.
+Deletes the lock, whether it is held or not, and its line. Waiters are notified, and join the line again. Tokens keep
+rising, even if the clock has stepped back.
 
 @returns cleared  existed:flag
-@cost    O(waiting), of which at most 1,000 are told
+@cost    O(waiting), of which at most 1,000 are notified
 ]]
-local channel = ARGV[1] -- text: beginning of the channels of processes
+local channel = ARGV[1] -- text: prefix of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
 local how = { channel = channel, sharded = sharded, counted = false }
@@ -25,6 +25,6 @@ if newest then
 end
 for _, text in ipairs(waiting) do
   local ticket = parse_ticket(text)
-  tell_process(ticket, 'come ' .. ticket.id, how)
+  notify_process(ticket, 'come ' .. ticket.id, how)
 end
 return { 'cleared', existed }

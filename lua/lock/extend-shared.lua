@@ -1,6 +1,5 @@
 --[[
-Makes leases of readers of one lock last longer. A lease that has ended is never revived: its `expires_at_ms`
-is 0.
+Renews leases of readers of one lock. A lease that has ended is never revived: its `expires_at_ms` is 0.
 
 @returns extended  now_ms:integer leases:[expires_at_ms:integer]
 @cost    O(leases x log n)

@@ -1,7 +1,6 @@
 --[[
-Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its
-`expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are on locks that cannot be
-read, and why.
+Renews leases, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0.
+Each is handled on its own: `refused` lists places (counted from 0) of locks that cannot be read, and the reason.
 
 @returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
 @cost    O(leases)

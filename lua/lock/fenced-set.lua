@@ -1,17 +1,17 @@
 --[[
-Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused.
-The same token may write again. A call that comes when a later one of its process has written under the same token was
-overtaken by it: it changes nothing.
+Stores a value, unless a greater token has written it before: a holder that lost its lease unnoticed is refused. The
+same token may write again. A call that arrives after a later one of its process under the same token is superseded: it
+changes nothing.
 
 @returns stored
 @returns refused  token:integer
 @cost    O(1)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the value
-local token = tonumber(ARGV[2]) -- integer: of the lease under which it is written
+local token = tonumber(ARGV[2]) -- integer: token of the lease under which it is written
 local value = ARGV[3] -- bytes: the value
-local caller = ARGV[4] -- text: process and slot; empty: later copies are not told from calls
-local call = tonumber(ARGV[5]) -- integer: number of the call, which rises in that process
+local caller = ARGV[4] -- text: process and slot; empty: late copies are not recognized
+local call = tonumber(ARGV[5]) -- integer: number of the call, rising in that process
 
 local stored = try(open_fenced(keys.fenced))
 if stored.codec and stored.codec ~= codec then

@@ -1,5 +1,5 @@
 --[[
-Looks at the lock: its leases, soonest to end first, and its line. Names at most 100 of each.
+Returns the lock: its leases, the first to end first, and its line. Lists at most 100 of each.
 
 @returns inspection  mode:text token:integer now_ms:integer leases:[token:integer expires_at_ms:integer holder:text] waiting:integer line:[id:text kind:text holder:text]
 @cost    O(log n + 200)

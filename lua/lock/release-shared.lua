@@ -1,16 +1,16 @@
 --[[
-Ends the lease of one reader; the last of them hands the lock to the first in line. `more`: the lock is free and
-somebody waits; call `serve`.
+Ends the lease of one reader; the last reader hands the lock to the first in line. `more`: the lock is free and has
+waiters; call `serve`.
 
 @returns released  more:flag
 @returns lost
-@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters
 ]]
-local token = ARGV[1] -- text: proves the lease
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
+local token = ARGV[1] -- text: token of the lease
+local channel = ARGV[2] -- text: prefix of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm a hand-off
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
 local expires_at_ms = tonumber(redis.call('ZSCORE', keys.readers, token) or 0)

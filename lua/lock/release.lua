@@ -1,33 +1,32 @@
 --[[
-Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after
-that the token is unknown, and the answer is `lost`. `more`: the lock is free and somebody waits; call
-`serve`.
+Releases the lock, and hands it to the first in line. Safe to repeat until the lock has another holder; after that the
+token is unknown, and the answer is `lost`. `more`: the lock is free and has waiters; call `serve`.
 
 @returns released  more:flag
 @returns lost
-@cost    O(log waiting), and at most 500 removals of waiters that are gone
+@cost    O(log waiting), and at most 500 removals of dead waiters
 ]]
-local token = ARGV[1] -- text: proves the lease
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
+local token = ARGV[1] -- text: token of the lease
+local channel = ARGV[2] -- text: prefix of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm a hand-off
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
--- Where the mode stands in the state.
+-- Offset of the mode in the state.
 local MODE_AT = '2'
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local stored = redis.call('GET', keys.state)
 if is_quickly_given_back(stored, token, now_ms) then
-  -- A full server refuses this; the long way has a write before it that needs no memory.
+  -- A full server rejects this; the slow path first performs a write that needs no memory.
   local saved = redis.pcall('SETRANGE', keys.state, MODE_AT, '-')
   if type(saved) == 'number' then
     return { 'released', 0 }
   end
 end
 
--- Somebody waits, or the lease is not what it was.
+-- There are waiters, or the lease has changed.
 
 local lock = try(open_lock(stored, now_us))
 if lock.token ~= token or lock.mode == 's' then

@@ -1,13 +1,13 @@
 --[[
-Hands a lock that is free, or shared, to those who are first in line and alive.
+Hands a lock that is free, or shared, to the first waiters in line that are alive.
 
 @returns served  more:flag
-@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone
+@cost    O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters
 ]]
-local channel = ARGV[1] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder has to confirm
+local channel = ARGV[1] -- text: prefix of the channels of processes
+local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder has to confirm a hand-off
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[4] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
 count_readers(keys, lock)

@@ -1,8 +1,8 @@
 --[[
-Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is under way, or the
-key came with another request. An attempt whose lease has lapsed is taken over, with a greater token.
-Repeating the call with the same id gives the same attempt again, and does not make its lease longer; once
-that attempt has been released, its id is of no more use.
+Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is running,
+or the key came with another request. An attempt whose lease has expired is taken over, with a greater token. Repeating
+the call with the same id returns the same attempt, and does not renew its lease; after that attempt has been released,
+its id cannot be used again.
 
 @returns started   token:integer expires_at_ms:integer now_ms:integer
 @returns replayed  token:integer result:bytes
@@ -14,9 +14,9 @@ that attempt has been released, its id is of no more use.
 ]]
 local codec = ARGV[1] -- text: name of the codec that makes the results
 local id = ARGV[2] -- text: the caller's own id of the attempt
-local fingerprint = ARGV[3] -- text: of the request; empty: it has none
+local fingerprint = ARGV[3] -- text: fingerprint of the request; empty: none
 local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
-local result_ttl_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
+local result_ttl_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered after the lease
 
 local known = try(open_once(keys.state))
 local now_us = clock_us()
@@ -41,14 +41,14 @@ if counts(known, now_ms) then
     return { 'running', known.lease_ends_ms - now_ms }
   end
 elseif known.attempt == id and known.lease_ends_ms == 0 then
-  -- Bytes that arrive late, of a call that has settled: they must not block the key.
+  -- A late copy of a call that has settled: it must not block the key.
   return { 'lost', known.token }
 end
 local token = next_token(known.token, now_us)
 local lease_ends_ms = now_ms + lease_ms
 local kept_until_ms = lease_ends_ms + result_ttl_ms
 if known.result then
-  -- It goes before it would count again, and not where a server out of memory begins nothing.
+  -- The old state is removed before it would become valid again, but not if a server out of memory begins nothing.
   redis.call('HSET', keys.state, 'layout', ONCE_LAYOUT)
   redis.call('HDEL', keys.state, 'result', 'unkept')
 end

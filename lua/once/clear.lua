@@ -1,11 +1,10 @@
 --[[
-Forgets all that is known of a key. An attempt under way is lost. Tokens go on rising, also where the clock has
-stepped back.
+Removes a key with all its data. A running attempt is lost. Tokens keep rising, even if the clock has stepped back.
 
 @returns cleared  existed:flag
 @cost    O(1)
 ]]
-local channel = ARGV[1] -- text: where those wait who want the key; empty: nobody waits
+local channel = ARGV[1] -- text: channel of the callers that wait for the key; empty: there are none
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
 local known = redis.pcall('HMGET', keys.state, 'layout', 'token')
@@ -14,7 +13,7 @@ if known[1] == '1' then
   token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
 end
 if token then
-  -- It is not removed first: a node that gives the slot away would take it for one that has gone there.
+  -- The key is not removed first: a node that is moving the slot away would take it for one that has already moved.
   for _, field in ipairs(redis.call('HKEYS', keys.state)) do
     if field ~= 'layout' and field ~= 'token' then
       redis.call('HDEL', keys.state, field)

@@ -1,8 +1,8 @@
 --[[
-Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its
-lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not. A result that
-could not be kept is none: the work is done all the same, and nobody begins it again. Repeating the call changes nothing, but that a
-result may follow where none was kept.
+Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its lease has
+expired, however long ago, because no other attempt has begun; one that was taken over or released may not. Without a
+result that could be kept, the key is completed all the same, and no attempt begins again. Repeating the call changes
+nothing, except that a result may follow if none was kept.
 
 @returns completed  kept_until_ms:integer
 @returns lost
@@ -11,7 +11,7 @@ result may follow where none was kept.
 local codec = ARGV[1] -- text: name of the codec that made the result
 local token = tonumber(ARGV[2]) -- integer: token of the attempt
 local result_ttl_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
-local channel = ARGV[4] -- text: where those wait who want the result; empty: nobody waits
+local channel = ARGV[4] -- text: channel of the callers that wait for the result; empty: there are none
 local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
 local kept = ARGV[7] ~= '0' -- flag: whether the result could be kept

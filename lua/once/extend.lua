@@ -1,12 +1,12 @@
 --[[
-Makes attempts last longer, counted from now: one token and one lease for each key, in order. One whose
-lease has lapsed, or that has ended otherwise, is never brought back: its `expires_at_ms` is 0. Each is judged by itself: those in
-`refused` (places counted from 0) are of keys that cannot be read, and why.
+Renews attempts, counted from now: one token and one lease for each key, in order. An attempt whose lease has expired,
+or that has ended otherwise, is never revived: its `expires_at_ms` is 0. Each key is handled on its own: `refused` lists
+places (counted from 0) of keys that cannot be read, and the reason.
 
 @returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
 @cost    O(keys)
 ]]
-local state, state_at = KEYS, 1 -- repeated hash: all that is known of each key
+local state, state_at = KEYS, 1 -- repeated hash: all data of each key
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each key
 
 local now_ms = math.floor(clock_us() / 1000)

@@ -1,5 +1,5 @@
 --[[
-Finds the result of a key; of one that could not be kept there is none.
+Returns the result of a key; none if it could not be kept.
 
 @returns found   token:integer kept_until_ms:integer result:bytes
 @returns absent

@@ -1,6 +1,6 @@
 --[[
-A picture of a key. Its state is free, running, lapsed (the lease of the attempt is over, and nobody has
-taken over yet) or finished. Of a free key only the token counts, that of its last attempt if it is known.
+Returns an overview of a key. Its state is free, running, lapsed (the lease of the attempt has expired, and no other has
+taken over yet) or finished. For a free key only the token is valid: that of its last attempt, if known.
 
 @returns inspection  state:text token:integer fingerprint:text expires_at_ms:integer kept_until_ms:integer bytes:integer codec:text now_ms:integer
 @cost    O(1)

@@ -1,4 +1,4 @@
 -- The keys of a once.
 return {
-  state = 'hash', -- all that is known of the key
+  state = 'hash', -- all data of the key
 }

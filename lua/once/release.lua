@@ -8,7 +8,7 @@ stays so. Repeating the call changes nothing.
 @cost    O(1)
 ]]
 local token = tonumber(ARGV[1]) -- integer: token of the attempt
-local channel = ARGV[2] -- text: where those wait who want the key; empty: nobody waits
+local channel = ARGV[2] -- text: channel of the callers that wait for the key; empty: there are none
 local sharded = ARGV[3] == '1' -- flag: whether that is a sharded channel
 
 local known = try(open_once(keys.state))

@@ -1,11 +1,12 @@
 --[[
-Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due.
-Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be
-claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated
-call too. A worker that claims fewer than it may `waits`, and there may be `chores`, as there.
+Acks and claims plain jobs, the fast path: for a queue without settings, priorities and groups, and while nothing is
+due. Declines, and has done nothing, when there is other work to do, or when one of the acks or of the jobs to claim is
+not plain. Then call `ack-and-claim`, with the same caller and call, because it also answers repeated calls. A worker
+that claims fewer jobs than its limit `waits`, and there may be `chores`, as in that operation.
 
-Tells the jobs in four parts: the token of the first, those of the others follow it one by one; their numbers, separated by
-spaces; their names, one of them where all have the same; and their payloads. Each is in its first attempt.
+Returns the jobs in four parts: the token of the first job (the tokens of the others follow it one by one); their
+numbers, separated by spaces; their names, or one name if all share it; and their payloads. Each job is in its first
+attempt.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer chores:integer token:integer numbers:text names:[name:text] payloads:[payload:bytes]
 @returns declined
@@ -13,12 +14,12 @@ spaces; their names, one of them where all have the same; and their payloads. Ea
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local partitions = tonumber(ARGV[2]) -- integer: number of partitions of the queue; 0: not partitioned
 local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
 local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most
 local lease_ms = tonumber(ARGV[6]) -- integer: how long they are claimed
-local worker = ARGV[7] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
-local how = ARGV[8] -- HOW: how those who wait are told
+local worker = ARGV[7] -- text: worker to wake, '<process>.<number>', followed by ':<lease_ms>' if it takes jobs by letter; empty: none
+local how = ARGV[8] -- HOW: how waiters are notified
 local acks, acks_at = ARGV, 11 -- repeated PLAIN_ACKS: jobs that are done
 
 local queue = read_queue(keys.meta, codec, call_id.caller)
@@ -37,7 +38,8 @@ local numbers = acked.numbers
 local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 local acks_alone = count == 0
 if #numbers > 0 then
-  -- What is done is removed last. The right to that is tried before, on nothing, and a server out of memory takes what follows.
+  -- Done jobs are removed last. The right to that is tried before, on nothing; after it a server out of memory accepts
+  -- the next writes.
   redis.call('HDEL', keys.jobs, '')
   if acks_alone then
     redis.call('ZREM', keys.leases, '')
@@ -53,7 +55,7 @@ if count > 0 then
   token, ends_ms = queue.token, now_ms + lease_ms
   names, payloads = lease_plain(keys, queue, numbers, taken, stored, ends_ms)
   if not names then
-    -- Nothing is leased without the right to that; a call that acks nothing is refused.
+    -- Nothing is leased without the right to do so; a call that acks nothing is refused.
     if #numbers == 0 then
       redis.call('ZADD', keys.leases, 'XX', '0', '')
     end
@@ -62,7 +64,7 @@ if count > 0 then
 end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
-  -- Only here: a script makes its functions anew in every call.
+  -- Only here: a script creates its functions again in every call.
   queue.how = how
   local score = leave_idle(keys.idle, queue, worker)
   if count > 0 and count == limit and redis.pcall('EXISTS', keys.ready) == 1 then

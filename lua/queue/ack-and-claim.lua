@@ -1,24 +1,24 @@
 --[[
-Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from
-0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one
-priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when
-there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). So does one that
-does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated
-call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
-`chores` is what some process has to see to; 0: nothing.
+Acks jobs that are done, and claims others. Each ack is handled on its own: `refused` lists places (counted from 0) of
+acks whose job was lost, and the reason. Jobs are claimed in this order: first those whose lease ended, then by
+priority; within one priority the oldest first, and those of groups in turn. A worker that claims fewer jobs than its
+limit `waits`, and is woken when there is work. One of the waiting workers watches the time and calls again after
+`recheck_ms` (0: not needed). So does a worker that does not wait and got nothing, although more is ready after list
+entries of removed jobs. A repeated call acks and claims nothing more, and returns the same answer for jobs that are
+still claimed; it does not wait. `chores` is work for some process; 0: none.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and
-         2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads,
+         2,000 list entries of removed jobs, 16 kB a job and 4 MiB of larger payloads,
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local partitions = tonumber(ARGV[2]) -- integer: number of partitions of the queue; 0: not partitioned
 local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
-local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most; 0: none, and the worker waits no more
+local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most; 0: none, and the worker stops waiting
 local lease_ms = tonumber(ARGV[6]) -- integer: how long they are claimed
-local worker = ARGV[7] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
-local how = ARGV[8] -- HOW: how those who wait are told
+local worker = ARGV[7] -- text: worker to wake, '<process>.<number>', followed by ':<lease_ms>' if it takes jobs by letter; empty: none
+local how = ARGV[8] -- HOW: how waiters are notified
 local acks, acks_at = ARGV, 11 -- repeated ACKS: jobs that are done
 
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec, partitions))
@@ -30,8 +30,19 @@ local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(keys, tonumber(token), tonumber(count), ends_ms)
-  local told, options = tell_again(keys.jobs, found, tonumber(count), queue.usual)
-  return { 'claimed', queue.now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
+  local reported, options = report_again(keys.jobs, found, tonumber(count), queue.usual)
+  return {
+    'claimed',
+    queue.now_ms,
+    tonumber(ends_ms),
+    0,
+    0,
+    paused,
+    0,
+    parse_refused(text),
+    reported,
+    options,
+  }
 end
 
 local has_tried = false
@@ -47,7 +58,7 @@ if limit > 0 and queue.watch_ms <= queue.now_ms then
   queue.watch_ms = 0
 end
 if queue.marks > MARKS.priorities then
-  -- Groups with a rate, and recurrences, have to go on meanwhile. What is due is looked at every second then.
+  -- Groups with a rate, and recurrences, must continue meanwhile. Due work is checked every second then.
   queue.is_behind = is_behind(queue)
 end
 if
@@ -63,12 +74,12 @@ end
 local score = leave_idle(keys.idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (queue.over > 0 and may_free_others(queue, settings))
-  -- One that waits no more may have been called for what is there: another one comes.
+  -- A worker that stops waiting may have been called for this work: call another one.
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
     call_idle(keys.idle, queue, 1)
   end
   see_to_watch(keys.idle, queue, score)
-  tell_others(keys, queue)
+  notify_others(keys, queue)
   save_queue_and_call(keys.meta, queue, call_id, format_claimed(0, 0, 0, refused))
   return { 'claimed', queue.now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
@@ -77,14 +88,14 @@ if is_marked(queue, MARKS.groups) then
   release_held(keys, queue.now_us, 100)
 end
 local room = room_of(keys.leases, queue, settings, limit)
-local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
+local reported, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
   local is_cut
-  told, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, lease_ms)
-  if not told then
-    told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
+  reported, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, lease_ms)
+  if not reported then
+    reported, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
   elseif is_cut then
-    -- It comes again for the others.
+    -- It calls again for the others.
     room, limit = count, count
   end
 end
@@ -100,13 +111,24 @@ end
 if waits then
   recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count)
 elseif count == 0 and room > 0 and queue.ready > 0 and not queue.is_refused and has_more(keys, queue) then
-  -- What it looked at were places of jobs that are gone.
+  -- The entries it looked at belong to removed jobs.
   recheck_ms = 1
 end
 if queue.is_refused and recheck_ms > 0 then
   recheck_ms = math.max(recheck_ms, 1000)
 end
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_claimed(token, count, ends_ms, refused))
 waits = waits and 1 or 0
-return { 'claimed', queue.now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }
+return {
+  'claimed',
+  queue.now_ms,
+  ends_ms,
+  waits,
+  recheck_ms,
+  paused,
+  queue.chores,
+  refused,
+  reported,
+  options,
+}

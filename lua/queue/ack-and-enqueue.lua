@@ -1,8 +1,8 @@
 --[[
-Acks jobs, and puts for each another one into this queue, or on its way to another one, in the same step. Each is judged
-by itself: for those named in `refused` (places counted from 0) nothing is done, and why. The new jobs of this queue have
-the numbers `first`, `first + 1` and so on, by place, but for `duplicates`. A repeated call is answered the same and does
-nothing more.
+Acks jobs, and for each enqueues another one into this queue, or sends it to another queue, in the same step. Each job
+is handled on its own: for those in `refused` (places counted from 0, with the reason) nothing is done. The new jobs of
+this queue have the numbers `first`, `first + 1` and so on, by place, except for `duplicates`. A repeated call returns
+the same answer and does nothing more.
 
 @returns acked  first:integer chores:integer refused:[at:integer why:text] duplicates:[at:integer number:integer]
 @cost    O(jobs x log n),
@@ -10,8 +10,8 @@ nothing more.
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
-local how = ARGV[4] -- HOW: how those who wait are told
-local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text SPECS): jobs that are done, and what follows; target: name of the other queue, empty: this one
+local how = ARGV[4] -- HOW: how waiters are notified
+local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text SPECS): jobs that are done, and the jobs that follow; target: name of the other queue, empty: this one
 
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec))
 if remembered then
@@ -50,7 +50,7 @@ if frees_others(queue) then
   tally.ready = math.max(tally.ready, 1)
 end
 see_to_new(keys, queue, tally)
-tell_others(keys, queue)
+notify_others(keys, queue)
 local answer = format_places(refused, {}) .. '|' .. format_enqueued(first, tally.duplicates)
 save_queue_and_call(keys.meta, queue, call_id, answer)
 return { 'acked', first, queue.chores, refused, tally.duplicates }

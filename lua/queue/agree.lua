@@ -1,15 +1,15 @@
 --[[
-Agrees upon the number of partitions of a queue that is spread, in the unit of its name alone. `other` tells the number it has,
-0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions
-may `disband` it then. Safe to repeat.
+Fixes the number of partitions of a partitioned queue, in the unit of its name alone. `other` returns the number that is
+already fixed, 0 for a queue without partitions; `unknown`: none is fixed, and the call was not to `begin`. After all
+partitions are cleared, the caller may `disband` with `agreed_us`. Safe to repeat.
 
 @returns agreed  agreed_us:text
 @returns other  partitions:integer
 @returns unknown
 @cost    O(1)
 ]]
-local partitions = tonumber(ARGV[1]) -- integer: over how many the queue is spread
-local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
+local partitions = tonumber(ARGV[1]) -- integer: number of partitions of the queue
+local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is fixed from now on
 
 local known, agreed_us = known_number(keys.meta)
 if known and known ~= partitions then

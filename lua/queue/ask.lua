@@ -1,18 +1,18 @@
 --[[
-Takes dependencies in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a
-process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. `newest`
-is the newest job: of jobs that come later nothing is asked.
+Takes dependencies in other queues that are due for a check. Each is due again after `again_ms`, so that a process that
+stops in between never blocks a job forever. A repeated call returns the same answer, and postpones nothing more.
+`newest` is the newest job: later jobs are not included.
 
 @returns asked  dependencies:[queue:text id:text] newest:integer
 @cost    O(limit x log n)
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local limit = tonumber(ARGV[3]) -- integer: how many at most
-local again_ms = tonumber(ARGV[4]) -- integer: how long until they are asked after again
+local again_ms = tonumber(ARGV[4]) -- integer: time until they are due again
 
 local queue, remembered = try(open_call(keys.meta, nil, call_id))
 
--- What a call has put off is what is to be asked after at the very time that it said.
+-- Dependencies that a call has postponed are due at exactly the time that it computed.
 local from, till = '(0', string.format('%.0f', queue.now_ms)
 if remembered then
   from, till = remembered, remembered

@@ -1,8 +1,9 @@
 --[[
-Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again
-then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end
-is kept as long as the job says, and for a minute where somebody waited, or `comes` again to wait. `absent`: there is no such job, or its end was not
-kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
+Returns how a job ended, or registers a waiter for its end. A caller that `waits` gets the message 'ended <waiter> 0'
+when the job ends. Then it calls again, with the returned `number` and `id` and the time of its first call. `state`:
+done, dead or cancelled. An end is kept as long as the job says, and for a minute if there was a waiter, or if it
+`comes` again to wait. `absent`: there is no such job, or its end was not kept. Beyond a hundred waiter names the oldest
+is no longer notified; waiters of one process for one job share one name. Safe to repeat.
 
 @returns ended   now_ms:integer state:text at_ms:integer kind:text message:text result:bytes
 @returns waits   now_ms:integer number:integer id:text
@@ -12,11 +13,11 @@ kept. Of more than a hundred names the oldest is not told any more: those of one
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local id = ARGV[2] -- text: the job
-local waiter = ARGV[3] -- text: who is to be told, '<process>.<number>'; empty: nobody
-local leaves = ARGV[4] == '1' -- flag: whether that one waits no more
-local number = tonumber(ARGV[5]) -- integer: of the job that it waits for; 0: it is the first call
-local since_ms = tonumber(ARGV[6]) -- integer: when it began to wait
-local comes = ARGV[7] == '1' -- flag: whether somebody comes again to wait: the end is kept until then
+local waiter = ARGV[3] -- text: waiter to notify, '<process>.<number>'; empty: none
+local leaves = ARGV[4] == '1' -- flag: whether the waiter stops waiting
+local number = tonumber(ARGV[5]) -- integer: number of the job that it waits for; 0: this is the first call
+local since_ms = tonumber(ARGV[6]) -- integer: start of the wait
+local comes = ARGV[7] == '1' -- flag: whether the waiter calls again to wait: the end is kept until then
 
 local queue = try(open_queue(keys.meta, codec))
 local now_ms = math.floor(clock_us() / 1000)

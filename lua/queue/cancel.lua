@@ -1,16 +1,16 @@
 --[[
-Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to
-stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by
-one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more,
-and says `absent` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the
-next call. `chores` is what some process has to see to; 0: nothing.
+Cancels jobs. A job that is not claimed is removed, also one that is dead or done: `cancelled`. A claimed job is asked
+to stop: `stopping`. Its worker learns this when it extends, acks, retries or fails the job. The job is removed by one
+of the last three calls, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing
+more, and returns `absent` for removed jobs. If the work exceeds one call, there are fewer outcomes than ids: send the
+others in the next call. `chores` is work for some process; 0: none.
 
 @returns cancelled  chores:integer outcomes:[outcome:text]
 @cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and dependencies,
          and at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
-local how = ARGV[1] -- HOW: how those who wait are told
+local how = ARGV[1] -- HOW: how waiters are notified
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
 local queue = try(open_to_change(keys.meta, how))
@@ -61,6 +61,6 @@ end
 if queue.left then
   sweep_ready(keys, queue, queue.left)
 end
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue(keys.meta, queue)
 return { 'cancelled', queue.chores, outcomes }

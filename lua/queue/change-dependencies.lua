@@ -1,15 +1,15 @@
 --[[
-Lets a blocked job wait for more dependencies, or for fewer; one that waits for none any more becomes ready, or is scheduled.
-A dependency that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is
-taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a dependency
-is no older job. In both cases nothing is changed. Safe to repeat.
+Adds dependencies to a blocked job, or removes some; without any left the job becomes ready, or is scheduled. An added
+dependency must be an older job of this queue, so that jobs never wait in a circle; an unknown one is treated as done.
+`left` is how many remain. `state`: the actual state if the job is not blocked, or `absent`; `newer`: a dependency is
+not an older job. In both cases nothing is changed. Safe to repeat.
 
 @returns changed  left:integer chores:integer
 @returns refused  state:text
 @cost    O(dependencies x log n),
          and at times 16 kB of notes for the statistics
 ]]
-local how = ARGV[1] -- HOW: how those who wait are told
+local how = ARGV[1] -- HOW: how waiters are notified
 local id = ARGV[4] -- text: the job
 local changes, changes_at = ARGV, 5 -- repeated (adds:flag dependency:text): what to add and to remove, 'l<id>' or 'q<queue>\1<id>'
 
@@ -52,6 +52,6 @@ end
 if queue.idle > 0 then
   call_idle(keys.idle, queue, math.min(became_ready, 8))
 end
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue(keys.meta, queue)
 return { 'changed', left, queue.chores }

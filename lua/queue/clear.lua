@@ -1,13 +1,13 @@
 --[[
-Removes everything of the queue, but for those who listen to its events. Workers that have jobs lose them. Safe to repeat.
+Removes everything of the queue, except its event listeners. Workers with claimed jobs lose them. Safe to repeat.
 
 @returns cleared  existed:flag
 @cost    O(keys); Redis frees the memory in the background
 ]]
-local how = ARGV[1] -- HOW: how those who wait are told
+local how = ARGV[1] -- HOW: how waiters are notified
 
 try(refusal_of_spread(keys.meta))
--- The others look by themselves.
+-- The others poll.
 local MOST_CALLED = 100
 local waiting = { idle = redis.call('ZCARD', keys.idle) }
 local existed = math.min(waiting.idle, 1)
@@ -16,7 +16,7 @@ for _ = 1, MOST_CALLED do
   if not worker then
     break
   end
-  tell_idle(worker, how)
+  notify_idle(worker, how)
 end
 local all = {
   keys.jobs,
@@ -47,7 +47,7 @@ local all = {
   keys.notes,
   keys.stats,
 }
--- One with a state that nobody has begun is none: somebody listens.
+-- A queue that has only a state is none: it merely has listeners or waiters.
 if redis.call('HEXISTS', keys.meta, 'codec') == 1 or redis.call('HEXISTS', keys.meta, 'state') == 0 then
   existed = math.max(existed, redis.call('EXISTS', keys.meta))
 end
@@ -55,7 +55,7 @@ redis.call('UNLINK', keys.meta)
 if redis.call('UNLINK', unpack(all)) > 0 then
   existed = 1
 end
--- Those who listen hear of what comes next, too.
+-- Listeners also hear later events.
 if redis.call('EXISTS', keys.listeners) == 1 then
   local now_ms = math.floor(clock_us() / 1000)
   local _, last_ms = look_at_listeners(keys.listeners, '', now_ms)

@@ -1,17 +1,17 @@
 --[[
-Sets what holds for a group of jobs; -1 leaves a number as it is. By another rate as many starts are used up as before. Safe to
-repeat.
+Sets the limits of a group of jobs; -1 leaves a number as it is. After a change of the rate, the used starts stay used.
+Safe to repeat.
 
 @returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer rate_burst:integer
 @returns unagreed
 @cost    O(log n + groups in the ring)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local spread = ARGV[2] -- PARTITIONS: over how many the queue is spread
-local how = ARGV[4] -- HOW: how those who wait are told
+local spread = ARGV[2] -- PARTITIONS: number of partitions of the queue
+local how = ARGV[4] -- HOW: how waiters are notified
 local name = ARGV[7] -- text: the group
-local limits = ARGV[8] -- LIMITS: what is set
-local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
+local limits = ARGV[8] -- LIMITS: the new limits
+local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed at once after a pause, if a rate is set; 0: as many as in a window
 
 local queue = try(open_to_change(keys.meta, how, codec, spread.partitions))
 if not take_up(keys.meta, queue, spread) then
@@ -20,7 +20,7 @@ end
 local group = open_group(keys.groups, queue, name)
 local before = rate_of(group)
 set_limits(group, limits)
--- What is as it is anyway begins no queue.
+-- Setting a default begins no queue.
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
   try_group(keys, queue, queue.began_us == 0 or rate_burst > 0)
   begin_queue(keys.meta, queue)

@@ -1,19 +1,19 @@
 --[[
-Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are
-claimed go on. By another rate as many starts are used up as before. Whoever waits is woken when the queue goes on, or may do
-more. Safe to repeat.
+Sets the limits of the whole queue; -1 leaves a number as it is. A paused queue hands out no jobs; claimed ones
+continue. After a change of the rate, the used starts stay used. Waiting workers are woken when the queue resumes, or
+its limits rise. Safe to repeat.
 
 @returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer retention_count:integer retention_ms:integer rate_burst:integer
 @returns unagreed
 @cost    O(log n)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local spread = ARGV[2] -- PARTITIONS: over how many the queue is spread
-local how = ARGV[4] -- HOW: how those who wait are told
-local limits = ARGV[7] -- LIMITS: what is set
-local retention_count = tonumber(ARGV[11]) -- integer: done jobs to keep; 0: see retention_ms
-local retention_ms = tonumber(ARGV[12]) -- integer: age up to which done jobs are kept; 0: see retention_count; none are where both are 0
-local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
+local spread = ARGV[2] -- PARTITIONS: number of partitions of the queue
+local how = ARGV[4] -- HOW: how waiters are notified
+local limits = ARGV[7] -- LIMITS: the new limits
+local retention_count = tonumber(ARGV[11]) -- integer: done jobs to keep; 0: no bound by number
+local retention_ms = tonumber(ARGV[12]) -- integer: age up to which done jobs are kept; 0: no bound by age; both 0: none are kept
+local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs that may be claimed at once after a pause, if a rate is set; 0: as many as in a window
 
 local queue = try(open_to_change(keys.meta, how, codec, spread.partitions))
 if not take_up(keys.meta, queue, spread) then
@@ -29,11 +29,11 @@ end
 settings.retention_count = pick(retention_count, settings.retention_count)
 settings.retention_ms = pick(retention_ms, settings.retention_ms)
 local text = format_settings(settings)
--- What is as it is anyway begins no queue.
+-- Setting defaults begins no queue.
 if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
   begin_queue(keys.meta, queue)
   if resumes then
-    -- A queue that is paused spawns no recurring jobs.
+    -- A paused queue spawns no recurring jobs.
     note_due(queue, queue.now_ms)
   end
   redis.call('HSET', keys.meta, 'codec', codec) -- as it is; see shared/queue/state

@@ -1,21 +1,23 @@
 --[[
-What was brought to another queue leaves the outbox. Where the numbers of this queue have gone back (it forgot what it was told last, or
-was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then all that goes there gets
-greater ones, by `ahead`, and is to be brought again. Safe to repeat.
+Removes from the outbox what was delivered to another queue. The numbers of this queue may have gone back: it forgot the
+last number it was given, or was cleared and its clock is late. Then the other queue has skipped entries under numbers
+that it had seen. In that case all entries for that queue get numbers greater by `ahead`, and must be delivered again.
+Safe to repeat.
 
 @returns delivered
 @returns behind
 @cost    O(numbers x log n)
 ]]
 local target = ARGV[1] -- text: name of the other queue
-local ahead = tonumber(ARGV[2]) -- integer: what it was brought under is greater by so much
-local newest = tonumber(ARGV[3]) -- integer: number of the newest that the other queue had before
-local numbers, numbers_at = ARGV, 4 -- repeated (number:text): of what was brought
+local ahead = tonumber(ARGV[2]) -- integer: offset of the numbers under which it was delivered
+local newest = tonumber(ARGV[3]) -- integer: number of the newest entry that the other queue had before
+local numbers, numbers_at = ARGV, 4 -- repeated (number:text): numbers of the delivered entries
 
 local queue = try(open_queue(keys.meta))
 
 local oldest = redis.call('ZRANGE', keys.outbox, '0', '0')[1]
--- Whoever has found it out before: what was passed over until then has not come under its number of now.
+-- Another process may have detected it before: entries that were skipped until then have not arrived under their
+-- current number.
 local is_known = ahead ~= ahead_of(keys.meta, target)
 if oldest and not is_known and queue.sent + ahead < newest and clock_us() < newest then
   redis.call('HSET', keys.meta, AHEAD .. target, exact(newest + 1 - oldest))

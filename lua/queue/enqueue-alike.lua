@@ -1,8 +1,8 @@
 --[[
-Puts plain jobs into a queue, the quick way: all of one name, none with an option or with a payload of more than 16 kB.
+Puts plain jobs into a queue, the fast path: all of one name, none with an option or with a payload of more than 16 kB.
 Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one
-call. A repeated call enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits
-and takes jobs by letter; see shared/queue/idle.
+call. A repeated call enqueues nothing and returns the same answer. A single job is claimed at once for a waiting worker
+that takes jobs by letter; see shared/queue/idle.
 
 @returns enqueued  first:integer
 @returns unagreed
@@ -10,11 +10,11 @@ and takes jobs by letter; see shared/queue/idle.
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local spread = ARGV[2] -- PARTITIONS: over how many the queue is spread
+local spread = ARGV[2] -- PARTITIONS: number of partitions of the queue
 local call_id = ARGV[4] -- CALL_ID: of this call; see shared/calls
-local how = ARGV[6] -- HOW: how those who wait are told
+local how = ARGV[6] -- HOW: how waiters are notified
 local name = ARGV[9] -- text: name of the jobs, 1 to 254 bytes
-local payloads, payloads_at = ARGV, 10 -- repeated (payload:bytes): of each job
+local payloads, payloads_at = ARGV, 10 -- repeated (payload:bytes): payload of each job
 
 local queue, remembered = try(open_call(keys.meta, nil, call_id, codec, spread.partitions))
 if not take_up(keys.meta, queue, spread) then
@@ -37,7 +37,7 @@ local head = plain_head(name, queue.usual)
 local now_ms = queue.now_ms
 local handed, call_others
 if queue.idle > 0 then
-  -- Only here: a script makes its functions anew in every call.
+  -- Only here: a script creates its functions again in every call.
   queue.how = how
   local payload, called = payloads[payloads_at], false
   if count == 1 and may_hand(keys.ready, queue, codec, name, payload) then
@@ -49,7 +49,7 @@ if queue.idle > 0 then
   end
 end
 if not handed then
-  -- Counted by hand: a table is searched for its length.
+  -- Counted by hand: the length operator searches the table.
   local format, place = string.format, first - base - payloads_at
   local fields, numbers, bytes = {}, {}, 0
   widen(queue, MARKS.wide_jobs, fields, '~')

@@ -1,19 +1,20 @@
 --[[
 Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order
-given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or
-whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace`
-gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is
-told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
+given, except for those in `duplicates` (places counted from 0). A duplicate has the id of a job that is still known, or
+a unique key that is held, or an idempotency key that was seen in the last 24 hours. It is not enqueued, and `number` is
+that of the other job. A duplicate that may `replace` gives its options and its payload to a job that was not claimed
+yet, and restarts the delay of a delayed job; it is listed in `duplicates` all the same. No other job comes between
+those of one call. A repeated call enqueues nothing.
 
 @returns enqueued  first:integer chores:integer duplicates:[at:integer number:integer]
 @returns unagreed
-@cost    O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers,
+@cost    O(jobs x log n), and if jobs are replaced at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local spread = ARGV[2] -- PARTITIONS: over how many the queue is spread
+local spread = ARGV[2] -- PARTITIONS: number of partitions of the queue
 local call_id = ARGV[4] -- CALL_ID: of this call; see shared/calls
-local how = ARGV[6] -- HOW: how those who wait are told
+local how = ARGV[6] -- HOW: how waiters are notified
 local specs, specs_at = ARGV, 9 -- repeated SPECS: see shared/queue/job; `until`: s, d or w; dependencies: see shared/queue/dependencies
 
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec, spread.partitions))
@@ -42,6 +43,6 @@ if queue.settling then
   tally.ready = tally.ready + settle_dependents(keys, queue, 100)
 end
 see_to_new(keys, queue, tally)
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_enqueued(first, tally.duplicates))
 return { 'enqueued', first, queue.chores, tally.duplicates }

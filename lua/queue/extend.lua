@@ -1,7 +1,7 @@
 --[[
-Makes the leases of claimed jobs end `lease_ms` from now. A lease that is over, of a job that nobody has taken back yet,
-is extended too. Those named in `refused` (places counted from 0) have been lost, and why: `cancelled` where somebody
-wants the job to stop.
+Makes the leases of claimed jobs end `lease_ms` from now. An expired lease is renewed too, if the job was not reclaimed
+yet. `refused` lists places (counted from 0) of jobs that were lost, and the reason: `cancelled` if the job is asked to
+stop.
 
 @returns extended  now_ms:integer ends_at_ms:integer refused:[at:integer why:text]
 @cost    O(jobs x log n)
@@ -25,7 +25,7 @@ for at = claims_at, #claims, #CLAIMS do
   end
 end
 if #ends > 0 then
-  -- A removal first, of nothing, so that it also works when the server is out of memory.
+  -- A removal of nothing comes first, so that this works when the server is out of memory.
   redis.call('ZREM', keys.leases, '')
   note_due(queue, now_ms + lease_ms)
   save_queue(keys.meta, queue)

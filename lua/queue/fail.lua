@@ -1,7 +1,7 @@
 --[[
-Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself:
-those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does
-nothing more. `chores` is what some process has to see to; 0: nothing.
+Makes claimed jobs dead: not done, and never tried again unless requeued. Each job is handled on its own: `refused`
+lists places (counted from 0) of jobs that were lost, and the reason. A repeated call returns the same answer and does
+nothing more. `chores` is work for some process; 0: none.
 
 @returns failed  chores:integer refused:[at:integer why:text]
 @cost    O(jobs x log n),
@@ -9,7 +9,7 @@ nothing more. `chores` is what some process has to see to; 0: nothing.
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
-local how = ARGV[4] -- HOW: how those who wait are told
+local how = ARGV[4] -- HOW: how waiters are notified
 local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kind:text message:text): jobs, and why they failed
 
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec))
@@ -46,6 +46,6 @@ end
 if queue.idle > 0 and freed > 0 then
   call_idle(keys.idle, queue, math.min(freed, 8))
 end
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_places(refused, {}))
 return { 'failed', queue.chores, refused }

@@ -1,6 +1,6 @@
 --[[
-A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: `overdue` tells how many.
-`bytes` of the jobs in each state.
+Returns an overview of the queue. Jobs that are due, or whose lease has ended, count in their old state; `overdue` is
+their number. `bytes` are those of the jobs in each state.
 
 @returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer retention_count:integer retention_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer failed:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer blocked:integer blocked_bytes:integer outbox:integer rate_burst:integer
 @cost    O(log n)

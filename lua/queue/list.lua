@@ -1,7 +1,7 @@
 --[[
-Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but
-for their priority, scheduled, blocked, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place
-after the last one looked at, or -1 at the end. Places shift as jobs come and go.
+Lists jobs of a state, from place `after` on. Ready jobs (without group) are in the order of claims except for their
+priority; scheduled, blocked, claimed, dead and done ones are ordered by their time, and `grouped` ones by group. `next`
+is the place after the last job it looked at, or -1 at the end. Places shift when jobs are added or removed.
 
 @returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
 @cost    O(limit x log n), and 4 MiB of payloads
@@ -9,7 +9,7 @@ after the last one looked at, or -1 at the end. Places shift as jobs come and go
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local state = ARGV[2] -- text: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done
-local after = tonumber(ARGV[3]) -- integer: how many to pass over
+local after = tonumber(ARGV[3]) -- integer: how many to skip
 local limit = tonumber(ARGV[4]) -- integer: how many to look at
 
 local queue = try(open_queue(keys.meta, codec))
@@ -40,12 +40,12 @@ else
     'INVALID state: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done'
   )
 end
-local told, seen, came_back = {}, {}, {}
+local reported, seen, came_back = {}, {}, {}
 for at = 1, in_front do
   came_back[numbers[at]] = true
 end
--- A ghost is told where it stands now, and one that came back where it stands first.
-local looked = tell_page(told, keys.jobs, numbers, queue.usual, function(seq, record, run)
+-- A ghost is reported in its present place, and a job that came back in its first one.
+local looked = report_page(reported, keys.jobs, numbers, queue.usual, function(seq, record, run)
   if state ~= 'ready' and state ~= 'prioritized' then
     return true
   end
@@ -60,4 +60,4 @@ local looked = tell_page(told, keys.jobs, numbers, queue.usual, function(seq, re
 end)
 local is_end = looked == #numbers and #numbers < limit
 local next_place = is_end and -1 or after + looked
-return { 'page', math.floor(clock_us() / 1000), next_place, told }
+return { 'page', math.floor(clock_us() / 1000), next_place, reported }

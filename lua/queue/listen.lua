@@ -1,15 +1,15 @@
 --[[
-Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes
-to the channel before. `number` is that of the newest message: those that follow count on from there. A queue may be listened
-to before it begins, and does not begin by that. Safe to repeat. At most a thousand listen at once.
+Listens to the events of the queue, for `listen_ms` from now on; 0: stop. A listener subscribes to the channel first,
+and calls again in time. `number` is that of the newest message; the next messages count up from it. Listening is
+possible before a queue begins, and does not begin it. Safe to repeat. At most a thousand listen at once.
 
 @returns listening  now_ms:integer number:integer
 @returns full
 @cost    O(listeners)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local name = ARGV[2] -- text: who listens, '<process>.<number>'
-local listen_ms = tonumber(ARGV[3]) -- integer: how long
+local name = ARGV[2] -- text: the listener, '<process>.<number>'
+local listen_ms = tonumber(ARGV[3]) -- integer: how long; 0: stop
 local channel = ARGV[4] -- text: the channel of the events
 local sharded = ARGV[5] == '1' -- flag: whether it is a sharded channel
 

@@ -1,8 +1,8 @@
 --[[
-Notes how far attempts have come, and lines in the logs of their jobs: of each job its newest hundred lines, cut at 1,024
-bytes. Each note is judged by itself: those named in `refused` (places counted from 0) are of attempts that have lost their
-job, and why. With token 0 anybody may note a line, also by the job's own id, and whatever its state. Progress and log go with
-the job. A repeated call is answered the same and notes nothing more.
+Notes the progress of attempts, and lines in the logs of their jobs: a job keeps its newest hundred lines, cut at 1,024
+bytes. Each note is handled on its own: `refused` lists places (counted from 0) of attempts that have lost their job,
+and the reason. With token 0 any caller may add a log line, also by the job's own id, in any state. Progress and log are
+removed with the job. A repeated call returns the same answer and notes nothing more.
 
 @returns noted  refused:[at:integer why:text]
 @cost    O(notes)

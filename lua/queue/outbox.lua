@@ -1,13 +1,13 @@
 --[[
-What waits to be brought to other queues, by its number, which rises. To that queue it is brought under a number that is greater by
-`ahead`: see `delivered`, which whoever brings it says then. Of large jobs it tells no more behind those that reach 4 MiB: only an
-empty answer tells that there are none.
+Returns entries that wait for delivery to other queues, by their rising number. They are delivered under a number that
+is greater by `ahead`; the caller passes it to `delivered` afterwards. A page ends once jobs reach 4 MiB: only an empty
+answer means that there are none.
 
 @returns outbox  entries:[number:integer target:text ahead:integer what:bytes]
 @cost    O(log n + limit), and 4 MiB of payloads
 @reads
 ]]
-local after = ARGV[1] -- text: number of the last one that was seen; 0: from the first
+local after = ARGV[1] -- text: number of the last one seen; 0: from the first
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
 local numbers = redis.call('ZRANGEBYSCORE', keys.outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)

@@ -1,8 +1,9 @@
 --[[
-Takes what comes from the outbox of another queue, in its order: jobs, and news of dependencies. What came before is passed
-over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came
-before. That a dependency is not known has instead the newest job that was asked for (0: any): where others wait for that dependency that came
-later, it is asked after again for these. Behind so much work no more is taken: `taken` says how many entries were.
+Takes entries from the outbox of another queue, in its order: jobs, and news of dependencies. Entries that were received
+before are skipped, by their number, so the call is safe to repeat, by several processes at once. `newest` is the number
+of the newest entry that was received before. An entry for an unknown dependency has instead the newest job that was
+asked for (0: any): if later jobs wait for that dependency, it is checked again for them. The call stops after a bound
+of work: `taken` is the number of entries processed.
 
 @returns received  chores:integer newest:integer taken:integer
 @returns unagreed
@@ -10,10 +11,10 @@ later, it is asked after again for these. Behind so much work no more is taken: 
          and at times 16 kB of notes for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local spread = ARGV[2] -- PARTITIONS: over how many the queue is spread
+local spread = ARGV[2] -- PARTITIONS: number of partitions of the queue
 local source = ARGV[4] -- text: name of the other queue
-local how = ARGV[5] -- HOW: how those who wait are told
-local entries, entries_at = ARGV, 8 -- repeated ENTRIES: see shared/queue/outbox; 'a<id>': that dependency is not known
+local how = ARGV[5] -- HOW: how waiters are notified
+local entries, entries_at = ARGV, 8 -- repeated ENTRIES: see shared/queue/outbox; 'a<id>': that dependency is unknown
 
 local queue = read_queue(keys.meta, codec, '')
 if is_stale_news(queue, spread.partitions) and not brings_jobs(entries, entries_at) then
@@ -37,6 +38,6 @@ if queue.settling then
   tally.ready = tally.ready + settle_news(keys, queue, 100)
 end
 see_to_new(keys, queue, tally)
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue(keys.meta, queue)
 return { 'received', queue.chores, known, taken }

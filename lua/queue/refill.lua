@@ -1,8 +1,8 @@
 --[[
-Gives a recurring job coming times of its cron expression, rising, which were computed behind `after_ms`. Only those are
-taken that are later than the last one it knows, so that a repeated call, and others that fill it at the same time, add
-nothing. None at all says that no further time exists. Refused as `changed`, and to be computed anew, where the
-expression or the zone is another one by now, or times were passed over. At most 2,000 are known at a time.
+Adds future times to a recurring job with a cron expression, in rising order, which were computed after `after_ms`. Only
+times after the last known one are taken. So a repeated call, and concurrent calls of others, add nothing. An empty list
+says that no further time exists. Returns `changed` if the expression or the zone is another one by now, or times were
+skipped: then compute them again. At most 2,000 are known at a time.
 
 @returns refilled  next_ms:integer known_ms:integer short:flag
 @returns changed
@@ -10,11 +10,11 @@ expression or the zone is another one by now, or times were passed over. At most
 @cost    O(times)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local how = ARGV[2] -- HOW: how those who wait are told
+local how = ARGV[2] -- HOW: how waiters are notified
 local id = ARGV[5] -- text: the recurring job
-local cron = ARGV[6] -- text: the expression that the times were computed of
+local cron = ARGV[6] -- text: the expression from which the times were computed
 local time_zone = ARGV[7] -- text: its zone
-local after_ms = tonumber(ARGV[8]) -- integer: the time behind which they were computed
+local after_ms = tonumber(ARGV[8]) -- integer: the time after which they were computed
 local given, given_at = ARGV, 9 -- repeated (time_ms:integer): the times
 
 local queue = try(open_to_change(keys.meta, how, codec))

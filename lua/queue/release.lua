@@ -1,8 +1,8 @@
 --[[
-Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never
-begun, or with a delay when that is over. Each job is judged by itself: those named in `refused` (places counted from 0)
-have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to
-see to; 0: nothing.
+Releases claimed jobs, untouched: each is ready again before all waiting jobs, as if this attempt had never begun; with
+a delay, it is ready after the delay. Each job is handled on its own: `refused` lists places (counted from 0) of jobs
+that were lost, and the reason. A repeated call returns the same answer and does nothing more. `chores` is work for some
+process; 0: none.
 
 @returns released  chores:integer refused:[at:integer why:text]
 @cost    O(jobs x log n),
@@ -10,7 +10,7 @@ see to; 0: nothing.
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
-local how = ARGV[4] -- HOW: how those who wait are told
+local how = ARGV[4] -- HOW: how waiters are notified
 local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_ms:integer): the jobs
 
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec))
@@ -19,7 +19,7 @@ if remembered then
 end
 try_rights(keys, queue)
 local refused, soonest_ms, standing = {}, math.huge, 0
--- From the last to the first: each goes before the one behind it.
+-- From last to first: each is placed before the next one.
 for at = #claims - 2, claims_at, -3 do
   local seq = claims[at + CLAIMS.number]
   local record, run, why = judge_job(keys.jobs, seq, tonumber(claims[at + CLAIMS.token]))
@@ -44,6 +44,6 @@ if queue.settling then
   see_to_rest(keys.idle, queue)
 end
 call_for_returned(keys.idle, queue, standing, soonest_ms)
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_places(refused, {}))
 return { 'released', queue.chores, refused }

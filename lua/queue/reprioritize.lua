@@ -1,18 +1,18 @@
 --[[
-Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group
-that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. Where
-that takes long, or of large jobs, there are fewer outcomes than ids: the others are for the next call.
+Changes the priority of jobs that are not claimed. Within one priority they keep their age, but a job without group that
+gets priority 0 is placed last. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. If the work or the size of the
+jobs exceeds one call, there are fewer outcomes than ids: send the others in the next call.
 
 @returns changed  outcomes:[outcome:text]
 @cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at
          most 3,000 numbers
 ]]
-local priority = tonumber(ARGV[1]) -- integer: the new one
+local priority = tonumber(ARGV[1]) -- integer: the new priority
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
 local queue = try(open_to_change(keys.meta, nil))
--- The commands that a job which moves meets in its middle, each once on nothing. A server out of memory lets it move, and does not
--- rewrite one that stays where it is.
+-- The commands in the middle of a move, each once on nothing. A server out of memory lets a job move, and does not
+-- rewrite one that keeps its place.
 local function try_moving(moves)
   if not moves then
     redis.call('ZADD', keys.prioritized, 'XX', '0', '')

@@ -1,16 +1,16 @@
 --[[
-Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest
-first, so many a call. `next` is the cursor for the call that goes on behind them; -1 at the end. So no other is held up by one
-that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the
-newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing.
-Safe to repeat.
+Makes dead jobs whose failure was of a kind ready again, with attempts counted from the start, or removes them: the
+oldest first, up to `limit` a call. `next` is the cursor for the following call; -1 at the end. With it, no job is held
+up by one that dies again meanwhile, or that stays dead because another job has its unique key. `left` is how many there
+still are, `newest` the newest job of the queue: later jobs did not exist at this call. `chores` is work for some
+process; 0: none. Safe to repeat.
 
 @returns requeued  count:integer left:integer chores:integer next:integer newest:integer
 @cost    O(limit x log n),
          and at times 16 kB of notes for the statistics
 ]]
-local how = ARGV[1] -- HOW: how those who wait are told
-local kind = ARGV[4] -- text: of their failure
+local how = ARGV[1] -- HOW: how waiters are notified
+local kind = ARGV[4] -- text: kind of their failure
 local limit = tonumber(ARGV[5]) -- integer: how many at most
 local drops = ARGV[6] == '1' -- flag: whether to remove them
 local after = tonumber(ARGV[7] or 0) -- integer: the cursor; 0: from the start

@@ -1,14 +1,13 @@
 --[[
-Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept.
-Their attempts count from the start again, and their unique keys are theirs again. `requeued`, or why not: `ready`, `claimed`,
-`absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing
-more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are
-for the next call.
+Makes jobs ready now: scheduled, blocked and dead ones, and ones that are done and kept. Their attempts count from the
+start again, and they hold their unique keys again. Outcomes: `requeued`, or why not: `ready`, `claimed`, `absent`, or
+`duplicate`: another job has its unique key. Repeating the call changes nothing more, and returns `ready` or `claimed`
+for requeued jobs. If the work exceeds one call, there are fewer outcomes than ids: send the others in the next call.
 
 @returns requeued  outcomes:[outcome:text]
 @cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, dependencies and large results
 ]]
-local how = ARGV[1] -- HOW: how those who wait are told
+local how = ARGV[1] -- HOW: how waiters are notified
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
 local queue = try(open_to_change(keys.meta, how))

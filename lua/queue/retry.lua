@@ -1,8 +1,8 @@
 --[[
-Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A
-job that has used up its attempts dies instead, and is named in `dead`. Each job is judged by itself: those named in
-`refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more.
-`chores` is what some process has to see to; 0: nothing.
+Returns claimed jobs to the queue, to be tried again: after `delay_ms`, or, if that is -1, after the backoff of the job.
+A job that has used up its attempts becomes dead instead, and is listed in `dead`. Each job is handled on its own:
+`refused` lists jobs that were lost, and the reason. Places are counted from 0. A repeated call returns the same answer
+and does nothing more. `chores` is work for some process; 0: none.
 
 @returns retried  chores:integer refused:[at:integer why:text] dead:[at:integer]
 @cost    O(jobs x log n),
@@ -10,7 +10,7 @@ job that has used up its attempts dies instead, and is named in `dead`. Each job
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
-local how = ARGV[4] -- HOW: how those who wait are told
+local how = ARGV[4] -- HOW: how waiters are notified
 local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer delay_ms:integer kind:text message:text): jobs, and why they failed
 
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec))
@@ -67,6 +67,6 @@ if queue.idle > 0 then
     see_to(keys.idle, queue, soonest_ms)
   end
 end
-tell_others(keys, queue)
+notify_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_places(refused, dead))
 return { 'retried', queue.chores, refused, dead }

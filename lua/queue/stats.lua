@@ -1,19 +1,19 @@
 --[[
-Statistics: what happened in each minute, hour or day, of all jobs or of those of a name; periods in which nothing
-happened are left out. `waits` counts claims, by how long the jobs had been ready, `runs` what was acked, retried or
-failed, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is
-below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1)
-% 8) times that power. What is kept: 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of others
-count among all.
+Returns statistics: the events of each minute, hour or day, of all jobs or of those of a name; periods without events
+are left out. `waits` counts claims, by how long the jobs had been ready, `runs` acks, retries and failures, by how long
+ago the job had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one
+millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8)
+times that power. Kept are 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of other names are
+included in the total only.
 
 @returns statistics  first_ms:integer last_ms:integer length_ms:integer names:[name:text] periods:[at_ms:integer enqueued:integer acked:integer retried:integer failed:integer reclaimed:integer cancelled:integer wait_sum_us:integer wait_max_us:integer waits:bytes run_sum_us:integer run_max_us:integer runs:bytes]
-@cost    O(periods + names), at most 120 and 100, and what is not folded yet
+@cost    O(periods + names), at most 120 and 100, and the notes that are not folded yet
 @reads
 ]]
-local name = ARGV[1] -- text: of the jobs; empty: all
+local name = ARGV[1] -- text: name of the jobs; empty: all
 local by = ARGV[2] -- text: minute, hour or day
-local from_ms = tonumber(ARGV[3]) -- integer: when the first period is; 0: as far back as `count` says
-local to_ms = tonumber(ARGV[4]) -- integer: when the last period is; 0: now
+local from_ms = tonumber(ARGV[3]) -- integer: time of the first period; 0: `count` periods back
+local to_ms = tonumber(ARGV[4]) -- integer: time of the last period; 0: now
 local count = tonumber(ARGV[5]) -- integer: how many periods at most; 0: as many as are kept
 
 try(open_queue(keys.meta))
@@ -33,12 +33,12 @@ local changed = changed_periods(
   redis.call('GET', keys.notes) or '',
   redis.call('HGET', keys.stats, 'names') or ''
 )
-local told, fields = {}, {}
+local reported, fields = {}, {}
 for number = first, last do
   fields[#fields + 1] = field_of(period, number, name)
 end
 local stored = #fields > 0 and redis.call('HMGET', keys.stats, unpack(fields)) or {}
 for at, field in ipairs(fields) do
-  tell_period(told, changed[field] or stored[at], first + at - 1, length_ms)
+  report_period(reported, changed[field] or stored[at], first + at - 1, length_ms)
 end
-return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_names(changed.names), told }
+return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_names(changed.names), reported }

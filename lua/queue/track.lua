@@ -1,11 +1,11 @@
 --[[
-Follows jobs, or follows them no more: events tell of a job whether it is tracked, and all tracked jobs are found by
-`search-tagged` without a tag. `tracked`, `untracked` or `absent` of each. Safe to repeat.
+Tracks jobs, or stops tracking them: events say of a job whether it is tracked, and `search-tagged` without a tag finds
+all tracked jobs. Returns `tracked`, `untracked` or `absent` for each. Safe to repeat.
 
 @returns tracking  outcomes:[outcome:text]
 @cost    O(jobs x log n)
 ]]
-local follows = ARGV[1] == '1' -- flag: whether they are followed from now on
+local follows = ARGV[1] == '1' -- flag: whether they are tracked from now on
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
 local queue = try(open_to_change(keys.meta, nil))
@@ -22,7 +22,7 @@ for at = wanted_at, #wanted, 1 do
       happened(queue, 'tracked', seq, job, run, '')
     else
       redis.call('ZREM', keys.tagged, '')
-      -- Those who follow it are told.
+      -- Listeners that track it are notified.
       happened(queue, 'untracked', seq, job, run, '')
       unflag_job(keys.jobs, seq, run, FLAGS.tracked)
       redis.call('ZREM', keys.tagged, '\0' .. seq)

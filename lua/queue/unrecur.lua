@@ -1,20 +1,20 @@
 --[[
-Removes a recurring job: no further job is spawned. Those that were stay. One that has moved between partitions often
-`enough` is `kept`. Safe to repeat.
+Removes a recurring job: no further job is spawned. Jobs that it spawned before stay. One that has moved between
+partitions `enough` times is `kept`. Safe to repeat.
 
 @returns removed  existed:flag
 @returns kept     moves:integer
 @cost    O(log n)
 ]]
 local id = ARGV[1] -- text: the recurring job
-local enough = tonumber(ARGV[2] or 0) -- integer: moves between partitions with which it is kept; 0: it never is
+local enough = tonumber(ARGV[2] or 0) -- integer: number of moves between partitions from which it is kept; 0: never
 
 local queue = try(open_queue(keys.meta))
 local moves = moves_of(keys.recurrences, id)
 if enough > 0 and moves >= enough then
   return { 'kept', moves }
 end
--- One that is not known would be in the way of all that run.
+-- An unknown member would block all recurrences that run.
 redis.call('ZREM', keys.recurring, '')
 redis.call('EXISTS', keys.short)
 local existed = redis.call('HDEL', keys.recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id, 'm' .. id)

@@ -1,8 +1,9 @@
 --[[
-Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
+Removes all data of a subject: nothing is taken, and all places are free. Tokens keep rising, even if the clock has
+stepped back.
 
 @returns cleared  existed:flag
-@cost    O(1), where the clock has stepped back O(limits and callers that are known)
+@cost    O(1); after a clock step back O(known limits and callers)
 ]]
 
 local known = redis.pcall('HMGET', keys.state, 'layout', 'time')
@@ -15,7 +16,7 @@ end
 if not left then
   return { 'cleared', redis.call('UNLINK', keys.state) }
 end
--- It is not removed first: a node that gives the slot away would take it for one that has gone there.
+-- The key is not removed first: a node that is moving the slot away would take it for one that has already moved.
 local fields = {}
 for _, field in ipairs(redis.call('HKEYS', keys.state)) do
   if field ~= 'layout' then

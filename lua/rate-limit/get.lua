@@ -1,9 +1,9 @@
 --[[
-Tells what a take would be answered now, and takes nothing.
+Returns the answer that a take would get now, and takes nothing.
 
 @returns allowed  now_us:integer limits:[free:integer reset_us:integer]
 @returns denied   denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
-@cost    O(limits x 65 + places of limits of takes at work)
+@cost    O(limits x 65 + places of concurrency limits)
 @reads
 ]]
 local cost = tonumber(ARGV[1]) -- integer: units that would be taken
@@ -17,6 +17,6 @@ if is_too_much(meters, cost) then
 end
 local wait_us, denier = longest_wait(meters, cost)
 if wait_us > 0 then
-  return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
+  return { 'denied', denier, wait_us, server_us, report_meters(meters) }
 end
-return { 'allowed', server_us, tell_meters(meters) }
+return { 'allowed', server_us, report_meters(meters) }

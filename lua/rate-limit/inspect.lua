@@ -1,9 +1,9 @@
 --[[
-A picture of a subject for people: what is free, and which takes hold places, in the order in which their
-leases end. `held` names the limit by its place, counted from 1.
+Returns an overview of a subject for people: what is free, and which takes hold places, in the order in which their
+leases end. `held` gives the limit by its place, counted from 1.
 
 @returns inspection  known:flag now_us:integer limits:[free:integer reset_us:integer] held:[limit:integer token:integer ends_us:integer]
-@cost    O(limits x 65 + places of limits of takes at work)
+@cost    O(limits x 65 + places of concurrency limits)
 @reads
 ]]
 local limits, limits_at = ARGV, 1 -- repeated LIMITS: the limits
@@ -20,4 +20,4 @@ for place, meter in ipairs(meters) do
     held[#held + 1] = ends_us - subject.offset_us
   end
 end
-return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters), held }
+return { 'inspection', subject.exists and 1 or 0, server_us, report_meters(meters), held }

@@ -1,4 +1,4 @@
 -- The keys of a rate limit.
 return {
-  state = 'hash', -- what counts for the subject
+  state = 'hash', -- state of the subject
 }

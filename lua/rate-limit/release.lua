@@ -1,6 +1,6 @@
 --[[
-Frees the place that a take holds in limits of takes at work. Lost when it holds none: it has been released,
-or its lease has ended.
+Frees the place that a take holds in concurrency limits. Returns lost when it holds none: it has been released, or its
+lease has ended.
 
 @returns released
 @returns lost
@@ -8,8 +8,8 @@ or its lease has ended.
 ]]
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
-local token = tonumber(ARGV[3]) -- integer: that of the take
-local limits, limits_at = ARGV, 4 -- repeated LIMITS: the limits; others than those of takes at work stay as they are
+local token = tonumber(ARGV[3]) -- integer: token of the take
+local limits, limits_at = ARGV, 4 -- repeated LIMITS: the limits; only concurrency limits change
 
 local subject = try(open_subject(keys.state, caller, limits, limits_at))
 local remembered = try(recall_token(subject.record, call))
@@ -25,7 +25,7 @@ end
 if not held then
   return { 'lost' }
 end
--- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- Removes nothing. After it a server out of memory accepts the next writes; if the right to it is missing, everything
 -- stays as it was.
 redis.call('HDEL', keys.state, '')
 save_subject(keys.state, subject, meters, call, subject.now_us, {})

@@ -1,20 +1,19 @@
 --[[
-Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts,
-same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other:
-the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing.
-`free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied)
-hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted
-from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be
-granted then only where it had granted none.
+Takes from several subjects, each on its own, whose only limit uses the algorithm gcra: same counts, same bound, same
+tokens as `take`. For a subject, `count` takes of one cost are decided one after the other: the first `granted` of them
+have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one
+more take of the cost is allowed; 0: now, or none was denied) describe the state after all of them. A refused subject
+does not change, is listed in `refused` (`at`: its place, counted from 0; null: none is), and does not affect the
+others. A repeated call counts once; it may grant denied takes only if the first call had granted none.
 
 @returns judged  now_us:integer takes:[granted:integer token:integer free:integer reset_us:integer wait_us:integer] refused:[at:integer error:text]?
 @cost    O(subjects)
 ]]
-local state, state_at = KEYS, 1 -- repeated hash: what counts for the subject; none is named twice
+local state, state_at = KEYS, 1 -- repeated hash: state of each subject, each once
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local name = ARGV[3] -- text: the limit
-local limit = tonumber(ARGV[4]) -- integer: units that flow back in a window
+local limit = tonumber(ARGV[4]) -- integer: units that refill in a window
 local window_ms = tonumber(ARGV[5]) -- integer: the window
 local burst = tonumber(ARGV[6]) -- integer: units that may be taken at once
 local takes, takes_at = ARGV, 7 -- repeated (count:integer cost:integer): of each subject: how many takes, and the units of each
@@ -24,9 +23,9 @@ local field = 'gcra:' .. name
 local server_us, window_us = clock_us(), window_ms * 1000
 local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 -- Room for one subject, so that the list need not grow for it.
-local told, refused, rate = { 0, 0, 0, 0, 0 }, false, nil
+local reported, refused, rate = { 0, 0, 0, 0, 0 }, false, nil
 
--- In one piece: a function that saw these names would cost a take more than all that it does.
+-- Inlined: a function with these upvalues would cost more than the rest of a take.
 for at = takes_at, #takes, #TAKES do
   local place = (at - takes_at) / #TAKES
   local subject, count, cost =
@@ -53,7 +52,7 @@ for at = takes_at, #takes, #TAKES do
     local kept_until_ms, last, arrival, arrival_rest = 0, 0, 0, 0
     if counts then
       kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
-      -- An older release has counted, and knows no time of the subject.
+      -- An older release has counted, without the time of the subject.
       if last > newest then
         newest, taken_us = last, math.max(last, taken_us)
       end
@@ -101,9 +100,9 @@ for at = takes_at, #takes, #TAKES do
       elseif not layout then
         redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time, caller, own)
       else
-        -- The layout is written where it is not there yet: each field costs some more.
+        -- The layout is written only if it is missing: each field costs some more.
         redis.call('HSET', subject, field, counts, 'time', time, caller, own)
-        -- Where a record comes, old ones go, so that they never add up.
+        -- When a new record is added, old ones are removed, so that they never accumulate.
         if not record then
           forget_old_fields(subject, now_us)
         end
@@ -114,7 +113,7 @@ for at = takes_at, #takes, #TAKES do
     end
   end
   local to = place * 5
-  told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
+  reported[to + 1], reported[to + 2], reported[to + 3], reported[to + 4], reported[to + 5] =
     granted, token, free, reset_us, wait_us
 end
-return { 'judged', server_us, told, refused }
+return { 'judged', server_us, reported, refused }

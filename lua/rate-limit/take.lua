@@ -1,12 +1,12 @@
 --[[
-Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A
-repeated call is answered with its first token and counts once. The token is greater than those of all
-earlier takes; a limit of takes at work lends a place under it. Limits stand in the order given; `denier`
-is the place of the one that demands the longest wait, counted from 1.
+Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A repeated call
+returns its first token and counts once. The token is greater than those of all earlier takes; a concurrency limit
+assigns a place under it. Limits are in the order given; `denier` is the place of the limit with the longest wait,
+counted from 1.
 
 @returns taken   token:integer now_us:integer limits:[free:integer reset_us:integer]
 @returns denied  denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
-@cost    O(limits x 65 + places of limits of takes at work)
+@cost    O(limits x 65 + places of concurrency limits)
 ]]
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
@@ -18,7 +18,7 @@ local remembered = try(recall_token(subject.record, call))
 local server_us = clock_us()
 local meters = read_meters(subject, limits, limits_at, server_us)
 if remembered then
-  return { 'taken', remembered, server_us, tell_meters(meters) }
+  return { 'taken', remembered, server_us, report_meters(meters) }
 end
 if is_too_much(meters, cost) then
   return redis.error_reply('INVALID cost: no wait is long enough for so much')
@@ -28,7 +28,7 @@ if wait_us > 0 then
   if subject.stepped then
     keep_time(keys.state, subject.token, subject.taken_us, subject.offset_us)
   end
-  return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
+  return { 'denied', denier, wait_us, server_us, report_meters(meters) }
 end
 
 local token = math.max(subject.now_us, subject.token + 1)
@@ -44,4 +44,4 @@ for _, meter in ipairs(meters) do
   end
 end
 save_subject(keys.state, subject, meters, call, token, {})
-return { 'taken', token, server_us, tell_meters(meters) }
+return { 'taken', token, server_us, report_meters(meters) }

@@ -1,29 +1,29 @@
 --[[
-Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a
-smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a
-permit, or stands in line, gets the same answer again. `oversized`: the weight is above the limit, and the
-attempt has left the line. To one who waited longer than a moment a permit is offered for `claim_ms`: it asks again, with
-`confirms`, and has it for its lease.
+Grants a permit of some weight, or puts the attempt in line. No attempt passes earlier waiters, not even with a smaller
+weight; free weight goes to the first of them before. Safe to repeat: an attempt that has a permit, or is in line, gets
+the same answer again. `oversized`: the weight is above the limit, and the attempt has left the line. A waiter that
+waited longer than a moment is offered a permit for `claim_ms`: it calls again, with `confirms`, and holds the permit
+for its lease.
 
 @returns granted    token:integer expires_at_ms:integer now_ms:integer
 @returns full       retry_after_ms:integer
 @returns queued     position:integer recheck_ms:integer now_ms:integer
 @returns oversized  limit:integer
-@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
-         that are gone
+@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead
+         waiters
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
-local holder = ARGV[2] -- text: what people call its holder
-local limit = tonumber(ARGV[3]) -- integer: how much may be out at once, unless `resize` has said otherwise
-local weight = tonumber(ARGV[4]) -- integer: how much of it the permit takes
+local holder = ARGV[2] -- text: name of its holder, for people
+local limit = tonumber(ARGV[3]) -- integer: weight that may be granted at once, unless `resize` has set another
+local weight = tonumber(ARGV[4]) -- integer: weight of the permit
 local lease_ms = tonumber(ARGV[5]) -- integer: how long it is granted
-local channel = ARGV[6] -- text: beginning of the channels of processes
-local waits = ARGV[7] == '1' -- flag: whether the attempt stands in line when not enough is free
+local channel = ARGV[6] -- text: prefix of the channels of processes
+local waits = ARGV[7] == '1' -- flag: whether the attempt queues when too little is free
 local listens = ARGV[8] == '1' -- flag: whether its process listens on its channel
-local claim_ms = tonumber(ARGV[9] or 1000) -- integer: how long others have to confirm what they get now
+local claim_ms = tonumber(ARGV[9] or 1000) -- integer: how long waiters have to confirm a hand-off
 local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
-local confirms = ARGV[12] == '1' -- flag: whether it takes for the whole lease what it was offered
+local counted = ARGV[11] ~= '0' -- flag: whether a channel without listeners means that its process is dead
+local confirms = ARGV[12] == '1' -- flag: whether it accepts an offer, for the whole lease
 
 local semaphore = try(open_semaphore(keys.state, clock_us()))
 local now_ms = semaphore.now_ms
@@ -50,8 +50,8 @@ local oversized = weight > semaphore.limit
 if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', keys.queue, own)
 end
-local served = 'nobody'
--- Where nothing at all is free, nobody fits.
+local served = 'none'
+-- If nothing is free, no waiter fits.
 if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
   semaphore.claim_ms = claim_ms
   semaphore.how = { channel = channel, sharded = sharded, counted = counted }

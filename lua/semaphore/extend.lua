@@ -1,5 +1,5 @@
 --[[
-Makes permits of one semaphore last longer. One that has ended is never revived: its `expires_at_ms` is 0.
+Renews permits of one semaphore. One that has ended is never revived: its `expires_at_ms` is 0.
 
 @returns extended  now_ms:integer permits:[expires_at_ms:integer]
 @cost    O(permits x log n)

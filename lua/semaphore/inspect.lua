@@ -1,6 +1,6 @@
 --[[
-Looks at the semaphore: its permits, soonest to end first, and its line. Names at most 100 of each. `used` counts
-at most 1,000 permits too many of those that have ended and were not noticed.
+Returns the semaphore: its permits, the first to end first, and its line. Lists at most 100 of each. `used` may include
+at most 1,000 permits that have ended unnoticed.
 
 @returns inspection  limit:integer resized:flag used:integer token:integer now_ms:integer
          permits:[token:integer expires_at_ms:integer weight:integer holder:text]
@@ -8,7 +8,7 @@ at most 1,000 permits too many of those that have ended and were not noticed.
 @cost    O(log n + 1,200)
 @reads
 ]]
-local limit = tonumber(ARGV[1]) -- integer: the limit of a semaphore that is not known
+local limit = tonumber(ARGV[1]) -- integer: the limit to report for an unknown semaphore
 
 local semaphore = try(open_semaphore(keys.state, clock_us()))
 local now_ms = semaphore.now_ms

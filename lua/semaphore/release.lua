@@ -1,17 +1,17 @@
 --[[
-Gives a permit back, and grants what is free to the first in line. `more`: something is free and somebody waits;
-call `serve`.
+Releases a permit, and grants free weight to the first in line. `more`: some weight is free and there are waiters; call
+`serve`.
 
 @returns released  more:flag
 @returns lost
-@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
-         that are gone
+@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead
+         waiters
 ]]
-local token = ARGV[1] -- text: proves the permit
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
+local token = ARGV[1] -- text: token of the permit
+local channel = ARGV[2] -- text: prefix of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long waiters have to confirm a hand-off
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local semaphore = try(open_semaphore(keys.state, clock_us()))
 local expires_at_ms = tonumber(redis.call('ZSCORE', keys.permits, token) or 0)
@@ -26,6 +26,6 @@ if semaphore.last_ticket > 0 then
   semaphore.how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(keys, semaphore, '')
 end
--- Behind a write that needs no memory.
+-- After a write that needs no memory.
 save_semaphore(keys, semaphore)
 return { 'released', served == 'more' and 1 or 0 }

@@ -1,17 +1,17 @@
 --[[
-Sets the limit, for all handles and whatever limit they come with, until the semaphore is cleared or nobody has
-used it for 30 days. A permit that is out stays so, also above the limit: nothing is granted until it fits.
-Those of the first 1,000 in line who ask for more than the limit leave the line and are told to ask again; the
-others learn of it when they are the first. `more`: as `release`.
+Sets the limit, for all handles and whatever limit they pass, until the semaphore is cleared or unused for 30 days. A
+granted permit stays, even above the limit: nothing is granted until it fits. Of the first 1,000 in line, those that ask
+for more than the limit leave the line and are notified to call again; the others learn of it when they are first.
+`more`: as `release`.
 
 @returns resized  more:flag
 @cost    O(log n), a look at 1,000 tickets, and as `release`
 ]]
-local limit = tonumber(ARGV[1]) -- integer: how much may be out at once
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
+local limit = tonumber(ARGV[1]) -- integer: weight that may be granted at once
+local channel = ARGV[2] -- text: prefix of the channels of processes
+local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long waiters have to confirm a hand-off
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[5] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local semaphore = try(open_semaphore(keys.state, clock_us()))
 semaphore.claim_ms = claim_ms
@@ -26,7 +26,7 @@ if semaphore.last_ticket > 0 then
     local ticket = parse_ticket(text)
     if ticket.units > limit then
       redis.call('ZREM', keys.queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
+      notify_process(ticket, 'come ' .. ticket.id, semaphore.how)
     end
   end
   served = serve(keys, semaphore, '')

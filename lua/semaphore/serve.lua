@@ -1,14 +1,14 @@
 --[[
-Grants what is free to those who are first in line and alive. `more`: as `release`.
+Grants free weight to the first waiters in line that are alive. `more`: as `release`.
 
 @returns served  more:flag
-@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters
-         that are gone
+@cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead
+         waiters
 ]]
-local channel = ARGV[1] -- text: beginning of the channels of processes
-local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to confirm
+local channel = ARGV[1] -- text: prefix of the channels of processes
+local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to confirm a hand-off
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local counted = ARGV[4] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local semaphore = try(open_semaphore(keys.state, clock_us()))
 local reaped = reap(keys, semaphore)

@@ -1,13 +1,14 @@
--- The number of partitions of what is spread over several units. It is kept in the unit of the name alone, whose main key has a
--- layout that says so: whoever takes the name for one that is not spread is refused as by data of an unknown layout.
+-- The number of partitions of a structure that spans several units. It is stored in the unit of the name alone, whose
+-- main key has a layout that says so: a caller that treats the name as an unpartitioned one is refused for an unknown
+-- layout.
 --   layout        'in <number> partitions'
 --   partitions    the number
---   agreed_us     when it was agreed upon last, for a partition that was about to be used: whoever clears all partitions then
---                 forgets the number, unless it was agreed upon meanwhile
+--   agreed_us     when it was last agreed, for a partition about to be used: after all partitions are cleared, the
+--                 number is removed, unless it was agreed again meanwhile
 
--- The number, 0 for what is not spread, nil where nothing has begun; and when it was agreed upon last.
+-- The number, 0 for an unpartitioned structure, nil if nothing has begun; and when it was last agreed.
 local function known_number(meta)
-  -- `state` tells in its first eight bytes when what is not spread began.
+  -- The first eight bytes of `state` say when an unpartitioned structure began.
   local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
   if stored[1] then
     return tonumber(stored[1]), stored[2]
@@ -16,7 +17,8 @@ local function known_number(meta)
   return has_begun and 0 or nil
 end
 
--- What refuses a call for what is spread by its name alone, under which only the number of its partitions is kept.
+-- Refuses a call for a partitioned structure by its name alone, under which only the number of its partitions is
+-- stored.
 local function refusal_of_spread(meta)
   local layout = redis.call('HGET', meta, 'layout')
   if layout and string.find(layout, '^in %d+ partitions$') then
@@ -33,7 +35,7 @@ end
 -- Proposals of partitions.
 local PROPOSED_MS = '60000'
 
--- What proves the proposal, the one before where it was not taken up yet; of which nothing is left after a minute.
+-- Returns the proof of the proposal, or that of an earlier unused proposal. A proposal expires after a minute.
 local function propose(meta, layout, now)
   local proof = redis.call('HGET', meta, 'proposed')
   if proof then
@@ -50,17 +52,17 @@ local function propose(meta, layout, now)
   return now
 end
 
--- Of what is spread over several units each knows over how many: the field `partitions` of its main key, which is there from
--- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
--- name alone, and only then it is taken up, with what proves the proposal. So whoever clears all partitions that the number tells
--- clears this one, too.
+-- Each unit of a partitioned structure knows the number of partitions: the field `partitions` of its main key, which
+-- exists from the first use of the partition. Before that the partition is proposed, then the number is agreed in the
+-- unit of the name alone. Only then the partition accepts it, with the proof of the proposal. So a caller that clears
+-- all partitions up to the agreed number also clears this one.
 
 local PARTITIONS = arguments({
-  partitions = 'integer', -- over how many the unit is spread; 0: it is not
-  proof = 'text', -- what propose answered, where the partition is not agreed upon yet; else empty
+  partitions = 'integer', -- number of partitions of the unit; 0: not partitioned
+  proof = 'text', -- the answer of propose, if the partition is not agreed yet; else empty
 })
 
--- Takes the number up where this partition has none yet. False where the partition was not proposed so, or was cleared since.
+-- Stores the number in a partition that has none yet. False if the partition was not proposed so, or was cleared since.
 local function take_up(meta, unit, spread)
   if unit.partitions == spread.partitions then
     return true

@@ -1,16 +1,16 @@
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only after the call in
+-- it has settled, so one remembered answer per slot is enough. Answers of inactive callers are dropped by sampling:
+-- without an index, at a few bytes a call. The hash may hold other fields, whose values do not begin with two numbers.
+-- A user without the right to sample leaves expired records: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
--- Which call this is; the library gives it.
+-- Identifies a call; the library supplies it.
 local CALL_ID = arguments({
   caller = 'text', -- process and slot; empty: the call is not remembered
   call = 'text', -- number of the call in that slot
 })
 
--- What is remembered of a slot: number, time and answer of its last call.
+-- The record of a slot: number, time and answer of its last call.
 local function call_record(call_id, now_ms, answer)
   return call_id.call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
@@ -19,8 +19,8 @@ local function refusal_of_late_call()
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 
--- What refuses the call: its bytes arrive after a later one has taken its slot, so it has settled long ago and must not run again. Then the
--- answer that this very call got before, from the record of its slot; nil where it had none.
+-- Refuses a call that arrives after a later one has taken its slot: it has settled long ago and must not run again.
+-- Otherwise returns the earlier answer of this very call, from the record of its slot; nil if it had none.
 local function recall(record, call_id)
   if not record then
     return nil
@@ -34,8 +34,8 @@ local function recall(record, call_id)
   return nil
 end
 
--- `added`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
+-- `added`: number of fields added by the record of this call. When one is added, others are dropped, because a caller
+-- may live for one call; a few do no harm. Long-lived callers gradually drop the rest.
 local function forget_old_calls(calls, call_id, added, now_ms)
   local held = added > 0 and redis.pcall('HLEN', calls)
   local is_one_more = type(held) == 'number' and held > 16

@@ -2,7 +2,7 @@
 -- server's time at which it was written, so that a name that was removed and put again has another one.
 local CATALOG_LAYOUT = '1'
 
--- What refuses a call: a catalog of another layout.
+-- Refuses a call for a catalog of another layout.
 local function refusal_of_catalog(meta)
   local layout = redis.call('HGET', meta, 'layout') or CATALOG_LAYOUT
   if layout ~= CATALOG_LAYOUT then
@@ -16,7 +16,7 @@ local function parse_document(stored)
   return tonumber(version), document
 end
 
--- A document as it is stored, with a version greater than that of the one it replaces.
+-- The stored form of a document, with a version greater than that of the replaced one.
 local function stored_document(old_version, document, now_us)
   local version = math.max(old_version + 1, now_us)
   return version, string.format('%.0f ', version) .. document

@@ -1,20 +1,19 @@
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
+-- Tokens rise if the newest is remembered, or the clock is past it. So a key with a newest token is kept until then,
+-- however far the clock has stepped back.
 
--- How many milliseconds the clock is behind a token; 0: it is not.
+-- How many milliseconds the clock is behind a token; 0: not behind.
 local function behind_ms(token, now_ms)
   return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 
--- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
--- all the same.
+-- Clearing a key leaves its newest token if the clock has stepped back: so later tokens are still greater.
 
--- A smaller step of the clock is over before anybody asks.
+-- A smaller step of the clock is over before the next call.
 local LEAST_BEHIND_MS = 10
 -- Longer than any call is repeated.
 local OUTLIVES_MS = 600000
 
--- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
+-- An unused token greater than the newest, and for how long to keep it; nil if the clock is past that.
 local function token_to_leave(newest, now_ms)
   local ms = behind_ms(newest, now_ms)
   if ms < LEAST_BEHIND_MS then

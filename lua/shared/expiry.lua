@@ -1,8 +1,8 @@
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
+-- Expired fields are dropped by sampling: no index, nothing to keep in step. For added fields, twice as many are
+-- sampled. Once half of all fields have expired, as many are dropped as are added, so they never accumulate.
 
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
+-- Samples so many fields of the hash (in a large hash some twice), and drops those whose value says that they have
+-- expired. In a small hash, large values keep the others from being dropped.
 local function drop_over(hash, looked_at, is_over)
   local left, count = looked_at, math.min(looked_at, 8)
   while left > 0 do
@@ -19,7 +19,7 @@ local function drop_over(hash, looked_at, is_over)
     end
     redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
+    -- A negative count allows duplicates, which costs a third less.
     count = -math.min(left, 3000)
   end
 end

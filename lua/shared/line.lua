@@ -1,17 +1,18 @@
--- The line of tickets, in `keys.queue`, of a lock or a semaphore: `unit` is its state, with the time of the call (`now_ms`), how long
--- others have to confirm what they get (`claim_ms`), and how to tell them (`how`, see shared/messages).
+-- The line of tickets, in `keys.queue`, of a lock or a semaphore: `unit` is its state, with the time of the call
+-- (`now_ms`), how long waiters have to confirm a hand-off (`claim_ms`), and how to notify them (`how`, see
+-- shared/messages).
 
--- Dead tickets passed over by one call.
+-- Dead tickets skipped by one call.
 local MOST_SKIPPED = 500
 
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+-- Whether it called within the last quarter of a second: its id ends with the time of that call.
 local function has_just_asked(unit, ticket)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(unit.now_ms - asked_ms) <= 250
 end
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
+-- How long a ticket gets: its whole lease, if its process listens here and it has just called; otherwise the time that
+-- it has to call.
 local function offered_ms(unit, ticket, heard)
   if heard and has_just_asked(unit, ticket) then
     return ticket.lease_ms
@@ -25,14 +26,14 @@ local function first_ticket(keys)
   return text and parse_ticket(text) or nil
 end
 
--- Tells the first in line that it is. Answers false when nobody waits any more.
+-- Notifies the first in line that it is first. Returns false if there are no waiters left.
 local function call_first(keys, unit, recheck_ms)
   for _ = 1, MOST_SKIPPED do
     local ticket = first_ticket(keys)
     if not ticket then
       return false
     end
-    if tell_process(ticket, first_message(ticket, recheck_ms), unit.how) then
+    if notify_process(ticket, first_message(ticket, recheck_ms), unit.how) then
       return true
     end
     redis.call('ZREM', keys.queue, ticket.text)
@@ -40,22 +41,22 @@ local function call_first(keys, unit, recheck_ms)
   return true
 end
 
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; `ticket` is nil when nobody did.
+-- Notifies this ticket that it is first in line, or the next one whose process is alive. Returns false if there are no
+-- waiters left; `ticket` is nil if there were none.
 local function call_next(keys, unit, ticket, recheck_ms)
   if not ticket then
     return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), unit.how) then
+  elseif notify_process(ticket, first_message(ticket, recheck_ms), unit.how) then
     return true
   end
   redis.call('ZREM', keys.queue, ticket.text)
   return call_first(keys, unit, recheck_ms)
 end
 
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as `publish_to`.
-local function tell_granted(keys, unit, ticket, message)
+-- Notifies a ticket of a grant, which the caller writes next. Called after a write, which may change nothing: a server
+-- that rejects writes, such as a demoted primary, rejects the first one of a script, and a notification before it would
+-- be wrong. Returns as `publish_to`.
+local function notify_granted(keys, unit, ticket, message)
   if not unit.how.writes then
     redis.call('ZREM', keys.queue, '')
     unit.how.writes = true
@@ -63,10 +64,10 @@ local function tell_granted(keys, unit, ticket, message)
   return publish_to(ticket, message, unit.how)
 end
 
--- Standing in the line of tickets.
+-- Places in the line of tickets.
 local QUEUE_KEPT_MS = '7200000'
 
--- The first one asks: it is not silent; see `is_silent`.
+-- The first one has called: it is not silent; see `is_silent`.
 local function note_asked(keys, text)
   local score = redis.call('ZSCORE', keys.queue, text)
   if string.find(score, '.', 1, true) then
@@ -74,8 +75,8 @@ local function note_asked(keys, text)
   end
 end
 
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
+-- Appends a ticket, as text, to the line, unless it is there already. Returns the number of the newest ticket, and how
+-- many are before this one.
 local function stand_in_line(keys, unit, text)
   local last_ticket = unit.last_ticket
   if redis.call('ZADD', keys.queue, 'NX', last_ticket + 1, text) == 1 then
@@ -89,7 +90,7 @@ local function stand_in_line(keys, unit, text)
   return last_ticket, place
 end
 
--- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+-- The text of a ticket that calls again. If its process has begun or stopped listening since then, it keeps its place.
 local function keep_place(keys, ticket)
   local text, before = format_ticket(ticket), other_text(ticket)
   local score = redis.call('ZSCORE', keys.queue, before)
@@ -100,29 +101,30 @@ local function keep_place(keys, ticket)
   return text
 end
 
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+-- Notifies the first ticket of another process when to call: a process that sleeps cannot check by itself.
 local function call_other(keys, unit, process, recheck_ms)
   for _, text in ipairs(redis.call('ZRANGE', keys.queue, '0', '99')) do
     local ticket = parse_ticket(text)
     if
-      process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), unit.how)
+      process_of(ticket) ~= process and notify_process(ticket, first_message(ticket, recheck_ms), unit.how)
     then
       return
     end
   end
 end
 
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
+-- A first ticket that does not take what is free blocks all others: it wants more than that, or an exclusive lock, or
+-- it may not be notified. While alive it calls every two seconds. If it does not, although others check, its process
+-- sleeps, or has died undetected, and its tickets are sent back. A check is noted after the decimal point of the
+-- ticket's number, in thousandths:
+--   0            no check since its last call
+--   1 to 400     the second, of 400, in which another attempt checked and notified it that it is first, if permitted
+--   401 to 800   the second in which it was notified once more, because it had not called for a while
 local SILENT_S = 4
 local LOOKED_S = 400
 
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- `own` looks.
+-- Returns whether this ticket, which was checked just now, has not called since two earlier checks. `own` does the
+-- check.
 local function is_silent(keys, unit, ticket, own)
   if process_of({ id = own }) == process_of(ticket) then
     return false
@@ -130,19 +132,19 @@ local function is_silent(keys, unit, ticket, own)
   local score = tonumber(redis.call('ZSCORE', keys.queue, ticket.text))
   local number = math.floor(score)
   local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(unit.now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local notified = math.ceil(noted / LOOKED_S)
+  if notified > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
     return false
-  elseif told == 2 then
+  elseif notified == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  local noted_now = notified * LOOKED_S + second + 1
+  -- A full server may reject this for a caller that releases something: then the next check notes it.
   redis.pcall('ZADD', keys.queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 
--- Sends back the process of this ticket if it is silent. Answers whether it was.
+-- Sends back the process of this ticket if it is silent. Returns whether it was.
 local function pass_silent(keys, unit, ticket, own)
   if not is_silent(keys, unit, ticket, own) then
     return false
@@ -151,10 +153,10 @@ local function pass_silent(keys, unit, ticket, own)
   return true
 end
 
--- Processes that did not take what they were offered.
+-- Bound on processes that did not take an offer.
 local MOST_SENT_BACK = '1999'
 
--- Removes tickets, and tells their processes to come: each in one message.
+-- Removes tickets, and notifies their processes to call: each in one message.
 local function remove_and_call(keys, unit, texts)
   local tickets, messages = {}, {}
   for _, text in ipairs(texts) do
@@ -168,12 +170,12 @@ local function remove_and_call(keys, unit, texts)
     redis.call('ZREM', keys.queue, unpack(texts, from, math.min(from + 999, #texts)))
   end
   for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\n'), unit.how)
+    notify_process(tickets[process], table.concat(lines, '\n'), unit.how)
   end
 end
 
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of `own`, which calls and so is awake. Whoever stands in line again stands behind all others.
+-- Removes the tickets of processes that did not take an offer, so that each of these processes delays the line once;
+-- except the process of `own`, which is calling and so is awake. A ticket that comes back joins at the end.
 local function send_back(keys, unit, late, own)
   late[process_of({ id = own })] = nil
   if not next(late) then
@@ -190,8 +192,8 @@ local function send_back(keys, unit, late, own)
   end
 end
 
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
+-- Records the process of an attempt that did not take an offer, recognized by what has ended: an offer ends a second
+-- after it was made; a requested lease lasts longer, or was requested no longer.
 local function note_late(unit, id, token, ended_ms)
   if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
     unit.late = unit.late or {}

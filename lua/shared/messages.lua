@@ -1,12 +1,12 @@
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- Notifies the processes of tickets; see shared/tickets. A script checks whether a process listens before it publishes,
+-- and never after: the count of PUBLISH does not prove reception. A subscriber on a replica hears a message whose count
+-- was zero, and a pattern subscriber is counted for a process that has died. So the stored state decides about grants,
+-- and a message only notifies.
 
 local HOW = arguments({
-  channel = 'text', -- beginning of the channels of processes
+  channel = 'text', -- prefix of the channels of processes
   sharded = 'flag', -- whether those are sharded channels
-  counted = 'flag', -- whether the number of those who hear tells who is gone
+  counted = 'flag', -- whether a channel without listeners means that its process is dead
 })
 
 local function process_of(ticket)
@@ -17,8 +17,8 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
+-- Whether the process of a ticket listens on this node; nil if unknown: the process does not listen, the number of
+-- subscribers proves nothing, or the user has no right to ask.
 local function listens_here(ticket, how)
   if ticket.listens == 0 or not how.counted then
     return nil
@@ -36,8 +36,8 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
+-- Returns false if the user may not publish there: then the waiter polls after a while. Earlier writes of the script
+-- are kept in any case, so an error must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
@@ -53,8 +53,8 @@ local function publish_to(ticket, message, how)
   return type(heard) == 'number'
 end
 
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
-local function tell_process(ticket, message, how)
+-- Returns false, without publishing, if it is certain that the process does not listen on this node.
+local function notify_process(ticket, message, how)
   if listens_here(ticket, how) == false then
     return false
   end
@@ -62,8 +62,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- Notifies waiters to look now. An empty channel notifies none, nor does a user without the right to publish: then they
+-- poll after a while. Earlier writes of the script are kept in any case, so an error must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
   if channel == '' then
@@ -76,7 +76,7 @@ local function wake(channel, sharded, reason)
   end
 end
 
--- Which of these processes listen on this node: a set; nil where that is not known.
+-- Which of these processes listen on this node: a set; nil if unknown.
 local function listening_here(processes, how)
   if not how.counted then
     return nil

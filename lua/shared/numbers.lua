@@ -9,9 +9,9 @@ local function exact(number)
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
 
--- As `exact`, for all numbers from `first` to `last`: how to write them, and what to subtract before.
--- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
--- much as writing the lower six.
+-- As `exact`, for all numbers from `first` to `last`: how to write them, and what to subtract before. Their upper
+-- digits are nearly always the same, and writing a double of sixteen digits costs twice as much as writing the lower
+-- six.
 local function exact_range(first, last)
   local base = first - first % 1000000
   if last - base >= 1000000 then

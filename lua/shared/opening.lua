@@ -1,5 +1,5 @@
--- What `open` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
--- one that is of another type, or was written by a newer version, is not to harm the others.
+-- Returns the result of `open`, if it can read its key and finds this layout there; otherwise nil, and why not. In a
+-- call for several keys, one of another type, or written by a newer version, must not affect the others.
 local function try_open(open, layout)
   local ok, known = pcall(open)
   if not ok then

@@ -1,8 +1,8 @@
--- Places in a scan. The order of what Redis scans comes of a number that each of its processes draws anew: to one that has started
--- since, to a replica that has taken over, and to a node that a slot has come to, the cursor of another one means nothing, and whoever
--- went on with it would miss items. So a place is '<cursor>.<process>'.
+-- Places in a scan. The scan order of Redis depends on a random number of each of its processes. A cursor has no
+-- meaning for a restarted process, a replica that has taken over, or a node that received a slot: a scan with it would
+-- miss items. So a place is '<cursor>.<process>'.
 
--- What tells this process of Redis from others; empty where that cannot be asked.
+-- The identity of this Redis process; empty if the user may not ask for it.
 local process_read
 local function scanning_process()
   if not process_read then
@@ -12,7 +12,7 @@ local function scanning_process()
   return process_read
 end
 
--- Nil for what is no place, false for one of another process.
+-- Nil for an invalid place, false for one of another process.
 local function cursor_of(place)
   local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
   if not cursor or #cursor > 20 then

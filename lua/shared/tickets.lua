@@ -1,16 +1,16 @@
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (`counted` is false); there everything is an offer. See docs/decisions/0031.
+-- Waiters, first come first served: a sorted set of tickets by number. A ticket is the text '<id> <kind> <lease_ms>
+-- <listens> <units> <holder>'. Its id is '<process>.<number>', or '<process>.<number>@<asked_ms>' with the time of its
+-- call, by the server's clock as its process knows it; and a process listens on '<channel>:<process>'. A release
+-- notifies the process of the ticket:
+--   granted <id> <token> <expires_at_ms> <now_ms>     granted for the requested lease; or, if it ends earlier, an offer
+--                                                     until then: call, and it is granted
+--   first <id> <recheck_ms>                           the ticket is first in line: call then, at the latest
+--   come <id>                                         call now
+-- A process that does not listen has died: its tickets are skipped. One whose connection is down for a while says so
+-- when it calls again, and keeps its place. On a cluster without sharded channels the number of subscribers proves
+-- nothing (`counted` is false); there everything is an offer. See docs/decisions/0031.
 
--- One that asks now. `kind` and `units`: what it asks for, of a lock or a semaphore.
+-- A ticket that calls now. `kind` and `units`: its request, of a lock or a semaphore.
 local function new_ticket(id, kind, lease_ms, listens, units, holder)
   return {
     id = id,
@@ -47,7 +47,7 @@ local function parse_ticket(text)
   }
 end
 
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+-- The text of a ticket as it would be if its process had stopped or begun to listen before it called.
 local function other_text(ticket)
   local listens = ticket.listens
   ticket.listens = 1 - listens

@@ -8,7 +8,7 @@ import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedCalls, sharedClock, sharedExpiry, sharedNumbers } from './shared.ts'
 
-const addLua: LuaText = { file: 'lua/autocomplete/add', taken: [13, 3, 1, 7, 1, 4, 1, 28], text: `local d=ARGV[1]
+const addLua: LuaText = { file: 'lua/autocomplete/add', taken: [14, 3, 1, 7, 1, 4, 1, 28], text: `local d=ARGV[1]
 local e,f=ARGV[2],ARGV[3]
 local g,h=ARGV,4
 local i,j=open_index(a,e,d)if i then return i end
@@ -82,7 +82,7 @@ collect(b,o,i,e,n)
 k=p and#i<e
 end
 return{'found',k and 1 or 0,m,l,i}` }
-const inspectLua: LuaText = { file: 'lua/autocomplete/inspect', taken: [8, 11], text: `local f,g=open_index(a,'')if f then return f end
+const inspectLua: LuaText = { file: 'lua/autocomplete/inspect', taken: [9, 11], text: `local f,g=open_index(a,'')if f then return f end
 local h=math.floor(clock_us()/1000)
 return{
 'inspection',
@@ -144,7 +144,7 @@ if not j.is_new then
 remember_answer(a,f,e,m,o..' '..p)
 end
 return{'removed',o,p}` }
-const suggestLua: LuaText = { file: 'lua/autocomplete/suggest', taken: [12, 4, 1, 14], text: `local c=ARGV[1]
+const suggestLua: LuaText = { file: 'lua/autocomplete/suggest', taken: [11, 4, 1, 14], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 10)
 local f=ARGV[4]=='1'
@@ -162,7 +162,7 @@ collect(b,o,i,e,n)
 k=p and#i<e
 end
 return{'suggested',k and 1 or 0,l,show(i,m)}` }
-const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts', taken: [114, 15, -37, 2, -57, 12, 2, 9, -48, 6, 2, 16, 26, 16, 2, 8, 6, 18], text: `local function note_changed(a,b,c,d,e)
+const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts', taken: [115, 15, -37, 2, -57, 12, 2, 9, -48, 6, 2, 16, 26, 16, 2, 8, 6, 18], text: `local function note_changed(a,b,c,d,e)
 local f,g={ids={}},{}
 for h,i in ipairs(d)do
 note_passed(f,(walk_forks(a,c,i)))
@@ -206,7 +206,7 @@ return b
 end
 return common_start(a,c)
 end
-local function tell_records(a,b)
+local function report_records(a,b)
 local c,d='',''
 for e=1,#b do
 local f=b[e]
@@ -235,7 +235,7 @@ return nil
 end
 end
 local h={e}
-tell_records(h,f)
+report_records(h,f)
 return table.concat(h)
 end
 local function renew_front(a,b,c,d)
@@ -264,7 +264,7 @@ if f[1]then
 redis.call('HSET',b,unpack(f))
 end
 end` }
-const hotModule: LuaText = { file: 'lua/shared/autocomplete/hot', taken: [12, 15, 75, 11, -84, 8, 200, 9, -82, 2, 1, 10, 2, 25, 2, 30, 12, 15, 2, 13, -227, 12, 2, 7, -33, 10, 25, 26, 14, 8, 2, 18, 2, 13], text: `local function walk_forks(a,b,c)
+const hotModule: LuaText = { file: 'lua/shared/autocomplete/hot', taken: [12, 15, 76, 11, -85, 8, 201, 9, -82, 2, 1, 10, 2, 25, 2, 30, 12, 15, 2, 13, -227, 12, 2, 7, -34, 10, 26, 26, 14, 8, 2, 18, 2, 13], text: `local function walk_forks(a,b,c)
 local d,e={},0
 while e<=#c do
 local f=fork_behind(a,b,string.sub(c,1,e))
@@ -496,7 +496,7 @@ end
 end
 enter_tops(a,b,d,g,h,f)
 end` }
-const indexModule: LuaText = { file: 'lua/shared/autocomplete/index', taken: [26, 1, -23, 11, 12, 1, -11, 8, 3, 2, 40, 12, -34, 14, -20, 5, 47, 7, -38, 3, -34, 4], text: `local function open_index(a,b,c)
+const indexModule: LuaText = { file: 'lua/shared/autocomplete/index', taken: [26, 1, -23, 11, 12, 1, -11, 8, 3, 2, 40, 12, -34, 14, -20, 5, 48, 7, -39, 3, -34, 4], text: `local function open_index(a,b,c)
 local function read_index(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','last','tops',c)
 return{
@@ -1118,7 +1118,7 @@ d=d+5
 end
 return c
 end` }
-const topsModule: LuaText = { file: 'lua/shared/autocomplete/tops', taken: [2, 3, 62, 9, -69, 16, 7, 12, 36, 5, 9, 8, 9, 3, 2, 7, 78, 19, -194, 4, 142, 4, -89, 5, 86, 21, 23, 24, -200, 8, 2, 11, 40, 3, 46, 2, -33, 26, 7, 10], text: `local function open_tops(a)
+const topsModule: LuaText = { file: 'lua/shared/autocomplete/tops', taken: [3, 3, 62, 9, -69, 16, 7, 12, 36, 5, 9, 8, 9, 3, 2, 7, 78, 19, -194, 4, 142, 4, -89, 5, 86, 21, 23, 24, -200, 8, 2, 11, 40, 3, 46, 2, -33, 26, 7, 10], text: `local function open_tops(a)
 return{open={},forks={},last=a,work=0}
 end
 local function fork_behind(a,b,c)
@@ -1474,12 +1474,12 @@ export type AddAnswer =
   | { readonly status: 'added'; readonly added: number; readonly replaced: number; readonly taken: number }
 
 /**
- * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`: so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
+ * Adds entries, or replaces the entries with the same ids: text, score, payload and expiry. A repeated call changes nothing and returns the same answer. `replaced`: how many were stored before and had not expired. `taken`: how many of the entries, from the first, fit into the work of one call; send the others in another call.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops rewrites a leaf of 18 places, and once a call the front, 5 KiB at most, if one of the first ten changes. A prefix at which words diverge for the first time copies 250 places. A replaced entry costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 if others have expired, of which as many and 20 are removed as well. File and replicas get the record, the words, 350 bytes for each top, and the fronts: 4 to 8 kB if a thousand titles begin the same way.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/add', 'ea8e8bed778de40df7ed9611aef9c46cc69dfd93', {}, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 15, 87, addLua, 38, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
+  script: /* @__PURE__ */ linked('autocomplete/add', '3d2afa2a61b1b9c1bb69117bc99e3d5d9b909ddf', {}, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 15, 87, addLua, 38, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -1558,7 +1558,7 @@ export type FindAnswer =
   | { readonly status: 'found'; readonly short: boolean; readonly exact: number; readonly front: string; readonly records: Buffer[] }
 
 /**
- * As `suggest`, but tells the records as they are stored, which takes server and client half the time: see shared/autocomplete/index. The first `exact` match as they are, those behind them with one edit. `front`: the field of `fronts` that tells the first ten for as long as it names the query; empty where there is none.
+ * Like `suggest`, but returns the records as they are stored, which costs server and client half the time: see shared/autocomplete/index. The first `exact` entries match without an edit, the following ones with one edit. `front`: the field of `fronts` that holds the first ten for as long as it names the query; empty if none.
  *
  * Cost: as `suggest`.
  */
@@ -1596,7 +1596,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly codec: string; readonly entries: number; readonly words: number; readonly hot: number; readonly expiring: number; readonly expired: number }
 
 /**
- * A picture of an index for people. `entries` counts those that have expired and are not reaped yet: `expired`.
+ * Returns an overview of an index for people. `entries` includes those that have expired and are not reaped yet: `expired`.
  *
  * Cost: O(log entries).
  */
@@ -1626,9 +1626,9 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface ReapArguments {
-  /** the folded query that asks for others; empty: those that expired first go first */
+  /** the folded query that needs others; empty: the first to expire are removed first */
   readonly query: string
-  /** whether it asks for those with one edit, too */
+  /** whether it also matches with one edit */
   readonly fuzzy: boolean
 }
 
@@ -1636,12 +1636,12 @@ export type ReapAnswer =
   | { readonly status: 'reaped'; readonly more: boolean }
 
 /**
- * Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that cannot see past all of them, and for an index that is read only. Of a query those go first that hide what it asks for. `more`: there may be others.
+ * Removes up to 100 entries that have expired. Every call that writes removes some. This operation serves a query that cannot see past all of them, and an index that is only read. With a query, entries that hide its matches are removed first. `more`: there may be others.
  *
  * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/reap', '1f3b8819d18b960210cae9e55c4c02dc28ef8fec', {}, addParts, [{ locals: [1, 5] }, reapLua, 0, 2, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 122, 3, 88, 3, 125, 38, 92, 30, 163, 6, reapLua, 7, 2, searchModule, 178, 117, placesModule, 3, 3, searchModule, 295, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 15, 87, reapLua, 14, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, reapLua, 15, 2]),
+  script: /* @__PURE__ */ linked('autocomplete/reap', '9fe71d95a8f7dd509c87a737bbfde3cafdbc913e', {}, addParts, [{ locals: [1, 5] }, reapLua, 0, 2, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 122, 3, 88, 3, 125, 38, 92, 30, 163, 6, reapLua, 7, 2, searchModule, 178, 117, placesModule, 3, 3, searchModule, 295, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 15, 87, reapLua, 14, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, reapLua, 15, 2]),
   parts: addParts,
   encode(args) {
     return withoutDefaults([
@@ -1676,12 +1676,12 @@ export type RemoveAnswer =
   | { readonly status: 'removed'; readonly removed: number; readonly taken: number }
 
 /**
- * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired. `taken`: so many of the ids, the first ones, were as much work as one call does; the others belong into another one.
+ * Removes entries by their ids. A repeated call changes nothing and returns the same answer. `removed`: how many were stored and had not expired. `taken`: how many of the ids, from the first, fit into the work of one call; send the others in another call.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops rewrites a leaf of 18 places, and once a call the front if one of the first ten is removed. A top that falls under 100 places gets up to 60 from the forks that extend it, which costs a first place of each; for a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. File and replicas get the same as in `add`, and 1.5 kB for each top that is filled up.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/remove', '8a58415d0b12ad60361ebfb8387e31e5c3ae4367', {}, addParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 15, 87, removeLua, 28, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
+  script: /* @__PURE__ */ linked('autocomplete/remove', 'c4c141915a6d97717ef3f388928bc01157d902cc', {}, addParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 15, 87, removeLua, 28, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -1723,7 +1723,7 @@ export type SuggestAnswer =
   | { readonly status: 'suggested'; readonly short: boolean; readonly front: string; readonly suggestions: { readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean }[] }
 
 /**
- * The first entries that match a query: some word start of theirs goes on as it does. They come in the order of their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again. `front`: as `find` tells it.
+ * Returns the first entries that match a query: one of their words starts with it. They are sorted by score, the greatest first, and at equal scores by age, the oldest first. With `fuzzy`, entries that match with one edit follow in the same order: they are `edited`. `short`: expired entries hide some; reap, then query again. `front`: as in `find`.
  *
  * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */

@@ -89,7 +89,7 @@ redis.call('HSET',a[j],'lease_ends_ms',exact(h[j]))
 end
 end
 return{'extended',e,h,g}` }
-const failLua: LuaText = { file: 'lua/cache/fail', taken: [11, 4, 1, 7, 1, 20], text: `local b=ARGV[1]
+const failLua: LuaText = { file: 'lua/cache/fail', taken: [10, 4, 1, 7, 1, 20], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d,e,f=ARGV[3],ARGV[4]=='1',ARGV[5]=='1'
 local g=ARGV[6]
@@ -114,7 +114,7 @@ exact(k+c)
 )
 end
 keep_load(a,i.token,c,k)
-tell_waiters(i.waiters,'ended',d,f,e)
+notify_waiters(i.waiters,'ended',d,f,e)
 end
 if j then
 return{'revoked'}
@@ -155,13 +155,13 @@ h,
 i,
 f,
 }` }
-const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag', taken: [7, 2, 4, 4], text: `local b=ARGV[1]
+const invalidateTagLua: LuaText = { file: 'lua/cache/invalidate-tag', taken: [8, 2, 4, 4], text: `local b=ARGV[1]
 local c=ARGV[2]=='1'
 local d=next_token(tonumber(redis.call('GET',a)or 0),clock_us())
 redis.call('SET',a,exact(d),'PX','5184000000')
-tell_levels(a,d,{channel=b,sharded=c})
+notify_levels(a,d,{channel=b,sharded=c})
 return{'invalidated',d}` }
-const invalidateLua: LuaText = { file: 'lua/cache/invalidate', taken: [7, 2, 1, 1, 1, 4, 1, 9], text: `local c=ARGV[1]
+const invalidateLua: LuaText = { file: 'lua/cache/invalidate', taken: [8, 2, 1, 1, 1, 4, 1, 9], text: `local c=ARGV[1]
 local d=ARGV[2]=='1'
 local e,f,g=open_entry(a,b)if e then return e end
 local h=redis.call('UNLINK',a)
@@ -174,7 +174,7 @@ redis.call('HSET',b,'layout','1','token',exact(j),'version',exact(k))
 keep_load(b,i,0,math.floor(clock_us()/1000))
 end
 if f.held then
-tell_levels(a,i+1,{channel=c,sharded=d})
+notify_levels(a,i+1,{channel=c,sharded=d})
 end
 return{'invalidated',h}` }
 const setLua: LuaText = { file: 'lua/cache/set', taken: [8, 9, 1, 33, 1, 12], text: `local c=ARGV[1]
@@ -225,13 +225,13 @@ end
 keep_load(b,w,h+i,s)
 if q.waiters~=''then
 redis.call('HDEL',b,'waiters')
-tell_waiters(q.waiters,'stored',j,l,k)
+notify_waiters(q.waiters,'stored',j,l,k)
 end
 if p.held then
-tell_levels(a,w,j,k)
+notify_levels(a,w,j,k)
 end
 return{'stored',x,y,s}` }
-const storeLua: LuaText = { file: 'lua/cache/store', taken: [11, 10, 1, 31, 1, 4], text: `local c=ARGV[1]
+const storeLua: LuaText = { file: 'lua/cache/store', taken: [12, 10, 1, 31, 2, 4], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=tonumber(ARGV[3])
 local f=tonumber(ARGV[4])
@@ -270,13 +270,13 @@ stale_while_revalidate_ms=i,
 },n,r)
 close_load(b,q,'stored',j,l,k)
 if p.held then
-tell_levels(a,d,j,k)
+notify_levels(a,d,j,k)
 end
 if behind_ms(d,r)<=u-r then
 redis.call('HDEL',b,'layout','token')
 end
 return{'stored',t,u,r}` }
-const loadModule: LuaText = { file: 'lua/shared/cache/load', taken: [42, 1, -30, 28, 2, 6, 13, 6, -14, 3, -7, 3, 28, 7, -17, 7], text: `local function open_load(a)
+const loadModule: LuaText = { file: 'lua/shared/cache/load', taken: [42, 1, -30, 28, 2, 6, 14, 6, -15, 3, -7, 3, 29, 7, -17, 7], text: `local function open_load(a)
 local function read_load(a)
 local b=redis.call(
 'HMGET',
@@ -335,14 +335,14 @@ redis.call('HDEL',a,'loader','lease_ends_ms','floor','waiters')
 if b.floor>b.token then
 redis.call('HSET',a,'token',exact(b.floor))
 end
-tell_waiters(b.waiters,c,d,e,f)
+notify_waiters(b.waiters,c,d,e,f)
 end` }
-const messagesModule: LuaText = { file: 'lua/shared/cache/messages', taken: [15, 5, -17, 9, -9, 5, 1, 1], text: `local function tell_waiters(a,b,c,d,e)
+const messagesModule: LuaText = { file: 'lua/shared/cache/messages', taken: [16, 5, -17, 9, -9, 5, 1, 1], text: `local function notify_waiters(a,b,c,d,e)
 for f in string.gmatch(a,'%S+')do
-tell_process({id=f,listens=1},b..' '..f,c,d,e)
+notify_process({id=f,listens=1},b..' '..f,c,d,e)
 end
 end
-local function tell_levels(a,b,c)
+local function notify_levels(a,b,c)
 local d=c.channel..':levels'
 local e=exact(b)..' '..a
 if c.sharded then
@@ -351,7 +351,7 @@ else
 redis.call('PUBLISH',d,e)
 end
 end
-local function tell_levels(a,b,c,d)
+local function notify_levels(a,b,c,d)
 local e=c..':levels'
 local f=exact(b)..' '..a
 if d then
@@ -470,11 +470,11 @@ export interface ElectArguments {
   readonly codec: string
   /** how long the load may take before it is extended */
   readonly leaseMs: number
-  /** token of the value that is not wanted any more; 0: none was seen */
+  /** token of the value that the caller rejects; 0: none was seen */
   readonly seen: number
-  /** token of the load that the caller waited for; 0: for none */
+  /** token of the load that the caller waited for; 0: none */
   readonly waited: number
-  /** whether the caller waits, and is told under its id */
+  /** whether the caller waits, and is notified under its id */
   readonly waits: boolean
   /** its tags and their generations, as the head has them */
   readonly tags: string | Uint8Array
@@ -488,7 +488,7 @@ export type ElectAnswer =
   | { readonly status: 'resting'; readonly retryAfterMs: number; readonly nowMs: number }
 
 /**
- * Elects one caller to load a value: when there is none that may be served, or when the caller wants another than the one it has seen. Everybody else is told who loads, and is woken when that is over, if it waits. A loader whose lease has lapsed is replaced. Repeating the call with the same id gives the same election again.
+ * Elects one caller to load a value, when no stored value may be served, or when the caller rejects the one it has seen. Every other caller gets the token of the load, and is woken when the load ends, if it waits. A loader whose lease has expired is replaced. Repeating the call with the same id returns the same election.
  *
  * Cost: O(value).
  */
@@ -556,7 +556,7 @@ export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed, ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked one keeps what is left of its lease, so that its loader can stop before another begins. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
+ * Renews load leases, counted from now: one token and one lease for each key, in order. A load that has expired, ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked load keeps the rest of its lease, so that its loader can stop before another begins. Each key is handled on its own: `refused` lists places (counted from 0) of keys that cannot be read, and the reason.
  *
  * Cost: O(keys).
  */
@@ -591,15 +591,15 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
 export interface FailArguments {
   /** the caller's own id of the load */
   readonly id: string
-  /** how long no load begins while there is a value to serve */
+  /** how long no load begins while a value may be served */
   readonly restMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** for those who waited; empty: they try themselves */
+  /** for the waiters; empty: they try themselves */
   readonly reason: string
 }
 
@@ -609,12 +609,12 @@ export type FailAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Gives a load up: it failed, or its caller does not know whether it was elected. Those who wait are woken: they are told the reason when they ask for this load, if there is one and the load was not revoked; else one of them is elected. The failure is not cached: whoever comes later is elected at once, unless there is a value to serve. Repeating the call changes nothing.
+ * Gives up a load: it failed, or its caller does not know whether it was elected. Waiters are woken. They get the reason when they ask for this load, if it has one and was not revoked; otherwise one of them is elected. The failure is not cached: a later caller is elected at once, unless a value may be served. Repeating the call changes nothing.
  *
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('cache/fail', '3030af3cffbe404a48ad26d55d5da7b93b27e7cc', {}, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 41, 3, failLua, 8, 1, loadModule, 44, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, failLua, 25, 6]),
+  script: /* @__PURE__ */ linked('cache/fail', '387667f3203e33e15b17146a318eca3ebe036f3c', {}, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 41, 3, failLua, 8, 1, loadModule, 44, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, failLua, 25, 6]),
   parts: failParts,
   encode(args) {
     return [
@@ -651,7 +651,7 @@ export type HoldAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Says in a value that levels may hold it, so that they are told when it ends or another takes its place. Absent when it is not the one with this token any more. Repeating the call changes nothing.
+ * Marks a value as held by cache levels (L1), so that they are notified when it ends or is replaced. Returns absent if the stored value has another token. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
@@ -682,7 +682,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly state: string; readonly createdAtMs: number; readonly loadMs: number; readonly freshUntilMs: number; readonly staleUntilMs: number; readonly token: number; readonly version: number; readonly flags: number; readonly bytes: number; readonly codec: string; readonly tags: Buffer; readonly loading: number; readonly leaseEndsMs: number; readonly nowMs: number }
 
 /**
- * A picture of a key. Its state is fresh, stale or absent by the server's clock, whatever became of its tags, which `tags` holds with their generations as the head does. `loading` is the token of the load under way, 0: none.
+ * Returns an overview of a key. Its state is fresh, stale or absent by the server's clock, whatever happened to its tags; `tags` holds them with their generations as the head does. `loading` is the token of the current load, 0: none.
  *
  * Cost: O(1).
  */
@@ -720,7 +720,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface InvalidateTagArguments {
-  /** begins the channel of the levels */
+  /** prefix of the channel of the levels */
   readonly channel: string
   /** whether it is a sharded channel */
   readonly sharded: boolean
@@ -730,12 +730,12 @@ export type InvalidateTagAnswer =
   | { readonly status: 'invalidated'; readonly generation: number }
 
 /**
- * Makes all values with this tag count no more, in every slot, by a new generation of the tag: what was loaded under an older one is refused by whoever reads, and levels are told. A cache as a whole is a tag, too. Repeating the call does the same again.
+ * Invalidates all values with this tag, in every slot, by a new generation of the tag. Readers reject values that were loaded under an older generation, and levels are notified. A cache as a whole is a tag, too. Repeating the call has the same effect again.
  *
  * Cost: O(1).
  */
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate-tag', '0e17a16ddc6184338457d5667ffa219462d5bbd2', {}, invalidateTagParts, [{ locals: [1] }, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 5, 9, invalidateTagLua, 4, 2]),
+  script: /* @__PURE__ */ linked('cache/invalidate-tag', 'b372301cfbacb09b276ff98bd576d388fda2ca08', {}, invalidateTagParts, [{ locals: [1] }, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 5, 9, invalidateTagLua, 4, 2]),
   parts: invalidateTagParts,
   encode(args) {
     return withoutDefaults([
@@ -758,7 +758,7 @@ export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswe
 }
 
 export interface InvalidateArguments {
-  /** begins the channel of the levels */
+  /** prefix of the channel of the levels */
   readonly channel: string
   /** whether it is a sharded channel */
   readonly sharded: boolean
@@ -768,12 +768,12 @@ export type InvalidateAnswer =
   | { readonly status: 'invalidated'; readonly existed: boolean }
 
 /**
- * Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its lease until it ends, so that never two load at once. Levels that may hold the value are told. Repeating the call does the same again.
+ * Removes a value. A running load is revoked: its result will be rejected, because it began earlier. It keeps its lease until it ends, so that never two loads run at once. Levels that may hold the value are notified. Repeating the call has the same effect again.
  *
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate', 'dcdff1b4df46db22a3274ddc1a5ff3363296b62b', {}, electParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 3, loadModule, 44, 5, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, invalidateLua, 13, 3]),
+  script: /* @__PURE__ */ linked('cache/invalidate', '3804e633825733457381843caaa6fcb95e4c2c33', {}, electParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 3, loadModule, 44, 5, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, invalidateLua, 13, 3]),
   parts: electParts,
   encode(args) {
     return withoutDefaults([
@@ -802,7 +802,7 @@ export interface SetArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** of the value; 0: it has none and is never refused */
+  /** version of the value; 0: none, never refused */
   readonly version: number
   /** 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it */
   readonly flags: number
@@ -810,11 +810,11 @@ export interface SetArguments {
   readonly ttlMs: number
   /** how long it may be served after that */
   readonly staleWhileRevalidateMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** its tags and their generations, as the head has them */
   readonly tags: string | Uint8Array
@@ -827,12 +827,12 @@ export type SetAnswer =
   | { readonly status: 'superseded'; readonly version: number }
 
 /**
- * Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load that is under way is revoked: what it finds may be older. Those who wait for it are woken, and levels told that may hold what was there.
+ * Sets a value without a load. A version that is not greater than the greatest known one is refused. A running load is revoked: its result may be older. Its waiters are woken, and levels that may hold the earlier value are notified.
  *
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', '2a68854189e61f12c24e488d29398c377fa1f507', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 9, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 14, 5, 10, 1, 19, 1, 12, 2, setLua, 51, 3]),
+  script: /* @__PURE__ */ linked('cache/set', '78d09633fbdd7c84acaf50c3f43ff24a55901d52', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 9, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 14, 5, 10, 1, 19, 1, 12, 2, setLua, 51, 3]),
   parts: electParts,
   encode(args) {
     return [
@@ -876,7 +876,7 @@ export interface StoreArguments {
   readonly codec: string
   /** token of the load */
   readonly token: number
-  /** of the value; refused when a greater one is known; 0: none */
+  /** version of the value; refused when a greater one is known; 0: none */
   readonly version: number
   /** 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it */
   readonly flags: number
@@ -886,11 +886,11 @@ export interface StoreArguments {
   readonly ttlMs: number
   /** how long it may be served after that */
   readonly staleWhileRevalidateMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** its tags and their generations before the load, as the head has them */
   readonly tags: string | Uint8Array
@@ -905,12 +905,12 @@ export type StoreAnswer =
   | { readonly status: 'superseded'; readonly version: number }
 
 /**
- * Stores what a load has found, wakes those who wait for it, and tells the levels that may hold what was there. Refused when the load is not the newest one, was given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
+ * Stores the result of a load, wakes its waiters, and notifies the levels that may hold the earlier value. The call is refused when the load is not the newest one, was given up, or began before an invalidation or a set: then the lease is released and nothing is written. The newest load may store even when its lease has expired, because no other load has begun. Repeating the call changes nothing.
  *
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: /* @__PURE__ */ linked('cache/store', '6131a58b3650011b018d1f2642714feb09517e84', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 14, 2, sharedNumbers, 0, 7, messagesModule, 16, 3, 10, 1, 19, 1, 12, 2, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
+  script: /* @__PURE__ */ linked('cache/store', '6565d4e7bf77dcf2ae1557e63b780f2d33bcad20', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 14, 2, sharedNumbers, 0, 7, messagesModule, 16, 3, 10, 1, 19, 1, 12, 2, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
   parts: electParts,
   encode(args) {
     return [

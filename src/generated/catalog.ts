@@ -60,7 +60,7 @@ if f then
 redis.call('HDEL',a,'layout')
 end
 return{'removed'}` }
-const replaceLua: LuaText = { file: 'lua/catalog/replace', taken: [10, 3, 3, 14, 1, 4], text: `local c=ARGV[1]
+const replaceLua: LuaText = { file: 'lua/catalog/replace', taken: [10, 3, 3, 14, 2, 4], text: `local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=ARGV[3]
 local f=refusal_of_catalog(a)if f then return f end
@@ -105,7 +105,7 @@ export type GetAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Finds the document of a name.
+ * Returns the document of a name.
  *
  * Cost: O(1).
  */
@@ -135,7 +135,7 @@ export const get: Operation<GetArguments, GetAnswer> = {
 }
 
 export interface ListArguments {
-  /** names behind this one; empty: from the first */
+  /** names after this one; empty: from the first */
   readonly after: string
   /** names to list at most */
   readonly limit: number
@@ -145,7 +145,7 @@ export type ListAnswer =
   | { readonly status: 'listed'; readonly total: number; readonly more: boolean; readonly entries: { readonly name: string; readonly version: number; readonly document: Buffer }[] }
 
 /**
- * Lists names in the order of their bytes, with their documents. A page ends before `limit` where its documents come to a megabyte; `more` tells.
+ * Lists names in the order of their bytes, with their documents. A page ends before `limit` when its documents reach a megabyte; `more` reports this.
  *
  * Cost: O(log names + limit), and twenty documents beyond a megabyte of them.
  */
@@ -186,7 +186,7 @@ export type PutAnswer =
   | { readonly status: 'existed'; readonly version: number; readonly document: Buffer }
 
 /**
- * Adds a name with a document, unless the name is there already: then nothing changes.
+ * Adds a name with a document. If the name exists already, nothing changes.
  *
  * Cost: O(log names).
  */
@@ -269,7 +269,7 @@ export type ReplaceAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it finds its own document stored and answers as the first time. A server out of memory takes a document that is small, or no larger than the one before.
+ * Replaces a document, if it is still the version that the caller saw. A call that is repeated after a lost answer finds its own document stored and returns the first answer. A server out of memory accepts a document that is small, or no larger than the previous one.
  *
  * Cost: O(log names).
  */

@@ -305,7 +305,7 @@ return redis.call('HDEL',a,unpack(c,d))
 end
 return redis.call('ZREM',a,unpack(c,d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/collection/state', taken: [51, 1, -30, 28, 2, 6, 2, 8, -63, 4, 61, 3, 35, 4, -36, 3, 2, 22, 1, 3], text: `local function open_collection(a,b)
+const stateModule: LuaText = { file: 'lua/shared/collection/state', taken: [51, 1, -30, 28, 2, 6, 2, 8, -63, 4, 61, 3, 36, 4, -36, 3, 2, 22, 1, 3], text: `local function open_collection(a,b)
 local function read_collection(a,b)
 local c=redis.call(
 'HMGET',
@@ -423,9 +423,9 @@ export type AddAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Adds at most 1,000 items: to a list at its end; elsewhere an item that is there stays, and a hash and a sorted set take its new value or score. Where there is a limit, a list keeps the newest items and a sorted set those with the greatest scores; at most 2,000 too many leave a call. A collection that is absent stays so: it would seem whole. Repeating the call changes nothing.
+ * Adds at most 1,000 items. A list appends them at its end. In a set, an item that exists stays; a hash and a sorted set take its new value or score. With a limit, a list keeps the newest items and a sorted set those with the greatest scores; one call removes at most 2,000 surplus items. An absent collection stays absent: otherwise it would seem complete. Repeating the call changes nothing.
  *
- * Cost: O(log items) for each item given, and at most 2,000 that leave.
+ * Cost: O(log items) for each item given, and at most 2,000 removed ones.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
   script: /* @__PURE__ */ linked('collection/add', '65f12906c14acd85128bc6966b89b22472582e6b', {}, addParts, [{ locals: [1, 2] }, addLua, 0, 6, stateModule, 0, 35, addLua, 6, 4, sharedCalls, 0, 15, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 0, 13, addLua, 16, 3, stateModule, 35, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 43, 4, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
@@ -467,11 +467,11 @@ export interface BuildArguments {
   readonly kind: string
   /** name of the codec that made the values */
   readonly codec: string
-  /** of the items; -1: they have none */
+  /** version of the items; -1: none */
   readonly version: number
-  /** how many have been built */
+  /** number of items built so far */
   readonly before: number
-  /** how many these are, none of them twice */
+  /** number of these items, without duplicates */
   readonly count: number
   /** as those of `replace` */
   readonly parts: readonly (string | Uint8Array)[]
@@ -484,7 +484,7 @@ export type BuildAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Writes at most 1,000 items beside the collection, which does not change: the next ones of a build, which `switch-in` makes its items. Each build has a key of its own, of which Redis lets go a minute after the last call. Repeating the call changes nothing. `refused` and `unchanged` say what `switch-in` would; `lost`: others have been built than the caller thinks.
+ * Writes at most 1,000 items next to the collection, which does not change. They are the next items of a build, which `switch-in` makes the items of the collection. Each build has its own key, which Redis expires a minute after the last call. Repeating the call changes nothing. `refused` and `unchanged` are what `switch-in` would answer. `lost`: the number of built items differs from the caller's.
  *
  * Cost: O(items given).
  */
@@ -537,7 +537,7 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Forgets a collection and its items. A replace that is being built stays, and may be switched in afterwards.
+ * Removes a collection and its items. A replace that is being built stays, and may be switched in afterwards.
  *
  * Cost: O(1); the items are freed in the background.
  */
@@ -568,7 +568,7 @@ export type InspectAnswer =
   | { readonly status: 'absent' }
 
 /**
- * A picture of a collection.
+ * Returns an overview of a collection.
  *
  * Cost: O(1).
  */
@@ -606,9 +606,9 @@ export interface ReadArguments {
   readonly kind: string
   /** name of the codec that made the values */
   readonly codec: string
-  /** of the page before; 0: from the beginning */
+  /** from the previous page; 0: from the beginning */
   readonly copy: number
-  /** behind the page before; 0: from the beginning */
+  /** from the previous page; 0: from the beginning */
   readonly place: string
   /** how many items at most, up to 1,000 */
   readonly limit: number
@@ -620,7 +620,7 @@ export type ReadAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Reads a page of items. `place` and `copy` come from the page before; `replaced`: the collection has been replaced since, so that another page would mix two, or a set or a hash is on another process of Redis, which scans it in another order. `gap`: items of a list have left at its head before they were read. A set and a hash may give some more than the limit, and an item twice where they change meanwhile; a sorted set is read by rank.
+ * Reads a page of items. `place` and `copy` come from the previous page. `replaced`: the collection has been replaced since, so that another page would mix two; or a set or a hash is on another Redis process, which scans it in another order. `gap`: items at the head of a list were removed before they were read. A set and a hash may return a few items more than the limit, and an item twice when they change meanwhile. A sorted set is read by rank.
  *
  * Cost: O(log items + limit), at most 4 MiB.
  */
@@ -683,7 +683,7 @@ export type RemoveAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Removes at most 1,000 items of a set or a sorted set by their values, of a hash by their fields. An item that is not there is no error. Repeating the call changes nothing.
+ * Removes at most 1,000 items: of a set or a sorted set by their values, of a hash by their fields. An absent item is no error. Repeating the call changes nothing.
  *
  * Cost: O(log items) for each item given.
  */
@@ -728,9 +728,9 @@ export interface ReplaceArguments {
   readonly kind: string
   /** name of the codec that made the values */
   readonly codec: string
-  /** of the items; -1: they have none */
+  /** version of the items; -1: none */
   readonly version: number
-  /** how long the collection counts */
+  /** how long the collection is valid */
   readonly ttlMs: number
   /** bytes of the largest item */
   readonly largest: number
@@ -744,9 +744,9 @@ export type ReplaceAnswer =
   | { readonly status: 'refused'; readonly version: number }
 
 /**
- * Replaces all items of a collection by at most 1,000 others, in one step. A version that is older than the stored one is refused; the same one again changes nothing, and neither does a repeated call. Without a version the last one wins. No items are items: the collection is empty then, not absent.
+ * Replaces all items of a collection by at most 1,000 others, in one step. A version older than the stored one is refused; the same version again changes nothing, and neither does a repeated call. Without versions the last call wins. An empty list of items makes the collection empty, not absent.
  *
- * Cost: O(items given); those there were are freed in the background.
+ * Cost: O(items given); the replaced items are freed in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: /* @__PURE__ */ linked('collection/replace', '0747ac760bf27b0425ea1d4fe5ac144f7c907364', {}, addParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 50, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 18, 1, stateModule, 35, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 54, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 57, 22, replaceLua, 36, 1, stateModule, 43, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
@@ -801,13 +801,13 @@ export interface SwitchInArguments {
   readonly kind: string
   /** name of the codec that made the values */
   readonly codec: string
-  /** of the items; -1: they have none */
+  /** version of the items; -1: none */
   readonly version: number
-  /** how long the collection counts */
+  /** how long the collection is valid */
   readonly ttlMs: number
   /** bytes of the largest item */
   readonly largest: number
-  /** how many have been built */
+  /** number of items built so far */
   readonly size: number
 }
 
@@ -818,9 +818,9 @@ export type SwitchInAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Makes what was built the items of the collection, in one step, whatever their number. Versions are judged as by `replace`; a build that is not wanted is dropped. Repeating the call changes nothing. `lost`: the build is not whole, for it took too long, or the server has lost it.
+ * Makes a build the items of the collection, in one step, whatever its size. Versions are handled as by `replace`; an unwanted build is dropped. Repeating the call changes nothing. `lost`: the build is incomplete, because it took too long or the server has lost it.
  *
- * Cost: O(1); the items there were are freed in the background.
+ * Cost: O(1); the replaced items are freed in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
   script: /* @__PURE__ */ linked('collection/switch-in', 'f1e5622a4e2c8ef1869c5e7b9a1815a98716ce9d', {}, buildParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 50, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 15, 1, stateModule, 35, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 54, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 57, 22, switchInLua, 37, 1, stateModule, 43, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),

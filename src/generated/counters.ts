@@ -8,7 +8,7 @@ import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedAgreement, sharedCalls, sharedClock, sharedExpiry, sharedIdempotency, sharedNumbers, sharedScan } from './shared.ts'
 
-const ackLua: LuaText = { file: 'lua/counters/ack', taken: [7, 4, 1, 7, 1, 6, 1, 4], text: `local g=tonumber(ARGV[1])
+const ackLua: LuaText = { file: 'lua/counters/ack', taken: [8, 4, 1, 7, 1, 6, 1, 4], text: `local g=tonumber(ARGV[1])
 local h=tonumber(ARGV[2])
 local i=ARGV[3]
 local j=tonumber(ARGV[4])
@@ -111,7 +111,7 @@ if#c-d>=1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
 return{'found',f.epoch,redis.call('HMGET',b,unpack(c))}` }
-const incrementLua: LuaText = { file: 'lua/counters/increment', taken: [9, 4, 1, 14, 1, 5, 2, 56], text: `local f,g=ARGV[1],ARGV[2]
+const incrementLua: LuaText = { file: 'lua/counters/increment', taken: [10, 4, 1, 14, 1, 5, 3, 56], text: `local f,g=ARGV[1],ARGV[2]
 local h=tonumber(ARGV[3])
 local i=tonumber(ARGV[4])
 local j,k=ARGV,5
@@ -192,7 +192,7 @@ remember_answer(a,g,f,o,outcomes_text(w,y))
 return{'counted',o,m.epoch,s,w,y}` }
 const inspectShownLua: LuaText = { file: 'lua/counters/inspect-shown', taken: [9, 2], text: `local d,e=open_board(a)if d then return d end
 return{'seen',e.version,redis.call('HLEN',b),redis.call('HLEN',c)}` }
-const inspectLua: LuaText = { file: 'lua/counters/inspect', taken: [9, 3, 1, 19], text: `local f,g=open_partition(a,'')if f then return f end
+const inspectLua: LuaText = { file: 'lua/counters/inspect', taken: [10, 3, 1, 19], text: `local f,g=open_partition(a,'')if f then return f end
 local h,i,j=
 redis.call('HLEN',c),redis.call('HLEN',d),redis.call('HLEN',e)
 local k=h+i+j
@@ -214,7 +214,7 @@ i,
 g.rest_ms,
 k,
 }` }
-const loadLua: LuaText = { file: 'lua/counters/load', taken: [13, 5, 1, 5, 1, 11, 1, 10], text: `local d=tonumber(ARGV[1])
+const loadLua: LuaText = { file: 'lua/counters/load', taken: [14, 5, 1, 5, 1, 11, 1, 10], text: `local d=tonumber(ARGV[1])
 local e=tonumber(ARGV[2])
 local f=tonumber(ARGV[3])
 local g=ARGV[4]=='1'
@@ -326,7 +326,7 @@ j.sealed_ms,
 math.min(1,redis.call('EXISTS',d,c)),
 redis.call('HGETALL',e),
 }` }
-const showAbsentLua: LuaText = { file: 'lua/counters/show-absent', taken: [10, 5, 1, 12, 1, 8, 1, 20], text: `local e=tonumber(ARGV[1])
+const showAbsentLua: LuaText = { file: 'lua/counters/show-absent', taken: [11, 5, 1, 12, 1, 8, 1, 20], text: `local e=tonumber(ARGV[1])
 local f=tonumber(ARGV[2])
 local g=tonumber(ARGV[3])
 local h=ARGV[4]
@@ -434,7 +434,7 @@ end
 save_board(a,o)
 let_board_vanish(K,k)
 return{'shown',o.turn}` }
-const shownLua: LuaText = { file: 'lua/counters/shown', taken: [7, 1, 1, 11], text: `local d,e=ARGV,1
+const shownLua: LuaText = { file: 'lua/counters/shown', taken: [8, 1, 1, 11], text: `local d,e=ARGV,1
 local f,g=open_board(a)if f then return f end
 if#d-e>=1000 then
 return redis.error_reply('INVALID ids: must be at most 1000 a call')
@@ -550,7 +550,7 @@ keep_clean(a.values,a.clean,b,e)
 end
 return c
 end` }
-const boardModule: LuaText = { file: 'lua/shared/counters/board', taken: [21, 1, -12, 10, 2, 6, 1, 16, 13, 13, -24, 9], text: `local function open_board(a)
+const boardModule: LuaText = { file: 'lua/shared/counters/board', taken: [21, 1, -12, 10, 2, 6, 1, 16, 14, 13, -25, 9], text: `local function open_board(a)
 local function read_board(a)
 local b=redis.call('HMGET',a,'layout','turn','version','showing','newest')
 return{
@@ -605,7 +605,7 @@ redis.call('PEXPIRE',a.ahead,c)
 redis.call('PEXPIRE',a.board,c)
 end
 end` }
-const partitionModule: LuaText = { file: 'lua/shared/counters/partition', taken: [27, 1, -16, 14, 2, 6, 102, 6, 12, 6, -49, 11, -87, 20, 42, 12, 53, 4, -73, 3, 48, 8, -75, 13, 34, 4, -70, 16], text: `local function open_partition(a,b)
+const partitionModule: LuaText = { file: 'lua/shared/counters/partition', taken: [27, 1, -16, 14, 2, 6, 103, 6, 12, 6, -49, 11, -88, 20, 43, 12, 53, 4, -73, 3, 48, 8, -75, 13, 34, 4, -70, 16], text: `local function open_partition(a,b)
 local function read_partition(a,b)
 local c=
 redis.call('HMGET',a,'layout','epoch','seq','batch','pending_ms','rest_ms','sealed_ms',b)
@@ -796,13 +796,13 @@ function readTextList(part: Reply | undefined): (string)[] {
 }
 
 export interface AckArguments {
-  /** of the batch */
+  /** epoch of the batch */
   readonly epoch: number
-  /** number of the batch in it */
+  /** number of the batch in that epoch */
   readonly seq: number
   /** id of the batch */
   readonly batch: string
-  /** how long a clean value stays; 0: for ever */
+  /** how long a clean value stays; 0: forever */
   readonly retainMs: number
 }
 
@@ -811,7 +811,7 @@ export type AckAnswer =
   | { readonly status: 'stale' }
 
 /**
- * Forgets the sealed batch, which is in SQL now, if it is this one. Counters with nothing pending stay for `retain_ms`.
+ * Removes the sealed batch, which is in SQL now, if it is this one. Counters without pending increments stay for `retain_ms`.
  *
  * Cost: O(counters of the batch).
  */
@@ -843,9 +843,9 @@ export const ack: Operation<AckArguments, AckAnswer> = {
 }
 
 export interface AgreeArguments {
-  /** over how many the counters are spread */
+  /** number of partitions of the counters */
   readonly partitions: number
-  /** whether a partition is about to be used: the number is known from now on */
+  /** whether a partition is about to be used: the number is fixed from now on */
   readonly begin: boolean
 }
 
@@ -855,7 +855,7 @@ export type AgreeAnswer =
   | { readonly status: 'unknown' }
 
 /**
- * Agrees upon the number of partitions of counters, wherever their values are kept, in the unit of their name alone. `other` tells the number they have; `unknown`: they have not begun, and were not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
+ * Fixes the number of partitions of counters, whether Redis or SQL holds their values, in the unit of their name alone. `other` returns the number that is already fixed; `unknown`: none is fixed, and the call was not to `begin`. After all partitions are cleared, the caller may `disband` with `agreed_us`. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -890,15 +890,15 @@ export const agree: Operation<AgreeArguments, AgreeAnswer> = {
 }
 
 export interface BeginArguments {
-  /** of the ledger */
+  /** epoch of the ledger */
   readonly epoch: number
-  /** the epoch that it follows; 0: none */
+  /** the epoch before it; 0: none */
   readonly known: number
-  /** the sealed batch that it is about; empty: none */
+  /** the sealed batch in question; empty: none */
   readonly batch: string
   /** all, pending or nothing */
   readonly keep: string
-  /** where the ledger is, as all processes call it; empty: nobody can tell */
+  /** place of the ledger, as all processes name it; empty: unknown */
   readonly ledger: string
 }
 
@@ -908,7 +908,7 @@ export type BeginAnswer =
   | { readonly status: 'elsewhere'; readonly ledger: string }
 
 /**
- * Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. `elsewhere`: the epoch that it is in is of a ledger that stands elsewhere, which this one can tell nothing of. Safe to repeat.
+ * Gives a partition the epoch of a ledger that was begun in SQL for it. The partition stays as it is if it has left the epoch that this one follows, or has acked the batch of this call: a caller that found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL has none of them; `pending` if the sealed batch is uncertain, because the server has forgotten which one it was; `nothing` if the server came back with an old copy, so that all of them are uncertain. `lost` returns how many counters lost increments. `elsewhere`: the current epoch belongs to a ledger in another place, of which this ledger knows nothing. Safe to repeat.
  *
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
@@ -956,7 +956,7 @@ export type ClearShownAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Forgets what is shown of a partition whose counts are in SQL, and what is noted. Safe to repeat.
+ * Removes the shown values and the notes of a partition whose counts are in SQL. Safe to repeat.
  *
  * Cost: O(1), the memory is freed in the background.
  */
@@ -986,7 +986,7 @@ export type ClearAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Forgets a partition with all that has not been flushed, and its epoch. Safe to repeat.
+ * Removes a partition with all increments that were not flushed, and its epoch. Safe to repeat.
  *
  * Cost: O(1), the memory is freed in the background.
  */
@@ -1019,7 +1019,7 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 /**
- * Forgets the number of partitions of counters, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
+ * Removes the fixed number of partitions of counters, after all of them are cleared. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -1053,7 +1053,7 @@ export type GetAnswer =
   | { readonly status: 'found'; readonly epoch: number; readonly values: (string | null)[] }
 
 /**
- * Tells values that are here, in the order of the ids; null for those that have to be loaded.
+ * Returns the loaded values, in the order of the ids; null for those that have to be loaded.
  *
  * Cost: O(counters).
  */
@@ -1090,7 +1090,7 @@ export interface IncrementArguments {
   readonly call: string
   /** how long idempotency keys are remembered */
   readonly idempotencyTtlMs: number
-  /** counters with increments that are not sealed; 0: any number */
+  /** maximum of counters with increments that are not sealed; 0: any number */
   readonly mostDirty: number
   /** those to increment */
   readonly counters: readonly { readonly id: string; readonly delta: string; readonly key: string }[]
@@ -1100,7 +1100,7 @@ export type IncrementAnswer =
   | { readonly status: 'counted'; readonly nowMs: number; readonly epoch: number; readonly values: (string | null)[]; readonly refused: { readonly at: number; readonly why: string }[]; readonly known: number[] }
 
 /**
- * Increments counters that are here, each by itself and in the order in which they are given. What it answers of each: its value; in `refused` the places, from 0, of those that were not incremented: `absent` ones, whose value has to be loaded first, those that would leave 64 bits (`overflow`), and those of one more counter than may wait for SQL (`behind`); in `known` those whose idempotency key was known, which count no second time. A repeated call increments nothing, and answers the values of its own time.
+ * Increments loaded counters, each on its own and in the given order. The answer has the value of each. `refused` lists the places, from 0, of those that were not incremented: `absent` ones, whose value has to be loaded first; those that would leave 64 bits (`overflow`); and those that would exceed the number of counters that may wait for SQL (`behind`). `known` lists those whose idempotency key was known, which are not incremented again. A repeated call increments nothing, and returns the values of the first call.
  *
  * Cost: O(counters).
  */
@@ -1145,7 +1145,7 @@ export type InspectShownAnswer =
   | { readonly status: 'seen'; readonly version: number; readonly values: number; readonly noted: number }
 
 /**
- * A picture of a partition whose counts are in SQL: which version of it is shown, how many values are here, and how many counters have notes.
+ * Returns an overview of a partition whose counts are in SQL: the version that is shown, the number of values, and the number of counters with notes.
  *
  * Cost: O(1).
  */
@@ -1177,7 +1177,7 @@ export type InspectAnswer =
   | { readonly status: 'seen'; readonly nowMs: number; readonly epoch: number; readonly seq: number; readonly batch: string; readonly values: number; readonly pending: number; readonly sealed: number; readonly pendingMs: number; readonly sealedMs: number; readonly rest: number; readonly restMs: number; readonly dirty: number }
 
 /**
- * A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set aside to be sealed (`rest`), when the oldest of those came (0: there is none), and how many counters have any (`dirty`).
+ * Returns an overview of a partition: how many values are loaded; how many counters have pending increments, sealed ones, and ones set aside to be sealed (`rest`); the time of the oldest of these (0: none); and how many counters have any (`dirty`).
  *
  * Cost: O(counters of the sealed batch).
  */
@@ -1213,13 +1213,13 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface LoadArguments {
-  /** of the ledger that was read */
+  /** epoch of the ledger that was read */
   readonly epoch: number
   /** the newest batch in it */
   readonly seq: number
-  /** how long a clean value stays; 0: for ever */
+  /** how long a clean value stays; 0: forever */
   readonly retainMs: number
-  /** whether values that are here are put right */
+  /** whether values that are already loaded are replaced */
   readonly anew: boolean
   /** as SQL had them */
   readonly counters: readonly { readonly id: string; readonly value: string }[]
@@ -1231,7 +1231,7 @@ export type LoadAnswer =
   | { readonly status: 'behind'; readonly epoch: number; readonly seq: number }
 
 /**
- * Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows of batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one that leaves 64 bits with what waits is nil: it is not here. Also evicts values that are due.
+ * Loads values that were read from SQL together with the ledger of the partition, in one snapshot. A count is the value in SQL, plus pending increments, plus sealed ones that were not in SQL yet. Values that are already loaded stay, unless `anew`. `retry`: the snapshot is older than the last flush, or of another epoch (0: the partition has none yet). A caller that reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows batches that this partition has never sealed, because the server came back with an old copy. Safe to repeat. The value is nil, and is not loaded, if it leaves 64 bits together with unflushed increments. Also evicts values that are due.
  *
  * Cost: O(counters), and at most 1,000 evictions.
  */
@@ -1286,7 +1286,7 @@ export type NoteAnswer =
   | { readonly status: 'noted'; readonly values: (string | null)[] }
 
 /**
- * Notes changes that are in SQL: what is shown moves at once, and the next round reads these counters again. Answers what is shown of each in their order; null for what is not here. Noted twice it is shown wrong until that round, and so it is sent once: it may be lost, too.
+ * Notes changes that are in SQL. The shown value moves at once, and the next round reads these counters again. Returns the shown values in the given order; null for counters that are not shown. A change noted twice is shown wrong until that round. So it is sent once, and may be lost, too.
  *
  * Cost: O(counters).
  */
@@ -1319,9 +1319,9 @@ export const note: Operation<NoteArguments, NoteAnswer> = {
 export interface NotedArguments {
   /** counters, about, 1 to 1,000 */
   readonly limit: number
-  /** of the page before; 0: the first */
+  /** from the previous page; 0: the first page */
   readonly cursor: string
-  /** where the counts are in SQL, as all processes call it; empty: nobody can tell */
+  /** place of the counts in SQL, as all processes name it; empty: unknown */
   readonly place: string
 }
 
@@ -1331,7 +1331,7 @@ export type NotedAnswer =
   | { readonly status: 'elsewhere'; readonly place: string }
 
 /**
- * Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them, whatever is noted and settled meanwhile; what the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also evicts values that are due. `ahead` where values are shown that were read at a later version, of which `newest` is the last: SQL that is asked after this and has not come so far has come back with an old copy. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
+ * Begins a round: returns counters that have notes, with the sums of these, and the state of the partition. Every change noted by now is visible to a later read of SQL. The cursor is 0 again after enough pages for all counters that had notes at the first page, whatever is noted and settled meanwhile. A hash that the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also evicts values that are due. `ahead`: some values were read at a later version, the last of which is `newest`. If SQL, read after this, has not reached it, SQL has come back with an old copy. `elsewhere`: the shown values come from another place in SQL. Safe to repeat.
  *
  * Cost: O(limit), and at most 1,000 evictions.
  */
@@ -1389,7 +1389,7 @@ export type SealAnswer =
   | { readonly status: 'unknown' }
 
 /**
- * Seals what is pending into a batch, which stays as it is until it is acked. While one is sealed, that one is answered: who flushes it again comes to the same end. What is too much for a batch is set aside whole, and sealed before anything that comes later, so who flushes comes to an end. Also evicts values that are due.
+ * Seals pending increments into a batch, which does not change until it is acked. While a batch is sealed, the call returns that batch: flushing it again has the same result. Increments that exceed a batch are all set aside and sealed before any later ones, so that a flush comes to an end. Also evicts values that are due.
  *
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
@@ -1427,13 +1427,13 @@ export const seal: Operation<SealArguments, SealAnswer> = {
 }
 
 export interface ShowAbsentArguments {
-  /** of SQL */
+  /** version of SQL */
   readonly version: number
-  /** of the notes */
+  /** turn of the notes */
   readonly turn: number
-  /** how long a value without notes stays; 0: for ever */
+  /** how long a value without notes stays; 0: forever */
   readonly retainMs: number
-  /** where the counts are in SQL, as all processes call it; empty: nobody can tell */
+  /** place of the counts in SQL, as all processes name it; empty: unknown */
   readonly place: string
   /** at most 1,000 */
   readonly counters: readonly { readonly id: string; readonly value: string; readonly taken: string }[]
@@ -1445,7 +1445,7 @@ export type ShowAbsentAnswer =
   | { readonly status: 'elsewhere'; readonly place: string }
 
 /**
- * Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read. What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown. Answers what is shown of each. Also evicts values that are due. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
+ * Shows counters that are not shown yet, with their values in SQL at a version of it. `taken` is the sum of the notes of each before it was read. Notes stay, and the next round reads these counters again. `retry`: SQL was read too early, because a later version is shown. Returns the shown value of each. Also evicts values that are due. `elsewhere`: the shown values come from another place in SQL. Safe to repeat.
  *
  * Cost: O(counters), and at most 1,000 evictions.
  */
@@ -1491,17 +1491,17 @@ export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
 }
 
 export interface ShowArguments {
-  /** of SQL */
+  /** version of SQL */
   readonly version: number
   /** the version before it */
   readonly since: number
-  /** of the notes, or of the page before */
+  /** turn of the notes, or of the previous page */
   readonly turn: number
-  /** the version that is left although one is missing; -1: none */
+  /** the version to leave although a version is missing; -1: none */
   readonly seen: number
   /** whether this is the last page */
   readonly last: boolean
-  /** how long a value without notes stays; 0: for ever */
+  /** how long a value without notes stays; 0: forever */
   readonly retainMs: number
   /** at most 1,000 */
   readonly counters: readonly { readonly id: string; readonly value: string; readonly taken: string }[]
@@ -1513,7 +1513,7 @@ export type ShowAnswer =
   | { readonly status: 'stale'; readonly version: number }
 
 /**
- * Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells what changed in it alone: `gap` where `since`, the version that this one follows, is not the one that is shown; `stale` where this one or a later one has. With `seen`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for who knows that the version between is lost, or that the database came back with an old copy. `turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not any more. Safe to repeat.
+ * Shows the values that SQL had at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none). A version may come in several pages; the last one is marked. Versions are shown one after the other, because each has only its own changes. `gap`: `since`, the version before this one, is not the one shown. `stale`: this version or a later one is shown already. With `seen`, the version of the partition, the shown values are removed first, so that none of them is wrong. Callers use it when they know that a version between is lost, or that the database came back with an old copy. `turn` comes from the notes, or from the previous page: if another caller has settled notes meanwhile, this call settles none, and all of them stay shown until the next round. Counters that are not shown stay so. Counters without a value are unknown to SQL and are shown no more. Safe to repeat.
  *
  * Cost: O(counters), the memory is freed in the background.
  */
@@ -1569,7 +1569,7 @@ export type ShownAnswer =
   | { readonly status: 'told'; readonly turn: number; readonly values: (string | null)[]; readonly noted: (string | null)[] }
 
 /**
- * Tells what is shown, in the order of the ids; null for what has to be read from SQL, and then also what is noted of each.
+ * Returns the shown values, in the order of the ids; null for values that have to be read from SQL, and then also the sum of their notes.
  *
  * Cost: O(counters).
  */

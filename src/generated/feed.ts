@@ -109,7 +109,7 @@ n.last,n.bytes=r,t
 save_feed_and_call(a,n,f,e,exact(q)..' 0')
 wake(g,h,'appended')
 return{'appended',n.epoch,q}` }
-const appendLua: LuaText = { file: 'lua/feed/append', taken: [13, 10, 1, 7, 1, 14, 2, 27, 1, 38], text: `local h=ARGV[1]
+const appendLua: LuaText = { file: 'lua/feed/append', taken: [12, 10, 1, 7, 1, 14, 2, 27, 1, 38], text: `local h=ARGV[1]
 local i,j=tonumber(ARGV[2]),ARGV[3]
 local k,l=ARGV[4],ARGV[5]
 local m=ARGV[6]
@@ -205,7 +205,7 @@ end
 save_feed_and_call(a,v,l,k,exact(F)..' '..A)
 wake(m,n,'appended')
 return{'appended',v.epoch,F,A,x}` }
-const claimLua: LuaText = { file: 'lua/feed/claim', taken: [12, 10, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local k=ARGV[1]
+const claimLua: LuaText = { file: 'lua/feed/claim', taken: [11, 10, 1, 14, 1, 9, 2, 17, 1, 15, 1, 25], text: `local k=ARGV[1]
 local l=tonumber(ARGV[2])
 local m,n=ARGV[3],ARGV[4]
 local o=tonumber(ARGV[5])
@@ -223,7 +223,7 @@ w.now_ms=math.floor(w.now_us/1000)
 local z,A=recall(w.record,n)if z then return z end
 if A and is_live(K.leases,w,A)then
 local B=tonumber(redis.call('ZSCORE',e,A))
-local C=tell_messages(claimed_entries(K,w,A),c)
+local C=report_messages(claimed_entries(K,w,A),c)
 return{'claimed',w.epoch,tonumber(A),B,w.now_ms,0,C}
 end
 if w.epoch==0 then
@@ -288,7 +288,7 @@ move_all(K,w)
 end
 save_feed(a,w)
 if#D.free>0 then
-local F=tell_messages(D.free,c)
+local F=report_messages(D.free,c)
 return{'claimed',w.epoch,w.token,E,w.now_ms,#D.dead,F}
 end
 if#D.dead+#D.expired>0 then
@@ -310,7 +310,7 @@ h.epoch,
 i,
 j,
 h.now_ms,
-tell_messages(claimed_entries(K,h,f),b),
+report_messages(claimed_entries(K,h,f),b),
 }` }
 const clearLua: LuaText = { file: 'lua/feed/clear', taken: [6, 2, 1, 1, 30, 1, -31, 30, 1, 5], text: `local C=ARGV[1]
 local D=ARGV[2]=='1'
@@ -501,10 +501,10 @@ local s=find_claimed(e,f,m,n)
 for t,u in ipairs(n)do
 if not has_expired(u,m.now_ms)then
 o[#o+1]=u
-tell_claim(p,u.position,s[u.place])
+report_claim(p,u.position,s[u.place])
 end
 end
-return{'found',m.epoch,m.now_ms,q,tell_messages(o,d),p}` }
+return{'found',m.epoch,m.now_ms,q,report_messages(o,d),p}` }
 const inspectLua: LuaText = { file: 'lua/feed/inspect', taken: [10, 1, 3, 5, 16, 1, -16, 14, 2, 2, 1, 1, -2, 1, 1, 7, -35, 1, 34, 17], text: `local m=ARGV[1]
 local o,p=open_feed(a,'',m)if o then return o end
 local q=read_feed(k,'')
@@ -561,7 +561,7 @@ if d.partitions>0 then
 return{'agreed'}
 end
 return{'proposed',propose(a,'1',exact(clock_us()))}` }
-const readLua: LuaText = { file: 'lua/feed/read', taken: [13, 8, 1, 25, 1, 18], text: `local b=ARGV[1]
+const readLua: LuaText = { file: 'lua/feed/read', taken: [12, 8, 1, 25, 1, 18], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=ARGV[3]
 local e=tonumber(ARGV[4])
@@ -700,7 +700,7 @@ remember_answer(a,f,e,k.now_ms,s..table.concat(q,' '))
 save_feed(a,k)
 end
 return{'removed',s,p}` }
-const settleLua: LuaText = { file: 'lua/feed/settle', taken: [9, 2, 1, 26], text: `local h=ARGV[1]
+const settleLua: LuaText = { file: 'lua/feed/settle', taken: [8, 2, 1, 26], text: `local h=ARGV[1]
 local i=ARGV[2]=='1'
 local j,k=open_feed(a,'')if j then return j end
 k.now_us=clock_us()
@@ -728,7 +728,7 @@ if l+m>0 then
 wake(h,i,'settled')
 end
 return{'settled',is_due(d,k)and 1 or 0}` }
-const subscribeLua: LuaText = { file: 'lua/feed/subscribe', taken: [9, 5, 1, 25], text: `local d=ARGV[1]
+const subscribeLua: LuaText = { file: 'lua/feed/subscribe', taken: [8, 5, 1, 25], text: `local d=ARGV[1]
 local e,f=tonumber(ARGV[2]),ARGV[3]
 local g=ARGV[4]
 local h=ARGV[5]
@@ -932,13 +932,13 @@ end
 end
 return e
 end
-local function tell_claim(a,b,c)
+local function report_claim(a,b,c)
 if c then
 a[#a+1]=b
 a[#a+1]=tonumber(c)
 end
 end` }
-const compactModule: LuaText = { file: 'lua/shared/feed/compact', taken: [55, 2, -50, 2, 1, 3, 1, 6, 1, 3, 33, 3, 1, 1, -14, 4, 10, 5, -41, 6, 1, 12, 22, 8, -49, 1, 1, 4, 1, 1, 1, 3, 1, 1, 2, 1, 12, 2, -49, 1, 5, 1, 42, 1, 3, 1, -14, 3, 11, 1, 2, 1, 1, 4, 1, 1], text: `local function compact(a,b,c,d,e)
+const compactModule: LuaText = { file: 'lua/shared/feed/compact', taken: [56, 2, -50, 2, 1, 3, 1, 6, 1, 3, 33, 3, 1, 1, -14, 4, 10, 5, -41, 6, 1, 12, 22, 8, -49, 1, 1, 4, 1, 1, 1, 3, 1, 1, 2, 1, 12, 2, -49, 1, 5, 1, 42, 1, 3, 1, -14, 3, 11, 1, 2, 1, 1, 4, 1, 1], text: `local function compact(a,b,c,d,e)
 if d.moved==0 then
 local function is_sparse(a,b)
 local c=redis.pcall('XLEN',a)
@@ -1095,7 +1095,7 @@ end
 local function format_work(a)
 return string.format('%d %d %.0f %.0f',a.claims,a.bytes,a.expires_at_ms,a.id)
 end` }
-const delayedModule: LuaText = { file: 'lua/shared/feed/delayed', taken: [74, 2, -11, 7, 4, 3, -73, 14, 26, 7, 26, 15, 1, 3, -76, 10, 2, 10, 87, 9, -85, 5, 41, 28], text: `local function show_due(a,b,c)
+const delayedModule: LuaText = { file: 'lua/shared/feed/delayed', taken: [73, 2, -11, 7, 4, 3, -73, 14, 26, 7, 26, 15, 1, 3, -76, 10, 2, 10, 87, 9, -85, 5, 41, 28], text: `local function show_due(a,b,c)
 local d,e=0,budget_of(c)
 local function try_showing(a,b)
 redis.call('HDEL',a.parked,'')
@@ -1202,13 +1202,13 @@ if o or has_expired(n,d.now_ms)then
 spend(k,1,read_of(n))
 else
 spend(k,1,n.bytes)
-tell_message(f.messages,n,a)
+report_message(f.messages,n,a)
 end
 h=string.format('-%.0f-%s',l[m+1],l[m])
 end
 return h,i>g+j
 end` }
-const entriesModule: LuaText = { file: 'lua/shared/feed/entries', taken: [27, 1, 3, 26, 1, 2, 1, 11, 23, 9, 2, 7, -99, 3, -13, 3, 110, 5, 47, 3, -36, 25, -87, 12, 1, 7, 30, 8, 31, 4, -72, 4, 1, 1, 1, 1, -94, 3, 105, 4, 26, 1, -74, 3, 1, 4, 2, 1, 2, 4, 1, 1, 70, 3], text: `local lives_read,plain_extras={},{}
+const entriesModule: LuaText = { file: 'lua/shared/feed/entries', taken: [27, 1, 3, 26, 1, 2, 1, 11, 24, 9, 2, 7, -100, 3, -13, 3, 111, 5, 47, 3, -36, 25, -87, 12, 1, 7, 30, 8, 31, 4, -72, 4, 1, 1, 1, 1, -95, 3, 106, 4, 26, 1, -74, 3, 1, 4, 2, 1, 2, 4, 1, 1, 70, 3], text: `local lives_read,plain_extras={},{}
 local function read_entry(a)
 local b,c=string.sub(a[1],1,-3),a[2]
 local d=tonumber(b)
@@ -1404,7 +1404,7 @@ a.guards,
 }
 move_keys(b,c)
 end
-local function tell_message(a,b,c)
+local function report_message(a,b,c)
 local d=#a
 a[d+1]=b.position
 a[d+2]=b.id
@@ -1412,10 +1412,10 @@ a[d+3]=b.expires_at_ms
 a[d+4]=b.claims
 a[d+5]=body_of(c,b)
 end
-local function tell_messages(a,b)
+local function report_messages(a,b)
 local c={}
 for d,e in ipairs(a)do
-tell_message(c,e,b)
+report_message(c,e,b)
 end
 return c
 end
@@ -1497,7 +1497,7 @@ i[z+3]=u
 i[z+4]=x and x.claims or 0
 i[z+5]=w
 if p[r]then
-tell_claim(c.claims,s,p[r])
+report_claim(c.claims,s,p[r])
 end
 k=k+1
 end
@@ -1584,7 +1584,7 @@ local f=math.floor(e.position/1000)+b.lane_ms
 d=d==0 and f or math.min(d,f)
 return d
 b.due_at=next_due(a,b)` }
-const retentionModule: LuaText = { file: 'lua/shared/feed/retention', taken: [100, 4, -16, 5, 11, 14, -50, 17, 33, 1, 1, 14, 1, 3, 6, 8, 24, 1, -82, 4, 78, 5, -28, 14, 1, 5, -134, 14, 1, 4, -56, 3, 2, 15, 2, 4, 1, 8, 21, 5, 24, 4, 3, 3, -30, 3, 2, 4, 1, 2, 1, 2, 21, 1, 13, 1, 65, 14], text: `local function remove_entries(a,b,c)
+const retentionModule: LuaText = { file: 'lua/shared/feed/retention', taken: [101, 4, -16, 5, 11, 14, -50, 17, 33, 1, 1, 14, 1, 3, 6, 8, 24, 1, -82, 4, 78, 5, -28, 14, 1, 5, -134, 14, 1, 4, -57, 3, 2, 15, 2, 4, 1, 8, 22, 5, 24, 4, 3, 3, -30, 3, 2, 4, 1, 2, 1, 2, 21, 1, 13, 1, 65, 14], text: `local function remove_entries(a,b,c)
 if#c==0 then
 return
 end
@@ -1766,7 +1766,7 @@ if#c>0 then
 redis.call('HSET',a,unpack(c))
 end
 end` }
-const stateModule: LuaText = { file: 'lua/shared/feed/state', taken: [80, 1, -55, 7, 1, 8, 1, 24, 14, 1, -13, 10, 3, 2, 46, 6, 69, 5, -53, 3, 20, 1, -15, 12, 3, 8, 1, 9, -61, 1, -33, 22, 11, 6, 94, 6, 1, 9, 2, 9, 1, 8, -128, 8, -66, 11, 2, 3, 108, 12, 2, 9], text: `local function open_feed(a,b,c,d)
+const stateModule: LuaText = { file: 'lua/shared/feed/state', taken: [80, 1, -56, 7, 1, 8, 1, 24, 15, 1, -13, 10, 3, 2, 45, 6, 69, 5, -53, 3, 20, 1, -15, 12, 3, 8, 1, 9, -61, 1, -33, 22, 11, 6, 94, 6, 1, 9, 2, 9, 1, 8, -128, 8, -66, 11, 2, 3, 108, 12, 2, 9], text: `local function open_feed(a,b,c,d)
 local function read_feed(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','state',c or'','partitions')
 local e,f=d[1]or'1',d[3]or string.rep('\\0',(13*8))
@@ -2065,9 +2065,9 @@ export type AckAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Removes messages of a live claim: they are done. Without ids all of the claim. A message that the claim does not hold stays, and is named with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
+ * Removes messages of a live claim: they are done. Without ids, it removes all messages of the claim. A message that the claim does not hold stays, and is returned with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
  *
- * Cost: O(messages x log n), and as much for twice as many that are written anew.
+ * Cost: O(messages x log n), and as much for twice as many that are rewritten.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: /* @__PURE__ */ linked('feed/ack', 'ce1ae732c939af9131203c0aaf5650d2568759db', {}, ackParts, [{ locals: [1, 5, 8, 10] }, ackLua, 0, 3, entriesModule, 0, 1, stateModule, 0, 53, ackLua, 3, 1, sharedCalls, 0, 15, ackLua, 4, 9, sharedClock, 0, 4, ackLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, ackLua, 14, 4, deadModule, 0, 9, ackLua, 18, 1, deadModule, 9, 11, ackLua, 19, 2, readingModule, 0, 22, ackLua, 21, 12, claimsModule, 4, 2, entriesModule, 1, 48, claimsModule, 6, 13, ackLua, 33, 4, sharedNumbers, 0, 7, retentionModule, 0, 55, ackLua, 37, 2, claimsModule, 19, 7, ackLua, 39, 3, compactModule, 0, 27, stateModule, 53, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 59, 5, compactModule, 47, 8, ackLua, 42, 2, stateModule, 64, 3, ackLua, 44, 1, stateModule, 67, 24, 59, 5, 91, 6, ackLua, 45, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, ackLua, 47, 1, stateModule, 97, 29, ackLua, 48, 3]),
@@ -2101,9 +2101,9 @@ export const ack: Operation<AckArguments, AckAnswer> = {
 }
 
 export interface AgreeArguments {
-  /** over how many the feed is spread */
+  /** number of partitions of the feed */
   readonly partitions: number
-  /** whether a partition is about to be used: the number is known from now on */
+  /** whether a partition is about to be used: the number is fixed from now on */
   readonly begin: boolean
 }
 
@@ -2113,7 +2113,7 @@ export type AgreeAnswer =
   | { readonly status: 'unknown' }
 
 /**
- * Agrees upon the number of partitions of a feed that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
+ * Fixes the number of partitions of a partitioned feed, in the unit of its name alone. `other` returns the number that is already fixed, 0 for a feed without partitions; `unknown`: none is fixed, and the call was not to `begin`. After all partitions are cleared, the caller may `disband` with `agreed_us`. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -2150,19 +2150,19 @@ export const agree: Operation<AgreeArguments, AgreeAnswer> = {
 export interface AppendAlikeArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
-  /** over how many the feed is spread; 0: it is not */
+  /** number of partitions of the feed; 0: not partitioned */
   readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** where those who wait listen; empty: nobody waits */
+  /** channel of the waiters; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
   /** how long the messages live; 0: they stay */
   readonly ttlMs: number
-  /** who appends, without spaces or '#'; may be empty */
+  /** the appending client, without spaces or '#'; may be empty */
   readonly origin: string
   /** the messages */
   readonly bodies: readonly (string | Uint8Array)[]
@@ -2173,7 +2173,7 @@ export type AppendAlikeAnswer =
   | { readonly status: 'declined' }
 
 /**
- * Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when the feed has not begun or has anything else to do first, or a message has more than 16 KiB; `append` then does it all.
+ * Appends uniform messages, the fast path: one TTL and one origin for all, visible at once, without idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when the feed has not begun or has other work to do first, or a message has more than 16 KiB; then use `append`.
  *
  * Cost: O(messages).
  */
@@ -2216,15 +2216,15 @@ export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
 export interface AppendArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
-  /** over how many the unit is spread; 0: it is not */
+  /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  /** the answer of propose, if the partition is not agreed yet; else empty */
   readonly proof: string
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** where those who wait listen; empty: nobody waits */
+  /** channel of the waiters; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -2236,7 +2236,7 @@ export interface AppendArguments {
   readonly retentionBytes: number
   /** how long idempotency keys are known */
   readonly idempotencyTtlMs: number
-  /** 0: it stays, is visible at once; '': no key, no origin (without spaces or '#') */
+  /** ttl_ms 0: never expires; delay_ms 0: visible at once; '': no key, no origin (without spaces or '#') */
   readonly messages: readonly { readonly body: string | Uint8Array; readonly ttlMs: number; readonly delayMs: number; readonly key: string; readonly origin: string }[]
 }
 
@@ -2245,9 +2245,9 @@ export type AppendAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the messages, but for those named in `duplicates` (places counted from 0), whose idempotency key is known and which keep the id that they got then.
+ * Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the messages. Exceptions are listed in `duplicates` (places counted from 0): their idempotency key is known, and they keep the id that they got then.
  *
- * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
+ * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are rewritten.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: /* @__PURE__ */ linked('feed/append', '3d5616d09b46c8cd95ee7d4a60cbb574b756bdc8', {}, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 10, entriesModule, 0, 1, stateModule, 0, 53, appendLua, 10, 1, sharedAgreement, 12, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 0, 15, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 166, 11, appendLua, 33, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, stateModule, 98, 22, 97, 1, 120, 6, reapModule, 0, 1, entriesModule, 67, 3, reapModule, 1, 2, stateModule, 177, 3, reapModule, 3, 1, retentionModule, 66, 2, 4, 5, 68, 8, reapModule, 4, 2, delayedModule, 0, 33, entriesModule, 70, 25, delayedModule, 33, 18, reapModule, 6, 5, retentionModule, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 34, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 90, 5, appendLua, 69, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, deadModule, 0, 9, 20, 16, retentionModule, 113, 35, appendLua, 72, 3, compactModule, 0, 30, sharedBudget, 0, 3, compactModule, 30, 17, stateModule, 59, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 180, 12, appendLua, 84, 1, readingModule, 22, 16, stateModule, 192, 1, 59, 5, 193, 8, readingModule, 38, 2, appendLua, 85, 4, stateModule, 59, 5, appendLua, 89, 4, stateModule, 158, 4, sharedCalls, 17, 3, stateModule, 162, 2, sharedCalls, 21, 11, stateModule, 164, 2, appendLua, 93, 1, sharedMessages, 39, 10, appendLua, 94, 2]),
@@ -2297,7 +2297,7 @@ export const append: Operation<AppendArguments, AppendAnswer> = {
 export interface ClaimArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
-  /** over how many the feed is spread; 0: it is not */
+  /** number of partitions of the feed; 0: not partitioned */
   readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
@@ -2307,13 +2307,13 @@ export interface ClaimArguments {
   readonly limit: number
   /** how long the claim lasts */
   readonly leaseMs: number
-  /** how long messages live beyond it at least */
+  /** how long messages live at least after it */
   readonly graceMs: number
   /** claims after which a message is dead; 0: never */
   readonly maxClaims: number
-  /** how long a dead letter lives; 0: as long as it would have */
+  /** how long a dead letter lives; 0: as long as the message would have */
   readonly deadMs: number
-  /** where those wait who read dead letters */
+  /** channel of the waiting readers of dead letters */
   readonly deadChannel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -2324,12 +2324,12 @@ export type ClaimAnswer =
   | { readonly status: 'empty'; readonly dead: number; readonly recheckMs: number }
 
 /**
- * Claims free messages for a while, oldest first. Until its lease ends nobody else gets them. A message lives at least as long as its claim and the grace behind it. One that was claimed `max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim has no more messages behind those that reach 4 MiB. Repeating the call gives the same claim again while it is live.
+ * Claims free messages for a while, oldest first. No other caller gets them until the lease ends. A message lives at least as long as its claim and the grace period after it. A message that was claimed `max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim ends once its messages reach 4 MiB. Repeating the call returns the same claim while it is live.
  *
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claim', '67897c0824eb529f0fa45503255b5e6707e9d3af', { bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 10, entriesModule, 0, 1, stateModule, 1, 39, 41, 10, 0, 1, 40, 1, 51, 2, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 0, 15, claimLua, 15, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 26, 3, entriesModule, 1, 39, 126, 4, 44, 1, 130, 1, 46, 1, 131, 1, 48, 1, deadModule, 0, 9, 20, 16, claimLua, 16, 2, entriesModule, 132, 3, readingModule, 40, 15, claimsModule, 29, 8, claimLua, 18, 6, claimsModule, 20, 3, 37, 13, 19, 1, 23, 3, 50, 13, claimLua, 24, 2, entriesModule, 67, 3, sharedBudget, 10, 3, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, stateModule, 98, 22, 97, 1, 120, 6, 59, 5, claimLua, 26, 1, delayedModule, 0, 33, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, delayedModule, 33, 18, claimLua, 27, 3, claimsModule, 63, 4, claimLua, 30, 1, claimsModule, 67, 3, sharedBudget, 0, 3, claimsModule, 70, 32, claimLua, 31, 1, entriesModule, 140, 3, 98, 1, 143, 4, 103, 2, 147, 1, 106, 1, 148, 4, 111, 1, 152, 1, 113, 1, claimsModule, 102, 16, claimLua, 32, 2, stateModule, 177, 3, claimLua, 34, 3, stateModule, 180, 12, claimLua, 37, 14, retentionModule, 148, 4, 8, 1, 152, 3, 70, 1, claimLua, 51, 1, deadModule, 36, 1, stateModule, 166, 11, deadModule, 37, 1, stateModule, 53, 6, deadModule, 38, 2, entriesModule, 132, 3, 59, 3, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, deadModule, 40, 10, reapModule, 8, 3, retentionModule, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, reapModule, 11, 4, 63, 1, 16, 17, 64, 1, 34, 12, 65, 7, 53, 1, 72, 1, 55, 1, 73, 1, 57, 2, deadModule, 50, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadModule, 53, 15, stateModule, 192, 9, deadModule, 68, 4, claimLua, 52, 1, sharedMessages, 39, 10, claimLua, 53, 3, retentionModule, 148, 4, 8, 1, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, claimLua, 56, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, claimLua, 59, 2, stateModule, 64, 3, claimLua, 61, 1, stateModule, 67, 30, claimLua, 62, 6, claimsModule, 118, 18, claimLua, 68, 1, claimsModule, 136, 3, deadModule, 72, 3, claimsModule, 139, 14, claimLua, 69, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 70, 9, readingModule, 22, 16, stateModule, 192, 9, readingModule, 38, 2, claimLua, 79, 4, entriesModule, 132, 3, readingModule, 40, 15, claimLua, 83, 6, delayedModule, 71, 9, claimLua, 89, 1]),
+  script: /* @__PURE__ */ linked('feed/claim', '260aa6fd145dcb19d2d481b2f0dab92868f88770', { bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 10, entriesModule, 0, 1, stateModule, 1, 39, 41, 10, 0, 1, 40, 1, 51, 2, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 0, 15, claimLua, 15, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 26, 3, entriesModule, 1, 39, 126, 4, 44, 1, 130, 1, 46, 1, 131, 1, 48, 1, deadModule, 0, 9, 20, 16, claimLua, 16, 2, entriesModule, 132, 3, readingModule, 40, 15, claimsModule, 29, 8, claimLua, 18, 6, claimsModule, 20, 3, 37, 13, 19, 1, 23, 3, 50, 13, claimLua, 24, 2, entriesModule, 67, 3, sharedBudget, 10, 3, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, stateModule, 98, 22, 97, 1, 120, 6, 59, 5, claimLua, 26, 1, delayedModule, 0, 33, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, delayedModule, 33, 18, claimLua, 27, 3, claimsModule, 63, 4, claimLua, 30, 1, claimsModule, 67, 3, sharedBudget, 0, 3, claimsModule, 70, 32, claimLua, 31, 1, entriesModule, 140, 3, 98, 1, 143, 4, 103, 2, 147, 1, 106, 1, 148, 4, 111, 1, 152, 1, 113, 1, claimsModule, 102, 16, claimLua, 32, 2, stateModule, 177, 3, claimLua, 34, 3, stateModule, 180, 12, claimLua, 37, 14, retentionModule, 148, 4, 8, 1, 152, 3, 70, 1, claimLua, 51, 1, deadModule, 36, 1, stateModule, 166, 11, deadModule, 37, 1, stateModule, 53, 6, deadModule, 38, 2, entriesModule, 132, 3, 59, 3, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, deadModule, 40, 10, reapModule, 8, 3, retentionModule, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, reapModule, 11, 4, 63, 1, 16, 17, 64, 1, 34, 12, 65, 7, 53, 1, 72, 1, 55, 1, 73, 1, 57, 2, deadModule, 50, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadModule, 53, 15, stateModule, 192, 9, deadModule, 68, 4, claimLua, 52, 1, sharedMessages, 39, 10, claimLua, 53, 3, retentionModule, 148, 4, 8, 1, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, claimLua, 56, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, claimLua, 59, 2, stateModule, 64, 3, claimLua, 61, 1, stateModule, 67, 30, claimLua, 62, 6, claimsModule, 118, 18, claimLua, 68, 1, claimsModule, 136, 3, deadModule, 72, 3, claimsModule, 139, 14, claimLua, 69, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 70, 9, readingModule, 22, 16, stateModule, 192, 9, readingModule, 38, 2, claimLua, 79, 4, entriesModule, 132, 3, readingModule, 40, 15, claimLua, 83, 6, delayedModule, 71, 9, claimLua, 89, 1]),
   parts: claimParts,
   encode(args) {
     return withoutDefaults([
@@ -2383,12 +2383,12 @@ export type ClaimedAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Shows a claim: what it holds and how long it lasts.
+ * Returns a claim: the messages it holds and its remaining time.
  *
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claimed', '74f75d957996471e9e376bf11ecbce5a0cbcc0e8', { reads: true, bytes: true }, claimedParts, [{ locals: [1, 4, 6, 7] }, claimedLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, { table: [2, 3, 5, 6, 7] }, claimsModule, 0, 4, claimedLua, 4, 3, claimsModule, 20, 3, claimedLua, 7, 2, readingModule, 48, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 40, 8, 50, 5, claimsModule, 29, 2, 26, 3, entriesModule, 1, 48, claimsModule, 31, 1, 153, 1, 33, 1, deadModule, 20, 8, 0, 9, 28, 8, claimsModule, 34, 3, claimedLua, 9, 8]),
+  script: /* @__PURE__ */ linked('feed/claimed', '7d42ba73e0e7484b9a30e2d4e2fbb169c2d9cba6', { reads: true, bytes: true }, claimedParts, [{ locals: [1, 4, 6, 7] }, claimedLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, { table: [2, 3, 5, 6, 7] }, claimsModule, 0, 4, claimedLua, 4, 3, claimsModule, 20, 3, claimedLua, 7, 2, readingModule, 48, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 40, 8, 50, 5, claimsModule, 29, 2, 26, 3, entriesModule, 1, 48, claimsModule, 31, 1, 153, 1, 33, 1, deadModule, 20, 8, 0, 9, 28, 8, claimsModule, 34, 3, claimedLua, 9, 8]),
   parts: claimedParts,
   encode(args) {
     return [
@@ -2417,7 +2417,7 @@ export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
 }
 
 export interface ClearArguments {
-  /** where those who wait listen; empty: nobody waits */
+  /** channel of the waiters; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -2468,7 +2468,7 @@ export type CommitAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Moves a subscriber forward to a cursor; back only when told to rewind. One that was read before the feed began is its beginning. A cursor of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
+ * Moves a subscriber forward to a cursor; back only with `rewind`. A cursor read before the feed began means its beginning. The answer is absent for a cursor of an earlier life of the feed, or a subscriber that does not exist.
  *
  * Cost: O(log subscribers).
  */
@@ -2499,7 +2499,7 @@ export const commit: Operation<CommitArguments, CommitAnswer> = {
 }
 
 export interface DeadLetterArguments {
-  /** name of the codec that was to read the bodies */
+  /** name of the codec of the bodies */
   readonly codec: string
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
@@ -2507,9 +2507,9 @@ export interface DeadLetterArguments {
   readonly call: string
   /** token of the claim */
   readonly token: string
-  /** how long a dead letter lives; 0: as long as it would have */
+  /** how long a dead letter lives; 0: as long as the message would have */
   readonly deadMs: number
-  /** where those wait who read dead letters */
+  /** channel of the waiting readers of dead letters */
   readonly deadChannel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -2522,9 +2522,9 @@ export type DeadLetterAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids. Ids that the claim does not hold are passed over.
+ * Moves messages of a live claim, which cannot be processed, into the feed's own dead-letter feed. They keep their ids. Ids that the claim does not hold are skipped.
  *
- * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
+ * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are rewritten, here and there, and for 50 dead letters that have expired.
  */
 export const deadLetter: Operation<DeadLetterArguments, DeadLetterAnswer> = {
   script: /* @__PURE__ */ linked('feed/dead-letter', '0ef0c24faf37a28649a7fb128814d72d52671db6', {}, deadLetterParts, [{ locals: [1, 4, 5, 8, 10, 12] }, deadLetterLua, 0, 7, entriesModule, 0, 1, stateModule, 1, 39, 41, 10, 0, 1, 40, 1, 51, 2, deadLetterLua, 7, 3, sharedCalls, 0, 15, deadLetterLua, 10, 4, sharedClock, 0, 4, deadLetterLua, 14, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, deadLetterLua, 16, 3, readingModule, 0, 22, entriesModule, 1, 39, 126, 4, 44, 1, 130, 1, 46, 1, 131, 1, 48, 1, deadLetterLua, 19, 7, deadModule, 20, 8, 0, 9, 28, 8, deadLetterLua, 26, 4, stateModule, 177, 3, deadLetterLua, 30, 1, retentionModule, 148, 4, 8, 1, 152, 3, 70, 1, deadLetterLua, 31, 1, sharedNumbers, 0, 7, stateModule, 53, 6, retentionModule, 155, 3, 26, 2, 158, 4, 32, 1, 162, 2, 35, 1, 164, 2, 38, 2, 0, 4, 166, 1, 10, 13, 167, 1, 41, 14, stateModule, 98, 22, 97, 1, 120, 6, deadModule, 36, 1, stateModule, 166, 11, deadModule, 37, 3, entriesModule, 132, 3, 59, 3, 135, 4, 66, 1, 49, 7, retentionModule, 58, 8, entriesModule, 70, 11, 139, 1, 82, 13, deadModule, 40, 9, entriesModule, 67, 3, deadModule, 49, 1, reapModule, 8, 3, sharedBudget, 7, 3, 0, 3, entriesModule, 140, 3, 98, 1, 143, 4, 103, 2, 147, 1, 106, 1, 148, 4, 111, 1, 152, 1, 113, 1, sharedBudget, 3, 4, entriesModule, 56, 3, reapModule, 11, 4, 63, 1, 16, 11, sharedBudget, 10, 3, reapModule, 27, 6, 64, 1, 34, 12, 65, 7, 53, 1, 72, 1, 55, 1, 73, 1, 57, 2, deadModule, 50, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, stateModule, 59, 5, compactModule, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadModule, 53, 2, stateModule, 180, 12, deadModule, 55, 13, stateModule, 192, 1, 59, 5, 193, 8, deadModule, 68, 4, deadLetterLua, 32, 13, sharedMessages, 39, 10, deadLetterLua, 45, 3, claimsModule, 19, 7, deadLetterLua, 48, 3, sharedBudget, 7, 3, 0, 7, 10, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, stateModule, 59, 5, compactModule, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadLetterLua, 51, 2, stateModule, 64, 3, deadLetterLua, 53, 1, stateModule, 67, 24, 59, 5, 91, 6, deadLetterLua, 54, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, deadLetterLua, 56, 4]),
@@ -2570,7 +2570,7 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 /**
- * Forgets the number of partitions of a feed, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
+ * Removes the fixed number of partitions of a feed, after all of them are cleared. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -2600,7 +2600,7 @@ export interface ExtendArguments {
   readonly token: string
   /** how long the claim lasts from now */
   readonly leaseMs: number
-  /** how long messages live beyond it at least */
+  /** how long messages live at least after it */
   readonly graceMs: number
 }
 
@@ -2609,7 +2609,7 @@ export type ExtendAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Makes a claim last longer, counted from now. A claim that has ended is never brought back.
+ * Renews a claim, counted from now. A claim that has ended is never revived.
  *
  * Cost: O(messages of the claim x log n).
  */
@@ -2649,7 +2649,7 @@ export type ForgetAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Removes a subscriber. With the last one goes, after a while, what is left of a feed that is empty.
+ * Removes a subscriber. After the last one is removed, the remains of an empty feed expire.
  *
  * Cost: O(log subscribers).
  */
@@ -2685,12 +2685,12 @@ export type GetAnswer =
   | { readonly status: 'found'; readonly epoch: number; readonly nowMs: number; readonly looked: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[]; readonly held: { readonly position: number; readonly token: number }[] }
 
 /**
- * Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed message has position 0 until it becomes visible. `held`: which of them a live claim holds. Behind messages that reach 4 MiB it looks for no more: it has `looked` for so many of the ids.
+ * Looks up messages by id, in the order asked; ids that are not in the feed are skipped. A delayed message has position 0 until it becomes visible. `held`: which of them a live claim holds. The lookup stops once messages reach 4 MiB: `looked` is the number of ids it has processed.
  *
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/get', '07f1cb6f677a22239134a644ca915f4502c236dd', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, getLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 10, 3, getLua, 5, 1, readingModule, 0, 22, sharedBudget, 7, 3, delayedModule, 12, 14, entriesModule, 1, 48, sharedBudget, 3, 4, getLua, 6, 13, deadModule, 20, 8, 0, 9, 28, 8, getLua, 19, 1, claimsModule, 154, 10, 0, 4, 164, 10, getLua, 20, 1, retentionModule, 55, 3, claimsModule, 174, 6, getLua, 21, 6, readingModule, 48, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 40, 8, 50, 5, getLua, 27, 1]),
+  script: /* @__PURE__ */ linked('feed/get', '7c8d552ca3b1971fb40abe401d088587d89a4834', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, getLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 10, 3, getLua, 5, 1, readingModule, 0, 22, sharedBudget, 7, 3, delayedModule, 12, 14, entriesModule, 1, 48, sharedBudget, 3, 4, getLua, 6, 13, deadModule, 20, 8, 0, 9, 28, 8, getLua, 19, 1, claimsModule, 154, 10, 0, 4, 164, 10, getLua, 20, 1, retentionModule, 55, 3, claimsModule, 174, 6, getLua, 21, 6, readingModule, 48, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 40, 8, 50, 5, getLua, 27, 1]),
   parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -2728,7 +2728,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly epoch: number; readonly last: number; readonly nowMs: number; readonly due: boolean; readonly total: number; readonly claimed: number; readonly delayed: number; readonly bytes: number; readonly dead: number; readonly claims: number; readonly subscribers: number; readonly codec: string; readonly ends: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly token: number; readonly body: Buffer }[]; readonly readers: { readonly name: string; readonly position: number; readonly protected: boolean }[] }
 
 /**
- * A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed` counts what waits to become visible, `dead` what the dead-letter feed stores; what is due there is `due` too. `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the hundred subscribers that are furthest behind.
+ * Returns an overview of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed` counts messages that wait to become visible, `dead` the messages stored in the dead-letter feed; `due` includes due work there. `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the hundred subscribers with the oldest positions.
  *
  * Cost: O(log n), and the bodies of two messages.
  */
@@ -2768,7 +2768,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface ProposeArguments {
-  /** over how many the feed is spread */
+  /** number of partitions of the feed */
   readonly partitions: number
 }
 
@@ -2777,7 +2777,7 @@ export type ProposeAnswer =
   | { readonly status: 'agreed' }
 
 /**
- * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the feed's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
+ * Announces that a partition is about to be used for the first time, and returns a proof. Then the number of partitions is agreed in the unit of the feed's name alone (`agree`). Only then the partition is used, with the proof. A partition in use is `agreed` already. A proposal that is not used expires after a minute.
  *
  * Cost: O(1).
  */
@@ -2808,19 +2808,19 @@ export const propose: Operation<ProposeArguments, ProposeAnswer> = {
 export interface ReadArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
-  /** over how many the feed is spread; 0: it is not */
+  /** number of partitions of the feed; 0: not partitioned */
   readonly partitions: number
-  /** cursor; empty: the oldest message; 'end': only what comes */
+  /** cursor; empty: from the oldest message; 'end': only new messages */
   readonly after: string
   /** messages to return at most */
   readonly limit: number
-  /** hides what this origin appended; empty: nothing */
+  /** hides messages of this origin; empty: hides none */
   readonly exceptOrigin: string
   /** whether messages under a live claim are shown */
   readonly includeClaimed: boolean
   /** whether delayed ones are shown after the last visible one */
   readonly includeDelayed: boolean
-  /** bytes of bodies behind which a page ends; 4 MiB at most */
+  /** bytes of bodies after which a page ends; 4 MiB at most */
   readonly mostBytes: number
 }
 
@@ -2828,12 +2828,12 @@ export type ReadAnswer =
   | { readonly status: 'page'; readonly epoch: number; readonly next: string; readonly more: boolean; readonly gap: boolean; readonly reset: boolean; readonly due: boolean; readonly recheckMs: number; readonly nowMs: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[]; readonly held: { readonly position: number; readonly token: number }[] }
 
 /**
- * Reads the messages after a cursor, oldest first, and tells a reader what it can no longer get. Messages that have expired, and those that the arguments hide, are passed over, and `next` with them. `gap`: retention removed messages after the cursor before this reader came. `reset`: the cursor is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page has no more messages behind those that reach `most_bytes`: there is `more` then.
+ * Reads the messages after a cursor, oldest first, and reports to a reader what it has missed. Messages that have expired, and those that the arguments hide, are skipped, and `next` moves past them. `gap`: retention removed messages after the cursor before this read. `reset`: the cursor is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page ends once its messages reach `most_bytes`; then `more` is set.
  *
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('feed/read', '96716571897fe03aba406462cbdbfc736fc2b0ab', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, entriesModule, 0, 1, stateModule, 0, 53, readLua, 8, 1, readingModule, 72, 6, 55, 14, 78, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 95, 5, entriesModule, 95, 12, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, 154, 20, readingModule, 100, 11, entriesModule, 1, 26, claimsModule, 174, 6, readingModule, 111, 35, readLua, 23, 1, readingModule, 69, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 7, 3, delayedModule, 12, 14, retentionModule, 55, 3, sharedBudget, 3, 4, entriesModule, 56, 3, 132, 3, readingModule, 40, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 67, 3, readLua, 33, 18]),
+  script: /* @__PURE__ */ linked('feed/read', 'bda6dd9e1e376f5eae002a609cac37405bdaee03', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, entriesModule, 0, 1, stateModule, 0, 53, readLua, 8, 1, readingModule, 72, 6, 55, 14, 78, 17, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 95, 5, entriesModule, 95, 12, deadModule, 0, 9, 20, 16, claimsModule, 0, 4, 154, 20, readingModule, 100, 11, entriesModule, 1, 26, claimsModule, 174, 6, readingModule, 111, 35, readLua, 23, 1, readingModule, 69, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 7, 3, delayedModule, 12, 14, retentionModule, 55, 3, sharedBudget, 3, 4, entriesModule, 56, 3, 132, 3, readingModule, 40, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 67, 3, readLua, 33, 18]),
   parts: readParts,
   encode(args) {
     return withoutDefaults([
@@ -2875,13 +2875,13 @@ export interface ReleaseArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** where those who wait listen; empty: nobody waits */
+  /** channel of the waiters; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
   /** token of the claim */
   readonly token: string
-  /** whether nobody got them: the claim does not count */
+  /** whether no consumer got them: the claim does not count */
   readonly unseen: boolean
   /** messages to give back; none: all of the claim */
   readonly ids: readonly (number)[]
@@ -2892,7 +2892,7 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Gives messages of a claim back before it ends: they are free again, in their old places. Without ids the whole claim. Ids that the claim does not hold are passed over. What nobody got is as if it had not been claimed.
+ * Releases messages of a claim before it ends: they are free again, in their old places. Without ids, it releases the whole claim. Ids that the claim does not hold are skipped. With `unseen`, the messages count as never claimed.
  *
  * Cost: O(messages x log n).
  */
@@ -2934,7 +2934,7 @@ export interface RemoveArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** whether messages under a live claim go too */
+  /** whether messages under a live claim are removed too */
   readonly evenClaimed: boolean
   /** messages to remove */
   readonly ids: readonly (number)[]
@@ -2944,9 +2944,9 @@ export type RemoveAnswer =
   | { readonly status: 'removed'; readonly count: number; readonly held: number[] }
 
 /**
- * Removes messages by id, delayed ones too. Ids that are not in the feed are passed over; unless `even_claimed`, a message under a live claim stays and is named.
+ * Removes messages by id, delayed ones too. Ids that are not in the feed are skipped. A message under a live claim stays and is returned, unless `even_claimed`.
  *
- * Cost: O(messages x log n), and as much for twice as many that are written anew.
+ * Cost: O(messages x log n), and as much for twice as many that are rewritten.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: /* @__PURE__ */ linked('feed/remove', '9e6f2904408a562fdf41a763bf7d7a9dcf97b9a1', {}, removeParts, [{ locals: [1, 5, 10, 11] }, removeLua, 0, 3, entriesModule, 0, 1, stateModule, 0, 53, removeLua, 3, 1, sharedCalls, 0, 15, removeLua, 4, 8, sharedClock, 0, 4, removeLua, 12, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, readingModule, 0, 22, entriesModule, 59, 3, delayedModule, 12, 14, entriesModule, 1, 48, claimsModule, 0, 4, removeLua, 15, 17, retentionModule, 4, 5, 67, 4, removeLua, 32, 2, delayedModule, 26, 7, removeLua, 34, 3, sharedNumbers, 0, 7, retentionModule, 0, 4, 9, 46, removeLua, 37, 2, compactModule, 0, 27, stateModule, 53, 6, compactModule, 27, 3, sharedBudget, 0, 10, compactModule, 30, 17, sharedBudget, 10, 3, stateModule, 59, 5, compactModule, 47, 8, removeLua, 39, 2, stateModule, 64, 3, removeLua, 41, 1, stateModule, 67, 24, 59, 5, 91, 6, removeLua, 42, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 44, 1, stateModule, 97, 29, removeLua, 45, 3]),
@@ -2978,7 +2978,7 @@ export const remove: Operation<RemoveArguments, RemoveAnswer> = {
 }
 
 export interface SettleArguments {
-  /** where those who wait listen; empty: nobody waits */
+  /** channel of the waiters; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -2988,9 +2988,9 @@ export type SettleAnswer =
   | { readonly status: 'settled'; readonly more: boolean }
 
 /**
- * Does what time has made due: delayed messages become visible, claims that ran out are freed, expired messages go. Every writing operation does a little of it; this one does a lot, for those who must not wait. `more`: call again.
+ * Performs work that is due: delayed messages become visible, claims that ran out are freed, expired messages are removed. Every writing operation does a little of it. This one does a lot, for callers that must not wait. `more`: call again.
  *
- * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
+ * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are rewritten, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: /* @__PURE__ */ linked('feed/settle', 'a6f7d01e216a0ddf708d64b023fd400a2587adf7', {}, removeParts, [{ locals: [1, 2, 4, 6, 7, 9, 11] }, settleLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, entriesModule, 67, 3, stateModule, 98, 22, 97, 1, 120, 6, settleLua, 6, 1, delayedModule, 0, 1, sharedBudget, 10, 3, delayedModule, 1, 10, sharedNumbers, 0, 7, delayedModule, 11, 1, sharedBudget, 7, 3, delayedModule, 12, 14, sharedBudget, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, delayedModule, 26, 7, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, entriesModule, 70, 25, delayedModule, 33, 18, settleLua, 7, 2, claimsModule, 37, 2, 26, 3, 39, 11, 20, 3, 19, 1, 23, 3, 50, 13, settleLua, 9, 2, reapModule, 8, 3, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 4, 5, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 30, settleLua, 11, 2, stateModule, 59, 5, settleLua, 13, 1, compactModule, 0, 27, stateModule, 53, 6, compactModule, 27, 2, sharedBudget, 10, 3, compactModule, 29, 1, sharedBudget, 7, 3, 3, 4, 0, 3, compactModule, 30, 25, settleLua, 14, 6, stateModule, 64, 3, settleLua, 20, 1, stateModule, 67, 30, settleLua, 21, 4, sharedMessages, 39, 10, settleLua, 25, 2, delayedModule, 80, 5, settleLua, 27, 1]),
@@ -3018,13 +3018,13 @@ export const settle: Operation<SettleArguments, SettleAnswer> = {
 export interface SubscribeArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
-  /** over how many the unit is spread; 0: it is not */
+  /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  /** the answer of propose, if the partition is not agreed yet; else empty */
   readonly proof: string
   /** the subscriber */
   readonly name: string
-  /** cursor where a new one begins; empty: the oldest message; 'end': only what comes */
+  /** start cursor of a new subscriber; empty: the oldest message; 'end': only new messages */
   readonly from: string
   /** whether retention waits for it */
   readonly protected: boolean
@@ -3035,7 +3035,7 @@ export type SubscribeAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Makes a subscriber, or finds the one of that name where it stands. A feed with subscribers does not vanish by itself. Retention keeps what a protected subscriber has not passed yet; one stays protected until it is forgotten.
+ * Creates a subscriber, or returns the position of an existing one. A feed with subscribers does not expire. Retention keeps messages that a protected subscriber has not passed yet; a subscriber stays protected until it is removed.
  *
  * Cost: O(log subscribers).
  */

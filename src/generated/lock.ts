@@ -134,7 +134,7 @@ lapse(p)
 p.claim_ms,p.how=k,{channel=h,sharded=l,counted=m}
 local u=new_ticket(e,'s',g,j,1,f)
 local v=n and keep_place(b,u)or format_ticket(u)
-local w='nobody'
+local w='none'
 if p.last_ticket>0 and p.mode~='x'then
 w=serve_shared(b,d,c,p,v)
 end
@@ -175,7 +175,7 @@ if i then
 return{'queued',B,B==0 and A or 0,z,q}
 end
 return{'held',A,z}` }
-const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [12, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local c=ARGV[1]
+const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [11, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -230,7 +230,7 @@ t.claim_ms,t.how=j,{channel=f,sharded=k,counted=l}
 if not i then
 x=serve(b,t,w)
 end
-if i or x=='own'or x=='nobody'then
+if i or x=='own'or x=='none'then
 grant_to(t,v)
 save_lock(a,t)
 redis.call('ZREM',b,w)
@@ -294,10 +294,10 @@ end
 local g={channel=e,sharded=f,counted=false}
 for m,n in ipairs(h)do
 local o=parse_ticket(n)
-tell_process(o,'come '..o.id,g)
+notify_process(o,'come '..o.id,g)
 end
 return{'cleared',k}` }
-const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared', taken: [7, 1, 1, 23], text: `local d,e=ARGV,1
+const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared', taken: [6, 1, 1, 23], text: `local d,e=ARGV,1
 local f,g=open_lock(redis.call('GET',a),clock_us())if f then return f end
 local h=g.now_ms
 local i,j={},false
@@ -321,7 +321,7 @@ redis.call('PEXPIRE',b,lock_kept_ms(g))
 redis.call('PEXPIRE',c,lock_kept_ms(g))
 end
 return{'extended',h,i}` }
-const extendLua: LuaText = { file: 'lua/lock/extend', taken: [8, 2, 1, 26], text: `local a,b=KEYS,1
+const extendLua: LuaText = { file: 'lua/lock/extend', taken: [7, 2, 1, 26], text: `local a,b=KEYS,1
 local c,d=ARGV,1
 local e=clock_us()
 local f=math.floor(e/1000)
@@ -434,7 +434,7 @@ m=serve_shared(b,d,c,k,'')
 end
 save_freed_lock(a,k)
 return{'released',m=='more'and 1 or 0}` }
-const releaseLua: LuaText = { file: 'lua/lock/release', taken: [9, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local c=ARGV[1]
+const releaseLua: LuaText = { file: 'lua/lock/release', taken: [8, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
 local f=ARGV[4]=='1'
@@ -514,7 +514,7 @@ return a..'/'..b
 end
 local function call_up(a,b,c,d)
 redis.call('ZREM',a,c.text)
-if not tell_process(c,'come '..c.id,b.how)then
+if not notify_process(c,'come '..c.id,b.how)then
 return false
 end
 local e=d and parse_ticket(d)
@@ -543,8 +543,8 @@ local m=not l and k and process_of(k)==process_of(c)
 if m then
 j=j..'\\n'..first_message(k,g)
 end
-if not tell_granted(a,b,c,j)then
-return'untold'
+if not notify_granted(a,b,c,j)then
+return'unnotified'
 end
 redis.call('ZREM',a,c.text)
 grant(b,c.id,c.holder,h,i)
@@ -564,7 +564,7 @@ for d=1,500 do
 local e=redis.call('ZRANGE',a,'0','1')
 if not e[1]then
 b.last_ticket=0
-return'nobody'
+return'none'
 end
 local f=parse_ticket(e[1])
 if f.text==c then
@@ -574,15 +574,15 @@ if f.kind=='s'then
 return'more'
 elseif f.kind=='b'then
 if is_called(b.called,b.now_ms)or call_up(a,b,f,e[2])then
-return'told'
+return'notified'
 end
 else
 local g=hand_over(a,b,f,e[2])
 if g=='granted'then
 return'granted'
-elseif g=='untold'then
+elseif g=='unnotified'then
 if not pass_silent(a,b,f,c)then
-return'untold'
+return'unnotified'
 end
 end
 end
@@ -606,7 +606,7 @@ if d[1]then
 redis.call('ZADD',a,'NX',math.floor(d[2])-1,c)
 end
 end` }
-const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [16, 3, 1, 6, 3, 12, 1, 11, 57, 2, 1, 4, -53, 20, 6, 16, 11, 9, 1, 51, -172, 8, 41, 8], text: `local function forget_reader(a,b,c)
+const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [16, 3, 1, 6, 3, 12, 1, 11, 56, 2, 1, 4, -52, 20, 6, 16, 10, 9, 1, 51, -171, 8, 41, 8], text: `local function forget_reader(a,b,c)
 local d=string.match(redis.call('HGET',a,c)or'','^%S*')
 redis.call('ZREM',b,c)
 if redis.call('HGET',a,'i'..d)==c then
@@ -673,8 +673,8 @@ end
 local g,h=d.now_ms,offered_ms(d,e,f)
 local i=
 string.format('granted %s %s %.0f %.0f',e.id,new_token(d),g+h,g)
-if not tell_granted(a,d,e,i)then
-return'untold'
+if not notify_granted(a,d,e,i)then
+return'unnotified'
 end
 redis.call('ZREM',a,e.text)
 add_reader(b,c,d,e,h)
@@ -684,7 +684,7 @@ for h=1,500 do
 local i=redis.call('ZRANGE',a,'0','1')
 if not i[1]then
 d.last_ticket=0
-return'nobody'
+return'none'
 end
 local j=parse_ticket(i[1])
 local k=is_free(d)or(d.mode=='s'and j.kind=='s')
@@ -695,7 +695,7 @@ return'own'
 elseif not k then
 local l,m=d.expires_at_ms-d.now_ms,e~=''
 local n=m and math.min(l,2000)or l
-if not tell_process(j,first_message(j,n),d.how)then
+if not notify_process(j,first_message(j,n),d.how)then
 redis.call('ZREM',a,j.text)
 else
 local o=false
@@ -710,7 +710,7 @@ return'served'
 end
 end
 elseif f==100 then
-if tell_process(j,'come '..j.id,d.how)then
+if notify_process(j,'come '..j.id,d.how)then
 return'served'
 end
 redis.call('ZREM',a,j.text)
@@ -731,7 +731,7 @@ if not l then
 return'served'
 end
 f,g=f+1,process_of(j)
-elseif m=='untold'then
+elseif m=='unnotified'then
 if not pass_silent(a,d,j,e)then
 return'served'
 end
@@ -756,7 +756,7 @@ redis.call('PEXPIRE',a,c.expires_at_ms-c.now_ms+600000)
 redis.call('ZADD',b,'XX',g,d)
 return g
 end` }
-const stateModule: LuaText = { file: 'lua/shared/lock/state', taken: [34, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, 2, 7, -22, 1, -17, 2, 1, 4, -33, 7, 26, 2, 8, 7, -14, 3, 32, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
+const stateModule: LuaText = { file: 'lua/shared/lock/state', taken: [35, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, 2, 7, -22, 1, -17, 2, 1, 4, -33, 7, 26, 2, 8, 7, -14, 3, 31, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
 local function read_lock(a,b)
 a=a or'1 - 0 0 0 0  '
 local c,d,e,f,g,h,i,j=
@@ -940,19 +940,19 @@ function readIdText_KindText_HolderTextList(part: Reply | undefined): ({ readonl
 export interface AbandonSharedArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** how long the next holder has to confirm */
+  /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -960,12 +960,12 @@ export type AbandonSharedAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 /**
- * Ends a reader's attempt whose owner does not want it any more: it leaves the line, or gives its lease back. Whoever is first in line afterwards is told.
+ * Ends an attempt of a reader that its owner gave up: it leaves the line, or its lease is released. Then the first waiter in line is notified.
  *
- * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
+ * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon-shared', '2744a9d8a7defe771870fa7d9278d3f8440520f5', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 1, sharedTickets, 10, 18, abandonSharedLua, 12, 2, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, stateModule, 49, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 13, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 74, 60, abandonSharedLua, 21, 5, stateModule, 62, 23, abandonSharedLua, 26, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon-shared', '776bafcc165af1ed02fe7d590cb44cdb340d6e40', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 1, sharedTickets, 10, 18, abandonSharedLua, 12, 2, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, stateModule, 49, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 13, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 74, 60, abandonSharedLua, 21, 5, stateModule, 62, 23, abandonSharedLua, 26, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -996,21 +996,21 @@ export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswe
 export interface AbandonArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** whether it could go before those who wait */
+  /** whether it may pass waiters */
   readonly barging: boolean
-  /** how long the next holder has to confirm */
+  /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -1018,12 +1018,12 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 /**
- * Ends an attempt whose owner does not want it any more: it leaves the line, or gives the lock back. Whoever is first in line afterwards is told.
+ * Ends an attempt that its owner gave up: it leaves the line, or the lock is released. Then the first waiter in line is notified.
  *
- * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
+ * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon', 'bee46897696eebb1293f8708138ecea0706cab0e', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, sharedTickets, 10, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonLua, 23, 1, lineModule, 74, 1, 0, 10, sharedLine, 23, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 88, 4, 78, 10, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, abandonLua, 24, 8, stateModule, 62, 1, 27, 14, 63, 22, abandonLua, 32, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon', '921701f40bfac709ad43f87adc1d96e2ff287be0', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, sharedTickets, 10, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonLua, 23, 1, lineModule, 74, 1, 0, 10, sharedLine, 23, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 88, 4, 78, 10, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, abandonLua, 24, 8, stateModule, 62, 1, 27, 14, 63, 22, abandonLua, 32, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1055,7 +1055,7 @@ export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
 export interface AcquireAllArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
   /** how long they are granted */
   readonly leaseMs: number
@@ -1067,7 +1067,7 @@ export type AcquireAllAnswer =
   | { readonly status: 'awaited'; readonly at: number }
 
 /**
- * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again. `awaited`: the one at this place is free, and somebody waits for it, who may be gone; call `serve`.
+ * Grants several locks of one slot to one holder, all or none, when each of them is free and has no waiters. Safe to repeat: an attempt that holds them all gets the same answer again. `awaited`: the lock at this place is free but has a waiter, which may be dead; call `serve`.
  *
  * Cost: O(locks).
  */
@@ -1109,23 +1109,23 @@ export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
 export interface AcquireSharedArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
   /** how long it is granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** whether the attempt stands in line when it cannot be let in */
+  /** whether the attempt queues when it cannot be let in */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** whether it takes for the whole lease what it was offered */
+  /** whether it accepts an offer, for the whole lease */
   readonly confirms: boolean
 }
 
@@ -1135,12 +1135,12 @@ export type AcquireSharedAnswer =
   | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 /**
- * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`. `more`: others are first, and more of them than one call looks at; call `serve`.
+ * Lets one more reader in, or puts the attempt in line. Consecutive readers in line are let in together. A new reader queues after any waiter, so that a writer never starves. Safe to repeat, as `acquire`. `more`: others are first, and more of them than one call looks at; call `serve`.
  *
- * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
+ * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-shared', 'b51d748997f19d4da37f3b20a342a9deb68bbe60', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, readersModule, 134, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, acquireSharedLua, 13, 2, readersModule, 142, 8, acquireSharedLua, 15, 1, stateModule, 62, 1, 78, 7, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, acquireSharedLua, 26, 1, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 74, 60, acquireSharedLua, 27, 4, stateModule, 85, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, acquireSharedLua, 35, 3, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 13, readersModule, 58, 16, stateModule, 55, 7, lineModule, 46, 28, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 74, 60, acquireSharedLua, 38, 18, sharedLine, 123, 18, acquireSharedLua, 56, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-shared', '031f167a9674fe55502ae4869e8a9a144bd0cba9', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, readersModule, 134, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, acquireSharedLua, 13, 2, readersModule, 142, 8, acquireSharedLua, 15, 1, stateModule, 62, 1, 78, 7, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, acquireSharedLua, 26, 1, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 74, 60, acquireSharedLua, 27, 4, stateModule, 85, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, acquireSharedLua, 35, 3, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 13, readersModule, 58, 16, stateModule, 55, 7, lineModule, 46, 28, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 74, 60, acquireSharedLua, 38, 18, sharedLine, 123, 18, acquireSharedLua, 56, 10]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1189,25 +1189,25 @@ export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswe
 export interface AcquireArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
   /** how long it is granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** whether the attempt stands in line when the lock is held */
+  /** whether the attempt queues when the lock is held */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** whether it may go before those who wait */
+  /** whether it may pass waiters */
   readonly barging: boolean
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** whether it takes for the whole lease what it was offered */
+  /** whether it accepts an offer, for the whole lease */
   readonly confirms: boolean
 }
 
@@ -1217,12 +1217,12 @@ export type AcquireAnswer =
   | { readonly status: 'queued'; readonly position: number; readonly recheckMs: number; readonly more: boolean; readonly nowMs: number }
 
 /**
- * Gives the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed over to one who waited longer than a moment is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease. `more`: the lock is free and others are first; call `serve`.
+ * Grants the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or is in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock handed to a waiter that waited longer than a moment is offered for `claim_ms`: the waiter calls again, with `confirms`, and holds it for its lease. `more`: the lock is free and others are first; call `serve`.
  *
- * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
+ * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', '4be6596b4529085d543429e702ee368d9090de80', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 69, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 63, 6, 76, 2, acquireLua, 30, 3, stateModule, 62, 1, 78, 7, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 85, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 48, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 27, 3, sharedLine, 88, 4, sharedMessages, 68, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 13, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, acquireLua, 59, 9, lineModule, 112, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 115, 9, acquireLua, 77, 2, sharedLine, 123, 18, acquireLua, 79, 21]),
+  script: /* @__PURE__ */ linked('lock/acquire', '45ada498c7a3a4dede3539582d9814dba963bd68', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 69, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 63, 6, 76, 2, acquireLua, 30, 3, stateModule, 62, 1, 78, 7, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 85, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 48, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 27, 3, sharedLine, 88, 4, sharedMessages, 68, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 13, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, acquireLua, 59, 9, lineModule, 112, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 115, 9, acquireLua, 77, 2, sharedLine, 123, 18, acquireLua, 79, 21]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1270,7 +1270,7 @@ export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
 }
 
 export interface ClearArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
@@ -1280,12 +1280,12 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
+ * Deletes the lock, whether it is held or not, and its line. Waiters are notified, and join the line again. Tokens keep rising, even if the clock has stepped back.
  *
- * Cost: O(waiting), of which at most 1,000 are told.
+ * Cost: O(waiting), of which at most 1,000 are notified.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('lock/clear', 'e42872777b8be3f2e16b2d0bf26d25dd85c19db7', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
+  script: /* @__PURE__ */ linked('lock/clear', 'db006df7b98b332ca5953f52febb3308d151f99e', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1316,7 +1316,7 @@ export type ExtendSharedAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[] }
 
 /**
- * Makes leases of readers of one lock last longer. A lease that has ended is never revived: its `expires_at_ms` is 0.
+ * Renews leases of readers of one lock. A lease that has ended is never revived: its `expires_at_ms` is 0.
  *
  * Cost: O(leases x log n).
  */
@@ -1356,7 +1356,7 @@ export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are on locks that cannot be read, and why.
+ * Renews leases, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0. Each is handled on its own: `refused` lists places (counted from 0) of locks that cannot be read, and the reason.
  *
  * Cost: O(leases).
  */
@@ -1430,13 +1430,13 @@ export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
 export interface FencedSetArguments {
   /** name of the codec that made the value */
   readonly codec: string
-  /** of the lease under which it is written */
+  /** token of the lease under which it is written */
   readonly token: number
   /** the value */
   readonly value: string | Uint8Array
-  /** process and slot; empty: later copies are not told from calls */
+  /** process and slot; empty: late copies are not recognized */
   readonly caller: string
-  /** number of the call, which rises in that process */
+  /** number of the call, rising in that process */
   readonly call: number
 }
 
@@ -1445,7 +1445,7 @@ export type FencedSetAnswer =
   | { readonly status: 'refused'; readonly token: number }
 
 /**
- * Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused. The same token may write again. A call that comes when a later one of its process has written under the same token was overtaken by it: it changes nothing.
+ * Stores a value, unless a greater token has written it before: a holder that lost its lease unnoticed is refused. The same token may write again. A call that arrives after a later one of its process under the same token is superseded: it changes nothing.
  *
  * Cost: O(1).
  */
@@ -1483,7 +1483,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly mode: string; readonly token: number; readonly nowMs: number; readonly leases: { readonly token: number; readonly expiresAtMs: number; readonly holder: string }[]; readonly waiting: number; readonly line: { readonly id: string; readonly kind: string; readonly holder: string }[] }
 
 /**
- * Looks at the lock: its leases, soonest to end first, and its line. Names at most 100 of each.
+ * Returns the lock: its leases, the first to end first, and its line. Lists at most 100 of each.
  *
  * Cost: O(log n + 200).
  */
@@ -1513,15 +1513,15 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface ReleaseSharedArguments {
-  /** proves the lease */
+  /** token of the lease */
   readonly token: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long the next holder has to confirm */
+  /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -1530,12 +1530,12 @@ export type ReleaseSharedAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Ends the lease of one reader; the last of them hands the lock to the first in line. `more`: the lock is free and somebody waits; call `serve`.
+ * Ends the lease of one reader; the last reader hands the lock to the first in line. `more`: the lock is free and has waiters; call `serve`.
  *
- * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
+ * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', '397efac30a06ee8d05dcb79801be8a5f93dbfe27', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 11, 5, stateModule, 49, 3, releaseSharedLua, 16, 2, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 74, 60, releaseSharedLua, 18, 2, stateModule, 62, 1, 27, 14, 63, 22, releaseSharedLua, 20, 2]),
+  script: /* @__PURE__ */ linked('lock/release-shared', 'dff400ae0913e73af9d903e7b14c2a437992652c', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 11, 5, stateModule, 49, 3, releaseSharedLua, 16, 2, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 74, 60, releaseSharedLua, 18, 2, stateModule, 62, 1, 27, 14, 63, 22, releaseSharedLua, 20, 2]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1563,15 +1563,15 @@ export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswe
 }
 
 export interface ReleaseArguments {
-  /** proves the lease */
+  /** token of the lease */
   readonly token: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long the next holder has to confirm */
+  /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -1580,12 +1580,12 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Gives the lock back, and hands it to the first in line. Safe to repeat while nobody else has got it; after that the token is unknown, and the answer is `lost`. `more`: the lock is free and somebody waits; call `serve`.
+ * Releases the lock, and hands it to the first in line. Safe to repeat until the lock has another holder; after that the token is unknown, and the answer is `lost`. `more`: the lock is free and has waiters; call `serve`.
  *
- * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
+ * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release', 'c38acbf59ed30b5f880149cff2338717abe48e0b', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, releaseLua, 26, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 75, 1, 10, 10, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 88, 4, sharedMessages, 68, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, releaseLua, 31, 3]),
+  script: /* @__PURE__ */ linked('lock/release', '649664c8c9eaedcc09169cd4ab8f7ff944a46708', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, releaseLua, 26, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 75, 1, 10, 10, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 88, 4, sharedMessages, 68, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, releaseLua, 31, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1613,13 +1613,13 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
 }
 
 export interface ServeArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long the next holder has to confirm */
+  /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -1627,12 +1627,12 @@ export type ServeAnswer =
   | { readonly status: 'served'; readonly more: boolean }
 
 /**
- * Hands a lock that is free, or shared, to those who are first in line and alive.
+ * Hands a lock that is free, or shared, to the first waiters in line that are alive.
  *
- * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
+ * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('lock/serve', '9436968309746078a8aad253c8c656f9c50da881', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, sharedLine, 0, 6, readersModule, 9, 7, 0, 9, 16, 16, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, stateModule, 49, 3, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 74, 60, serveLua, 11, 1, stateModule, 62, 1, 27, 14, 63, 22, serveLua, 12, 2]),
+  script: /* @__PURE__ */ linked('lock/serve', '403be8e28851a4bf6a5f2cd6593c08643c0bb86e', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, sharedLine, 0, 6, readersModule, 9, 7, 0, 9, 16, 16, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, stateModule, 49, 3, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 74, 60, serveLua, 11, 1, stateModule, 62, 1, 27, 14, 63, 22, serveLua, 12, 2]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([

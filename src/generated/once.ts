@@ -8,7 +8,7 @@ import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedClock, sharedClockSteps, sharedMessages, sharedNumbers, sharedOpening, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/once/abandon', taken: [7, 4, 1, 6], text: `local b=ARGV[1]
+const abandonLua: LuaText = { file: 'lua/once/abandon', taken: [8, 4, 1, 6], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=ARGV[3]
 local e=ARGV[4]=='1'
@@ -75,7 +75,7 @@ exact(m)
 )
 keep_until(a,k,m,j)
 return{'started',k,l,j}` }
-const clearLua: LuaText = { file: 'lua/once/clear', taken: [7, 2, 1, 6, 1, 12], text: `local b=ARGV[1]
+const clearLua: LuaText = { file: 'lua/once/clear', taken: [6, 2, 1, 6, 1, 12], text: `local b=ARGV[1]
 local c=ARGV[2]=='1'
 local d=redis.pcall('HMGET',a,'layout','token')
 local e,f,g=1,nil,0
@@ -201,7 +201,7 @@ end
 free_key(a,b,math.floor(clock_us()/1000))
 wake(c,d,'released')
 return{'released'}` }
-const stateModule: LuaText = { file: 'lua/shared/once/state', taken: [38, 1, -28, 26, 2, 6, 7, 3, 18, 2, -11, 3, 8, 2, -30, 3, 6, 3, 9, 3], text: `local function open_once(a)
+const stateModule: LuaText = { file: 'lua/shared/once/state', taken: [38, 1, -28, 26, 2, 6, 7, 3, 20, 2, -12, 3, 9, 2, -32, 3, 6, 3, 10, 3], text: `local function open_once(a)
 local function read_once(a)
 local b=redis.call(
 'HMGET',
@@ -279,9 +279,9 @@ function readAtInteger_WhyTextList(part: Reply | undefined): ({ readonly at: num
 export interface AbandonArguments {
   /** the caller's own id of the attempt */
   readonly id: string
-  /** of the attempt that its owner has; 0: none */
+  /** token of the attempt that its owner holds; 0: none */
   readonly token: number
-  /** where those wait who want the key; empty: nobody waits */
+  /** channel of the callers that wait for the key; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -291,7 +291,7 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned' }
 
 /**
- * Frees a key from an attempt that nobody has: the answer to its `begin` never came, or a late copy of that call began it anew. What else is known of the key stays as it is, and so does the attempt under `token`, which its owner has. Repeating the call changes nothing.
+ * Frees a key from an orphaned attempt: the answer to its `begin` never arrived, or a late copy of that call began it again. All other data of the key stays, and so does the attempt under `token`, which its owner holds. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
@@ -322,11 +322,11 @@ export interface BeginArguments {
   readonly codec: string
   /** the caller's own id of the attempt */
   readonly id: string
-  /** of the request; empty: it has none */
+  /** fingerprint of the request; empty: none */
   readonly fingerprint: string
   /** how long the attempt may take */
   readonly leaseMs: number
-  /** how long the request is remembered beyond the lease */
+  /** how long the request is remembered after the lease */
   readonly resultTtlMs: number
 }
 
@@ -339,7 +339,7 @@ export type BeginAnswer =
   | { readonly status: 'lost'; readonly token: number }
 
 /**
- * Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is under way, or the key came with another request. An attempt whose lease has lapsed is taken over, with a greater token. Repeating the call with the same id gives the same attempt again, and does not make its lease longer; once that attempt has been released, its id is of no more use.
+ * Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is running, or the key came with another request. An attempt whose lease has expired is taken over, with a greater token. Repeating the call with the same id returns the same attempt, and does not renew its lease; after that attempt has been released, its id cannot be used again.
  *
  * Cost: O(1).
  */
@@ -395,7 +395,7 @@ export const begin: Operation<BeginArguments, BeginAnswer> = {
 }
 
 export interface ClearArguments {
-  /** where those wait who want the key; empty: nobody waits */
+  /** channel of the callers that wait for the key; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -405,7 +405,7 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Forgets all that is known of a key. An attempt under way is lost. Tokens go on rising, also where the clock has stepped back.
+ * Removes a key with all its data. A running attempt is lost. Tokens keep rising, even if the clock has stepped back.
  *
  * Cost: O(1).
  */
@@ -439,7 +439,7 @@ export interface CompleteArguments {
   readonly token: number
   /** how long the result is kept */
   readonly resultTtlMs: number
-  /** where those wait who want the result; empty: nobody waits */
+  /** channel of the callers that wait for the result; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean
@@ -454,7 +454,7 @@ export type CompleteAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not. A result that could not be kept is none: the work is done all the same, and nobody begins it again. Repeating the call changes nothing, but that a result may follow where none was kept.
+ * Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its lease has expired, however long ago, because no other attempt has begun; one that was taken over or released may not. Without a result that could be kept, the key is completed all the same, and no attempt begins again. Repeating the call changes nothing, except that a result may follow if none was kept.
  *
  * Cost: O(1).
  */
@@ -497,7 +497,7 @@ export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Makes attempts last longer, counted from now: one token and one lease for each key, in order. One whose lease has lapsed, or that has ended otherwise, is never brought back: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
+ * Renews attempts, counted from now: one token and one lease for each key, in order. An attempt whose lease has expired, or that has ended otherwise, is never revived: its `expires_at_ms` is 0. Each key is handled on its own: `refused` lists places (counted from 0) of keys that cannot be read, and the reason.
  *
  * Cost: O(keys).
  */
@@ -539,7 +539,7 @@ export type GetAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Finds the result of a key; of one that could not be kept there is none.
+ * Returns the result of a key; none if it could not be kept.
  *
  * Cost: O(1).
  */
@@ -575,7 +575,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly state: string; readonly token: number; readonly fingerprint: string; readonly expiresAtMs: number; readonly keptUntilMs: number; readonly bytes: number; readonly codec: string; readonly nowMs: number }
 
 /**
- * A picture of a key. Its state is free, running, lapsed (the lease of the attempt is over, and nobody has taken over yet) or finished. Of a free key only the token counts, that of its last attempt if it is known.
+ * Returns an overview of a key. Its state is free, running, lapsed (the lease of the attempt has expired, and no other has taken over yet) or finished. For a free key only the token is valid: that of its last attempt, if known.
  *
  * Cost: O(1).
  */
@@ -609,7 +609,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 export interface ReleaseArguments {
   /** token of the attempt */
   readonly token: number
-  /** where those wait who want the key; empty: nobody waits */
+  /** channel of the callers that wait for the key; empty: there are none */
   readonly channel: string
   /** whether that is a sharded channel */
   readonly sharded: boolean

@@ -8,7 +8,7 @@ import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedAgreement, sharedBudget, sharedCalls, sharedClock, sharedExpiry, sharedMessages, sharedNumbers, sharedScan, sharedTokens } from './shared.ts'
 
-const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain', taken: [14, 6, 1, 1, 1, 12, 1, 3, 1, 15, 1, 8, -44, 1, 44, 49], text: `local i=ARGV[1]
+const ackAndClaimPlainLua: LuaText = { file: 'lua/queue/ack-and-claim-plain', taken: [15, 6, 1, 1, 1, 12, 1, 3, 2, 15, 1, 8, -45, 1, 45, 49], text: `local i=ARGV[1]
 local j=tonumber(ARGV[2])
 local k,l=ARGV[3],ARGV[4]
 local m=tonumber(ARGV[5])
@@ -103,7 +103,7 @@ H,
 C,
 D,
 }` }
-const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim', taken: [14, 6, 1, 1, -2, 1, 2, 12, 1, 2, 1, 10, 1, 15, 1, 8, 1, 11, 1, 15, 1, 9], text: `local f=ARGV[1]
+const ackAndClaimLua: LuaText = { file: 'lua/queue/ack-and-claim', taken: [14, 6, 1, 1, -2, 1, 2, 23, 1, 2, 1, 10, 1, 15, 1, 8, 1, 11, 1, 15, 1, 20], text: `local f=ARGV[1]
 local g=tonumber(ARGV[2])
 local h,i=ARGV[3],ARGV[4]
 local j=tonumber(ARGV[5])
@@ -120,8 +120,19 @@ local t=s.paused and 1 or 0
 if r then
 local u,v,w,x=string.match(r,'^(%d+) (%d+) (%d+) (.*)$')
 local y=claimed_before(K.jobs,K.leases,tonumber(u),tonumber(v),w)
-local z,A=tell_again(b,y,tonumber(v),q.usual)
-return{'claimed',q.now_ms,tonumber(w),0,0,t,0,parse_refused(x),z,A}
+local z,A=report_again(b,y,tonumber(v),q.usual)
+return{
+'claimed',
+q.now_ms,
+tonumber(w),
+0,
+0,
+t,
+0,
+parse_refused(x),
+z,
+A,
+}
 end
 local u=false
 if j>0 and q.marks%4>0 then
@@ -154,7 +165,7 @@ if(y or(l~=''and not s.paused))and has_more(K.prioritized,K.ready,K.turns,q)then
 call_idle(e,q,1)
 end
 see_to_watch(e,q,x)
-tell_others(K,q)
+notify_others(K,q)
 save_queue_and_call(a,q,i,h,format_claimed(0,0,0,v))
 return{'claimed',q.now_ms,0,x and 1 or 0,0,t,q.chores,v,{},{}}
 end
@@ -189,10 +200,21 @@ end
 if q.is_refused and F>0 then
 F=math.max(F,1000)
 end
-tell_others(K,q)
+notify_others(K,q)
 save_queue_and_call(a,q,i,h,format_claimed(C,B,D,v))
 E=E and 1 or 0
-return{'claimed',q.now_ms,D,E,F,t,q.chores,v,z,A}` }
+return{
+'claimed',
+q.now_ms,
+D,
+E,
+F,
+t,
+q.chores,
+v,
+z,
+A,
+}` }
 const ackAndEnqueueLua: LuaText = { file: 'lua/queue/ack-and-enqueue', taken: [10, 4, 1, 41], text: `local c=ARGV[1]
 local d,e=ARGV[2],ARGV[3]
 local f={channel=ARGV[4],sharded=ARGV[5]=='1',counted=ARGV[6]=='1'}
@@ -234,7 +256,7 @@ if frees_others(j)then
 n.ready=math.max(n.ready,1)
 end
 see_to_new(K,j,n)
-tell_others(K,j)
+notify_others(K,j)
 local p=format_places(o,{})..'|'..format_enqueued(m,n.duplicates)
 save_queue_and_call(a,j,e,d,p)
 return{'acked',m,j.chores,o,n.duplicates}` }
@@ -280,7 +302,7 @@ note_due(h,h.now_ms+f)
 end
 save_queue_and_call(a,h,d,c,n)
 return{'asked',m,h.last}` }
-const awaitEndLua: LuaText = { file: 'lua/queue/await-end', taken: [12, 7, 1, 23], text: `local e=ARGV[1]
+const awaitEndLua: LuaText = { file: 'lua/queue/await-end', taken: [13, 7, 1, 23], text: `local e=ARGV[1]
 local f=ARGV[2]
 local g=ARGV[3]
 local h=ARGV[4]=='1'
@@ -360,7 +382,7 @@ end
 if h.left then
 sweep_ready(K.jobs,K.ready,h,h.left)
 end
-tell_others(K,h)
+notify_others(K,h)
 save_queue(a,h)
 return{'cancelled',h.chores,i}` }
 const changeDependenciesLua: LuaText = { file: 'lua/queue/change-dependencies', taken: [12, 2, -3, 1, 3, 1, 1, 40], text: `local d=ARGV[4]
@@ -404,7 +426,7 @@ end
 if h.idle>0 then
 call_idle(b,h,math.min(n,8))
 end
-tell_others(K,h)
+notify_others(K,h)
 save_queue(a,h)
 return{'changed',o,h.chores}` }
 const clearLua: LuaText = { file: 'lua/queue/clear', taken: [6, 1, 1, 1, 2, 9, 30, 4, -34, 29, 5, 3, 1, 13], text: `local D,E,F=ARGV[1],ARGV[2]=='1',ARGV[3]=='1'
@@ -416,7 +438,7 @@ local L=pop_idle(p,H)
 if not L then
 break
 end
-tell_idle(L,D,F,E)
+notify_idle(L,D,F,E)
 end
 if redis.call('HEXISTS',a,'codec')==1 or redis.call('HEXISTS',a,'state')==0 then
 I=math.max(I,redis.call('EXISTS',a))
@@ -569,7 +591,7 @@ e[#e+1]=o
 end
 end
 return{'dead',e}` }
-const deliveredLua: LuaText = { file: 'lua/queue/delivered', taken: [9, 4, 1, 1, 1, 1, 1, 23], text: `local d=ARGV[1]
+const deliveredLua: LuaText = { file: 'lua/queue/delivered', taken: [10, 4, 1, 1, 1, 1, 2, 23], text: `local d=ARGV[1]
 local e=tonumber(ARGV[2])
 local f=tonumber(ARGV[3])
 local g,h=ARGV,4
@@ -614,7 +636,7 @@ end
 local p=redis.call('ZSCORE',d,o..'\\0'..j)
 and tonumber(redis.call('ZSCORE',e,o)or 1)>0
 if m>h then
-spend(n,1,tell_dependency(l,b,o,p))
+spend(n,1,report_dependency(l,b,o,p))
 end
 end
 end
@@ -708,7 +730,7 @@ end
 leave_notes(g,h,s,count_note('e'..o,u)..(s.noted or''))
 save_queue_and_call(a,s,m,l,y)
 return{'enqueued',v}` }
-const enqueueLua: LuaText = { file: 'lua/queue/enqueue', taken: [12, 5, 1, 29], text: `local b=ARGV[1]
+const enqueueLua: LuaText = { file: 'lua/queue/enqueue', taken: [13, 5, 1, 29], text: `local b=ARGV[1]
 local c,d=tonumber(ARGV[2]),ARGV[3]
 local e,f=ARGV[4],ARGV[5]
 local g={channel=ARGV[6],sharded=ARGV[7]=='1',counted=ARGV[8]=='1'}
@@ -739,7 +761,7 @@ if k.settling then
 p.ready=p.ready+settle_dependents(K,k,100)
 end
 see_to_new(K,k,p)
-tell_others(K,k)
+notify_others(K,k)
 save_queue_and_call(a,k,f,e,format_enqueued(m,p.duplicates))
 return{'enqueued',m,k.chores,p.duplicates}` }
 const extendLua: LuaText = { file: 'lua/queue/extend', taken: [8, 3, 1, 15, 1, 6], text: `local d=ARGV[1]
@@ -804,10 +826,10 @@ end
 if l.idle>0 and p>0 then
 call_idle(d,l,math.min(p,8))
 end
-tell_others(K,l)
+notify_others(K,l)
 save_queue_and_call(a,l,g,f,format_places(n,{}))
 return{'failed',l.chores,n}` }
-const getLua: LuaText = { file: 'lua/queue/get', taken: [9, 2, 1, 15], text: `local d=ARGV[1]
+const getLua: LuaText = { file: 'lua/queue/get', taken: [10, 2, 1, 15], text: `local d=ARGV[1]
 local e,f=ARGV,2
 local g,h=open_queue(a,d)if g then return g end
 local i,j,k={},{},0
@@ -816,8 +838,8 @@ for n=f,#e,1 do
 if is_left(m)then
 local o,p,q=find_job(c,b,e[n])
 if o then
-spend(m,1,tell_job(i,b,o,p,q,h.usual))
-spend(m,0,tell_log(j,b,o,k))
+spend(m,1,report_job(i,b,o,p,q,h.usual))
+spend(m,0,report_log(j,b,o,k))
 k=k+1
 end
 l=l+1
@@ -830,7 +852,7 @@ local f,g,h=find_job(c,b,d)
 if not f then
 return{'absent'}
 end
-local i,j=tell_history(b,f,h)
+local i,j=report_history(b,f,h)
 return{'history',math.floor(clock_us()/1000),tonumber(f),j,i}` }
 const inspectLua: LuaText = { file: 'lua/queue/inspect', taken: [8, 1, 1, 44], text: `local l=ARGV[1]
 local m,n=open_queue(a,l)if m then return m end
@@ -884,7 +906,7 @@ local h=tonumber(ARGV[4])
 local i,j=open_queue(a,e)if i then return i end
 local k,l=page_of_kind(c,d,f,g,h)
 local m={}
-local n=tell_page(m,b,k,j.usual,function()
+local n=report_page(m,b,k,j.usual,function()
 return true
 end)
 local o=l and n==#k and-1 or tonumber(k[n])
@@ -925,7 +947,7 @@ local u,v,w={},{},{}
 for x=1,t do
 w[s[x]]=true
 end
-local x=tell_page(u,b,s,p.usual,function(x,y,z)
+local x=report_page(u,b,s,p.usual,function(x,y,z)
 if l~='ready'and l~='prioritized'then
 return true
 end
@@ -1031,7 +1053,7 @@ if d.partitions>0 then
 return{'agreed'}
 end
 return{'proposed',propose(a,'1',exact(clock_us()))}` }
-const receiveLua: LuaText = { file: 'lua/queue/receive', taken: [11, 3, 1, 1, 1, 8, -11, 1, 11, 16], text: `local c=ARGV[1]
+const receiveLua: LuaText = { file: 'lua/queue/receive', taken: [12, 3, 1, 1, 1, 8, -11, 1, 11, 16], text: `local c=ARGV[1]
 local d,e=tonumber(ARGV[2]),ARGV[3]
 local f=ARGV[4]
 local h,i=ARGV,8
@@ -1057,7 +1079,7 @@ if j.settling then
 m.ready=m.ready+settle_news(K,j,100)
 end
 see_to_new(K,j,m)
-tell_others(K,j)
+notify_others(K,j)
 save_queue(a,j)
 return{'received',j.chores,l,o}` }
 const recurLua: LuaText = { file: 'lua/queue/recur', taken: [11, 2, 1, 1, 2, 1, -5, 1, 5, 4, -8, 2, 6, 15], text: `local f=ARGV[1]
@@ -1105,7 +1127,7 @@ o=#n<g and-1 or f+#n
 end
 local p,q={},budget_of(math.huge)
 for r,s in ipairs(n)do
-spend(q,1,tell_recurrence(p,b,s))
+spend(q,1,report_recurrence(p,b,s))
 if not is_left(q)then
 o=(r<#n or o~=-1)and f+r or-1
 break
@@ -1182,7 +1204,7 @@ o=o+settle_dependents(K,k,100)
 see_to_rest(c,k)
 end
 call_for_returned(c,k,o,n)
-tell_others(K,k)
+notify_others(K,k)
 save_queue_and_call(a,k,f,e,format_places(m,{}))
 return{'released',k.chores,m}` }
 const reprioritizeLua: LuaText = { file: 'lua/queue/reprioritize', taken: [9, 2, 1, 1, 13, 1, -12, 10, 2, 16, 1, 28], text: `local g=tonumber(ARGV[1])
@@ -1287,7 +1309,7 @@ save_queue(a,m)
 local r,s=string.match(redis.call('HGET',d,h)or'','^(%d+) (%d+) ')
 local t=o and-1 or tonumber(n[#n])
 return{'requeued',p,tonumber(s or 0),m.chores,t,m.last}` }
-const requeueLua: LuaText = { file: 'lua/queue/requeue', taken: [11, 1, -2, 1, 2, 32], text: `local f,g=ARGV,4
+const requeueLua: LuaText = { file: 'lua/queue/requeue', taken: [10, 1, -2, 1, 2, 32], text: `local f,g=ARGV,4
 local e={channel=ARGV[1],sharded=ARGV[2]=='1',counted=ARGV[3]=='1'}
 local h,i=open_to_change(a,e)if h then return h end
 try_rights(K,i)
@@ -1379,7 +1401,7 @@ if p<math.huge then
 see_to(d,l,p)
 end
 end
-tell_others(K,l)
+notify_others(K,l)
 save_queue_and_call(a,l,g,f,format_places(n,o))
 return{'retried',l.chores,n,o}` }
 const searchTaggedLua: LuaText = { file: 'lua/queue/search-tagged', taken: [9, 6, 1, 14], text: `local d=ARGV[1]
@@ -1395,7 +1417,7 @@ for n,o in ipairs(m)do
 m[n]=string.match(o,'%d+$')
 end
 local n={}
-local o=tell_page(n,b,m,k.usual,function(o,p,q)
+local o=report_page(n,b,m,k.usual,function(o,p,q)
 local r=h==''or read_job(p,k.usual).name==h
 return r and(i==''or state_of(q)==i)
 end)
@@ -1420,7 +1442,7 @@ local r=read_job(q,i.usual)
 local s=redis.call('HGET',b,'r'..p)
 local t=s and unpack_run(s)
 if(f==''or r.name==f)and(g==''or state_of(t)==g)then
-l=l+tell_job(j,b,p,q,t,i.usual)
+l=l+report_job(j,b,p,q,t,i.usual)
 end
 end
 while p>0 do
@@ -1464,7 +1486,7 @@ q[#q+1]=field_of(j,r,d)
 end
 local r=#q>0 and redis.call('HMGET',c,unpack(q))or{}
 for s,t in ipairs(q)do
-tell_period(p,o[t]or r[s],n+s-1,k)
+report_period(p,o[t]or r[s],n+s-1,k)
 end
 return{'statistics',n*k,m*k,k,parse_names(o.names),p}` }
 const tagLua: LuaText = { file: 'lua/queue/tag', taken: [9, 3, 1, 25], text: `local f=ARGV[1]
@@ -1578,14 +1600,14 @@ if i.idle>0 then
 call_idle(b,i,math.min(l,8))
 see_to_rest(b,i)
 end
-tell_others(K,i)
+notify_others(K,i)
 if redis.call('ZRANGE',d,'0','0','WITHSCORES')[2]=='0'then
 k={}
 end
 end
 save_queue(a,i)
 return{'watched',i.chores,k}` }
-const acksModule: LuaText = { file: 'lua/shared/queue/acks', taken: [139, 8, -58, 1, -83, 31, 52, 1, 17, 12, -29, 3, 28, 10, -38, 10, 31, 3, 19, 3, -95, 3, -28, 15, 2, 6, 13, 9, -15, 4, 74, 7], text: `local function parse_refused(a)
+const acksModule: LuaText = { file: 'lua/shared/queue/acks', taken: [140, 8, -59, 1, -83, 31, 52, 1, 18, 12, -30, 3, 29, 10, -39, 10, 32, 3, 19, 3, -96, 3, -28, 15, 2, 6, 13, 9, -15, 4, 75, 7], text: `local function parse_refused(a)
 local b={}
 for c,d in string.gmatch(string.match(a,'^[^;]*'),'(%d+) (%a+)')do
 b[#b+1]=tonumber(c)
@@ -1711,7 +1733,7 @@ b[#b+1]=tonumber(c)
 end
 return b
 end` }
-const deadModule: LuaText = { file: 'lua/shared/queue/dead', taken: [4, 7, 1, 20, 2, 19, 18, 8, -24, 14, 27, 7, -21, 12, 9, 9], text: `local function beginning_of(a)
+const deadModule: LuaText = { file: 'lua/shared/queue/dead', taken: [4, 7, 1, 20, 3, 19, 18, 8, -24, 14, 27, 7, -21, 12, 9, 9], text: `local function beginning_of(a)
 local b=math.min(#a,200)
 while b<#a and string.find(a,'^[\\128-\\191]',b+1)do
 b=b-1
@@ -1807,7 +1829,7 @@ local k=
 redis.call('ZRANGE',a,string.format('%.0f',i),string.format('%.0f',j-1))
 return k,j==h
 end` }
-const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies', taken: [14, 3, 7, 6, 1, 3, 7, 10, 2, 2, 1, 5, 2, 17, 12, 13, 210, 2, -298, 3, 13, 4, 236, 9, 70, 5, -73, 26, 5, 35, -165, 10, -88, 15, 11, 11, -20, 7, 15, 13, 3, 21, 16, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11, -150, 8], text: `local function pack_end(a,b,c)
+const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies', taken: [14, 3, 7, 6, 1, 3, 7, 10, 2, 2, 1, 5, 3, 17, 12, 13, 211, 2, -300, 3, 13, 4, 238, 9, 70, 5, -73, 26, 5, 35, -165, 10, -89, 15, 11, 11, -20, 7, 15, 13, 3, 21, 17, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11, -151, 8], text: `local function pack_end(a,b,c)
 return struct.pack('>c1Hc0',a,#b,b)..c
 end
 local function end_dependency(a,b,c,d,e,f,g)
@@ -2096,7 +2118,7 @@ redis.call('ZADD',b,'0',g)
 c.settling=true
 end
 end` }
-const dueModule: LuaText = { file: 'lua/shared/queue/due', taken: [25, 5, 222, 9, -155, 1, -35, 32, 3, 5, -111, 7, 1, 12, 91, 2, 119, 2, -45, 5, 40, 3, 1, 1, -43, 5, 1, 5, 5, 1, 1, 17, 8, 8, -134, 3, 44, 8, -52, 5, 4, 4, 2, 8, 1, 18, -37, 2, -91, 25, 1, 3, 1, 4, 105, 11], text: `local function note_due(a,b)
+const dueModule: LuaText = { file: 'lua/shared/queue/due', taken: [25, 5, 223, 9, -155, 1, -35, 32, 3, 5, -112, 7, 1, 12, 92, 2, 119, 2, -45, 5, 40, 3, 1, 1, -43, 5, 1, 5, 5, 1, 1, 17, 8, 8, -134, 3, 44, 8, -52, 5, 4, 4, 2, 8, 1, 18, -37, 2, -92, 25, 1, 3, 1, 4, 106, 11], text: `local function note_due(a,b)
 if b<a.due_ms then
 a.due_ms=b
 end
@@ -2190,7 +2212,7 @@ return math.max(b,c[1]-a.last_ms)
 end
 return b
 end
-local function go_on(a,b,c,d,e)
+local function continue_by_clock(a,b,c,d,e)
 local f=redis.call('HMGET',a,'d'..e,'s'..e,'t'..e)
 local g=unpack_runs(f[1],f[2],f[3])
 local h=longest_gap(g)
@@ -2209,7 +2231,7 @@ save_progress(a,b,c,d,e,i)
 return#i.record
 end
 for e,f in ipairs(part_of(a.recurring,b.now_ms))do
-d=d+go_on(a.recurrences,a.recurring,a.short,b,f)
+d=d+continue_by_clock(a.recurrences,a.recurring,a.short,b,f)
 if d>=4194304 then
 break
 end
@@ -2307,7 +2329,7 @@ e=math.min(e,least_of(a,b.now_ms)or math.huge)
 end
 return e
 end` }
-const endsModule: LuaText = { file: 'lua/shared/queue/ends', taken: [158, 11, -131, 6, 21, 24, 177, 1, -218, 8, -54, 33, 233, 7, -18, 7, 65, 49, -60, 9, 51, 2, -99, 35, 64, 5, -141, 2, -71, 13, 3, 3, 1, 9, 1, 19, 1, 15, 6, 9, -140, 5, -28, 7, 21, 11, 2, 7, 2, 10, -52, 13], text: `local function save_awaited(a,b,c,d,e)
+const endsModule: LuaText = { file: 'lua/shared/queue/ends', taken: [158, 11, -131, 6, 21, 24, 177, 1, -217, 8, -55, 33, 233, 7, -18, 7, 65, 49, -60, 9, 51, 2, -99, 35, 64, 5, -141, 2, -71, 13, 3, 3, 1, 9, 1, 19, 1, 15, 6, 9, -140, 5, -28, 7, 21, 11, 2, 7, 2, 10, -52, 13], text: `local function save_awaited(a,b,c,d,e)
 if b.idle==0 and b.listened_ms==0 then
 redis.call('UNLINK',a)
 return
@@ -2504,7 +2526,7 @@ end
 b.acked=b.acked+#f
 note_spans(b,'a',j,b.now_ms,1)
 end
-local function tell_others(a,b)
+local function notify_others(a,b)
 if b.ends then
 local function ends_over(a,b,c)
 local d,e={},{}
@@ -2550,7 +2572,7 @@ redis.pcall('PEXPIRE',a,d+2*3600000)
 end
 forget_old_results(a,#b,c)
 end
-local function tell_ends(a,b)
+local function notify_ends(a,b)
 local c=b.ends
 keep_results(a,c,b.now_ms)
 local d={}
@@ -2562,10 +2584,10 @@ d[h]=(i and i..'\\n'or'')..'ended '..g..' 0'
 end
 end
 for e,f in pairs(d)do
-tell_process({id=e,listens=1},f,b.how)
+notify_process({id=e,listens=1},f,b.how)
 end
 end
-tell_ends(a.results,b)
+notify_ends(a.results,b)
 end
 if b.noted or b.counted then
 leave_notes(a.notes,a.stats,b,packed_notes(b))
@@ -2627,7 +2649,7 @@ end
 d[#d+1]=c
 redis.call('HSET',a,'w'..b,table.concat(d,' '))
 end` }
-const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue', taken: [266, 3, 1, 7, -193, 3, -61, 19, 65, 16, 153, 11, 3, 53, -258, 7, 1, 11, 127, 11, -35, 22, -104, 26, 1, 16, 19, 8, -25, 15, 70, 7, -14, 3, -207, 8, 2, 15, 2, 7, 118, 7], text: `local function first_of(a)
+const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue', taken: [266, 3, 1, 7, -193, 3, -61, 19, 65, 16, 153, 11, 4, 53, -259, 7, 1, 11, 127, 11, -35, 22, -104, 26, 1, 16, 19, 8, -25, 15, 70, 7, -14, 3, -207, 8, 2, 15, 2, 7, 118, 7], text: `local function first_of(a)
 return tonumber(string.match(a,'^%d+'))
 end
 local function duplicates_of(a)
@@ -2902,7 +2924,7 @@ b[d],c=struct.unpack('>I4c0',a,c)
 end
 return b
 end` }
-const eventsModule: LuaText = { file: 'lua/shared/queue/events', taken: [52, 7, -23, 3, 3, 8, 55, 10, -20, 4, -28, 13, 2, 7, 6, 3, -97, 14, 2, 12], text: `local function spelled(a)
+const eventsModule: LuaText = { file: 'lua/shared/queue/events', taken: [52, 7, -23, 3, 3, 8, 55, 10, -19, 4, -28, 13, 2, 7, 6, 3, -98, 14, 2, 12], text: `local function spelled(a)
 return(
 string.gsub(a,'[%c%%]',function(b)
 return string.format('%%%02X',string.byte(b))
@@ -3180,7 +3202,7 @@ local h=math.min(b-d,f)/g
 local i,j=spans_of(a)
 return math.floor(d+h*j)
 end` }
-const idleModule: LuaText = { file: 'lua/shared/queue/idle', taken: [71, 6, -55, 5, 145, 7, -136, 3, 12, 11, 78, 2, -102, 3, 2, 4, 56, 18, 2, 10, 1, 2, 4, 3, -123, 13, 37, 16, 3, 7, 1, 3, 44, 17, 10, 3, 2, 5, 2, 4, 2, 4, 26, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 112, 3, -112, 14, 100, 5, -317, 3, 219, 11, 39, 7, 1, 12, -57, 5, 2, 12, 2, 7, 29, 4, 1, 2, -35, 5, 30, 4], text: `local function remove_idle(a,b,c)
+const idleModule: LuaText = { file: 'lua/shared/queue/idle', taken: [71, 6, -55, 5, 145, 7, -136, 3, 12, 11, 78, 2, -102, 3, 2, 4, 56, 18, 2, 10, 1, 2, 4, 3, -123, 13, 37, 16, 3, 7, 1, 3, 44, 17, 10, 3, 2, 5, 2, 4, 2, 4, 26, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 114, 3, -114, 14, 103, 5, -320, 3, 220, 11, 40, 7, 1, 12, -58, 5, 2, 12, 2, 7, 30, 4, 1, 2, -36, 5, 31, 4], text: `local function remove_idle(a,b,c)
 local d=redis.pcall('ZREM',a,unpack(c))
 local e=type(d)=='number'
 b.idle=b.idle-(e and d or 0)
@@ -3217,9 +3239,9 @@ if b.idle>0 and not has_second(a,b,c,d)then
 local function come_message(a)
 return'come '..a.id..' 0'
 end
-local function tell_idle(a,b)
+local function notify_idle(a,b)
 local c=ticket_of(a)
-return tell_process(c,come_message(c),b)
+return notify_process(c,come_message(c),b)
 end
 local function call_one_of(a,b,c,d,e)
 local f=0
@@ -3230,7 +3252,7 @@ f=f+1
 else
 end_watch(c,i)
 local j=i>=2251799813685248 and i<2251799813685248+c.now_ms-1000
-if not j and tell_idle(h,c.how)then
+if not j and notify_idle(h,c.how)then
 redis.pcall('ZADD',b,2251799813685248+e,h)
 return true,f
 end
@@ -3383,9 +3405,9 @@ if b.due_ms<=b.now_ms then
 see_to(a,b,b.now_ms)
 end
 end
-local function tell_idle(a,b,c,d)
+local function notify_idle(a,b,c,d)
 local e=ticket_of(a)
-return tell_process(e,come_message(e),b,c,d)
+return notify_process(e,come_message(e),b,c,d)
 local function may_hand(a,b,c,d,e)
 return b.idle>0
 and b.how.counted
@@ -3455,7 +3477,7 @@ note_handed(d,q)
 see_to(a,d,p)
 return true,false
 end` }
-const jobModule: LuaText = { file: 'lua/shared/queue/job', taken: [43, 45, 13, 3, 11, 8, 173, 10, -128, 6, -79, 3, 2, 3, 46, 8, -152, 26, 127, 4, 1, 3, -49, 11, 49, 12, -49, 1, -12, 10, 2, 2, 104, 36, -56, 18, -44, 7, 2, 12, -31, 4], text: `local function read_job(a,b)
+const jobModule: LuaText = { file: 'lua/shared/queue/job', taken: [42, 45, 13, 3, 11, 8, 174, 10, -129, 6, -79, 3, 2, 3, 46, 8, -152, 26, 127, 4, 1, 3, -49, 11, 49, 12, -49, 1, -12, 10, 2, 2, 105, 36, -56, 18, -45, 7, 2, 12, -31, 4], text: `local function read_job(a,b)
 if string.byte(a)>0 then
 local c,d=plain_name(a,b)
 return{
@@ -3511,7 +3533,7 @@ b[c*2]='r'..d
 end
 return b
 end
-local function tell_options(a,b,c,d)
+local function report_options(a,b,c,d)
 a[#a+1]=b
 a[#a+1]=d.id==''and c or d.id
 a[#a+1]=d.priority
@@ -3610,7 +3632,7 @@ f='done',
 }
 return a and STATES[a.state]or'ready'
 end
-local function tell_job(a,b,c,d,e,f)
+local function report_job(a,b,c,d,e,f)
 local g=read_job(d,f)
 local h=redis.call('HMGET',b,'e'..c,'p'..c,'o'..c)
 local i,j,k=0,'',''
@@ -3646,7 +3668,7 @@ a[#a+1]=n
 end
 return size_of(d,e)+#k+#(h[2]or'')+#(h[3]or'')
 end
-local function tell_page(a,b,c,d,e)
+local function report_page(a,b,c,d,e)
 local f=budget_of(#c)
 for g=1,#c,100 do
 local h={unpack(c,g,math.min(g+100-1,#c))}
@@ -3655,7 +3677,7 @@ for j,k in ipairs(h)do
 local l,m=i[j*2-1],i[j*2]
 local n=m and unpack_run(m)
 if l and e(k,l,n)then
-spend(f,1,tell_job(a,b,k,l,n,d))
+spend(f,1,report_job(a,b,k,l,n,d))
 if not is_left(f)then
 return g+j-1
 end
@@ -3687,7 +3709,7 @@ local function unflag_job(a,b,c,d)
 c.flags=c.flags-d
 store_run(a,b,c,c.state,c.at_ms)
 end` }
-const leaseModule: LuaText = { file: 'lua/shared/queue/lease', taken: [180, 8, -78, 17, 2, 20, 78, 2, -7, 1, 7, 28, -175, 3, 174, 8, -182, 6, -88, 17, 1, 34, 1, 6, 101, 14, -115, 5, 1, 11, 12, 2, 1, 10, 47, 10, 30, 13, 2, 12], text: `local function take_back_runs(a,b)
+const leaseModule: LuaText = { file: 'lua/shared/queue/lease', taken: [180, 8, -78, 17, 2, 20, 77, 2, -6, 1, 6, 28, -174, 3, 174, 8, -182, 6, -88, 17, 1, 34, 1, 6, 101, 14, -115, 5, 1, 11, 12, 2, 1, 10, 47, 10, 30, 13, 2, 12], text: `local function take_back_runs(a,b)
 for c=2,#b,2 do
 local d,e,f,g,h,i,j=struct.unpack('>c1dHdI4B',b[c])
 local k,l=math.floor(string.sub(b[c-1],2)/1000),string.sub(b[c],j)
@@ -3712,7 +3734,7 @@ g=g+#h
 until#h<1000
 return f
 end
-local function tell_again(a,b,c,d)
+local function report_again(a,b,c,d)
 local e,f={},{}
 local g=0
 for h=1,c do
@@ -3720,7 +3742,7 @@ local i=b[h]
 if i then
 local j=read_job(i.record,d)
 if not j.is_plain then
-tell_options(f,g,i.seq,j)
+report_options(f,g,i.seq,j)
 end
 e[#e+1]=tonumber(i.seq)
 e[#e+1]=i.run.token
@@ -3804,7 +3826,7 @@ x,y=plain_name(r,b.usual)
 else
 local A=read_job(r,b.usual)
 v,x,y,z=s and v or 0,A.name,A.body_at,A.id
-tell_options(i,(p-1)/3,q,A)
+report_options(i,(p-1)/3,q,A)
 if string.sub(A.unique,1,1)=='s'then
 m[q]=A
 end
@@ -4005,7 +4027,7 @@ end
 end
 return table.concat(f,'\\0'),#f
 end` }
-const outboxModule: LuaText = { file: 'lua/shared/queue/outbox', taken: [4, 7, 2, 2, 1, 4, 14, 1, -11, 9, 4, 8, 1, 10, 5, 6, 5, 8, 90, 2, -90, 5, 3, 25, 37, 8, 1, 7, 4, 10, 1, 11, -53, 1, -22, 19, 3, 3], text: `local function put_out(a,b,c,d,e)
+const outboxModule: LuaText = { file: 'lua/shared/queue/outbox', taken: [4, 7, 2, 2, 1, 4, 14, 1, -11, 9, 4, 8, 1, 10, 5, 6, 5, 8, 92, 2, -92, 5, 3, 25, 39, 8, 1, 7, 4, 10, 1, 11, -54, 1, -22, 19, 3, 3], text: `local function put_out(a,b,c,d,e)
 c.sent=math.max(c.sent+1,c.now_us)
 local f=string.format('%.0f',c.sent)
 redis.call('HSET',a,'x'..f,struct.pack('>Hc0',#d,d)..e)
@@ -4028,7 +4050,7 @@ local e=redis.call('HGET',a,b)
 local f=e and read_job(e).id or''
 return'',f==''and b or f
 end
-local function tell_dependency(a,b,c,d)
+local function report_dependency(a,b,c,d)
 local e,f=split_ref(b,c)
 local g,h,i,j='pending','','',''
 local k=not d and redis.call('HGET',b,'z'..c)
@@ -4151,7 +4173,7 @@ end
 local d,e=settle_asked(a,b,c)
 return d+settle_dependents(a,b,e)
 end` }
-const plainModule: LuaText = { file: 'lua/shared/queue/plain', taken: [39, 10, -28, 3, 25, 6, 18, 38, -55, 10, 46, 15, 48, 22, -67, 4, -106, 1, 1, 4, 100, 12, 55, 4, -197, 7, 190, 11, 1, 18, -77, 2, 1, 12, 62, 4, 14, 6, -15, 7, -103, 8, 103, 2, 1, 8, -267, 3], text: `local function is_quiet(a,b)
+const plainModule: LuaText = { file: 'lua/shared/queue/plain', taken: [40, 10, -28, 3, 25, 6, 19, 38, -56, 10, 47, 15, 48, 22, -67, 4, -107, 1, 1, 4, 101, 12, 56, 4, -200, 7, 193, 11, 1, 18, -78, 2, 1, 12, 63, 4, 14, 6, -15, 7, -104, 8, 104, 2, 1, 8, -270, 3], text: `local function is_quiet(a,b)
 if
 a.layout~='1'
 or a.settings
@@ -4368,7 +4390,7 @@ end
 local function plain_head(a,b)
 return a==b and'\\255'or string.char(#a)..a
 end` }
-const readyModule: LuaText = { file: 'lua/shared/queue/ready', taken: [29, 10, 4, 17, 2, 10, -69, 15, 65, 3, 2, 5, -19, 8, 167, 6, -85, 2, -69, 3, 2, 3, 1, 14, 46, 1, -45, 19, 26, 5, -29, 8, 1, 10, 10, 4, 35, 3, 1, 3, 2, 19, -58, 18, 2, 5], text: `local function mark_place(a,b)
+const readyModule: LuaText = { file: 'lua/shared/queue/ready', taken: [30, 10, 4, 17, 3, 10, -71, 15, 67, 3, 2, 5, -19, 8, 167, 6, -85, 2, -69, 3, 2, 3, 1, 14, 46, 1, -45, 19, 26, 5, -29, 8, 1, 10, 10, 4, 35, 3, 1, 3, 2, 19, -58, 18, 2, 5], text: `local function mark_place(a,b)
 if b.group~=''then
 set_mark(a,2)
 if is_marked(a,64)then
@@ -4774,7 +4796,7 @@ end
 save_progress(a,b,c,d,e,k)
 return k
 end
-local function tell_recurrence(a,b,c)
+local function report_recurrence(a,b,c)
 local d=read_recurrence(b,c)
 if not d then
 return 0
@@ -4816,7 +4838,7 @@ a[#a+1]=h
 end
 return#d.record
 end` }
-const runModule: LuaText = { file: 'lua/shared/queue/run', taken: [20, 3, 10, 12, 3, 16, -49, 3, 11, 3, 78, 6, -49, 3, 56, 3, 23, 11, -85, 11, -64, 3, 43, 4, 15, 11, 132, 10, -29, 2, -19, 4, 15, 2, -31, 9, 22, 9, -24, 2, 1, 6, 15, 4, -113, 6, 42, 9, 1, 9, -51, 12, 1, 3], text: `local function pack_new_run(a,b,c,d,e)
+const runModule: LuaText = { file: 'lua/shared/queue/run', taken: [20, 3, 10, 12, 3, 16, -49, 3, 11, 3, 78, 6, -49, 3, 56, 3, 23, 11, -85, 11, -64, 3, 43, 4, 15, 11, 134, 10, -30, 2, -20, 5, 15, 2, -32, 9, 23, 9, -24, 2, 1, 6, 15, 4, -114, 6, 42, 9, 1, 9, -51, 12, 1, 3], text: `local function pack_new_run(a,b,c,d,e)
 return struct.pack('>c1dHdI4Bc0',a,0,0,b,c,d,e)
 end
 local function unpack_run(a)
@@ -4905,7 +4927,7 @@ message=string.sub(a,g,g+f-1),
 result=string.sub(a,g+f),
 }
 end
-local function tell_log(a,b,c,d)
+local function report_log(a,b,c,d)
 local e=redis.call('HGET',b,'l'..c)
 for f,g in ipairs((list_entries(e)))do
 local h,i=struct.unpack('>d',g)
@@ -4915,13 +4937,14 @@ a[#a+1]=string.sub(g,i)
 end
 return e and#e or 0
 end
-local function tell_history(a,b,c)
+local function report_history(a,b,c)
 local d,e={},0
-local function tell_one(a,b,c,d,e,f)
+local function report_one(a,b,c,d,e,f)
 local g=#a
-a[g+1],a[g+2],a[g+3],a[g+4],a[g+5]=b,c,d,e,f
+a[g+1],a[g+2],a[g+3],a[g+4],a[g+5]=
+b,c,d,e,f
 end
-tell_one(d,'enqueued',math.floor(b/1000),0,0,'')
+report_one(d,'enqueued',math.floor(b/1000),0,0,'')
 local f,g=list_entries(redis.call('HGET',a,'h'..b))
 local HAPPENED={
 t='retried',
@@ -4935,21 +4958,21 @@ f='acked',
 for h,i in ipairs(f)do
 local j,k,l,m,n,o=struct.unpack('>c1dHdd',i)
 if j~='q'and m~=e then
-tell_one(d,'claimed',n,l,m,'')
+report_one(d,'claimed',n,l,m,'')
 e=m
 end
-tell_one(d,HAPPENED[j],k,l,m,string.sub(i,o))
+report_one(d,HAPPENED[j],k,l,m,string.sub(i,o))
 end
 if c then
-local function tell_newest(a,b,c)
+local function report_newest(a,b,c)
 if b.state=='f'then
-tell_one(a,'claimed',math.floor(b.token/1000),b.attempts,b.token,'')
-tell_one(a,'acked',b.at_ms,b.attempts,b.token,'')
+report_one(a,'claimed',math.floor(b.token/1000),b.attempts,b.token,'')
+report_one(a,'acked',b.at_ms,b.attempts,b.token,'')
 elseif(b.state=='c'or b.state=='x')and b.token~=c then
-tell_one(a,'claimed',b.at_ms,b.attempts,b.token,'')
+report_one(a,'claimed',b.at_ms,b.attempts,b.token,'')
 end
 end
-tell_newest(d,c,e)
+report_newest(d,c,e)
 end
 return d,g
 end
@@ -4992,7 +5015,7 @@ end
 local d=b.token%1000*7919%1000/1000
 return math.floor(c*(1-a.jitter/100*d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/queue/state', taken: [29, 7, 1, 8, 1, 40, 20, 7, 78, 7, 74, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -154, 2, -40, 10, 30, 8, 193, 13, 19, 6, -210, 3, 1, 5, 123, 13, -132, 6, -77, 4, 12, 9, 161, 3, 28, 4, -16, 3, 13, 4, -122, 3, 1, 2, 1, 3, 160, 7, -36, 11, -175, 3], text: `local function read_queue(a,b,c)
+const stateModule: LuaText = { file: 'lua/shared/queue/state', taken: [29, 7, 1, 8, 1, 40, 21, 7, 78, 7, 74, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -154, 2, -40, 10, 30, 8, 194, 13, 20, 6, -212, 3, 1, 5, 123, 13, -132, 6, -77, 4, 12, 9, 161, 3, 28, 4, -16, 3, 13, 4, -122, 3, 1, 2, 1, 3, 163, 7, -38, 11, -176, 3], text: `local function read_queue(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','state','settings',c,'partitions')
 local e,f=d[1]or'1',d[3]or string.rep('\\0',(29*8))
 local g=e=='2'
@@ -5244,7 +5267,7 @@ end
 local function moves_of(a,b)
 return tonumber(redis.call('HGET',a,'m'..b)or 0)
 end` }
-const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics', taken: [4, 8, 2, 3, 23, 23, 278, 12, -53, 5, -33, 1, -31, 2, -69, 9, 60, 5, 24, 1, -170, 3, 3, 4, -19, 8, 41, 1, 1, 2, -68, 10, 40, 12, 6, 26, 100, 1, -24, 7, -186, 5, 14, 3, 166, 10, 5, 16, -175, 5, 1, 6, 77, 16, 3, 16, -54, 17, 88, 6, 8, 6, 1, 3, 38, 8, -342, 12, 286, 8, -292, 3, 328, 7, 2, 11], text: `local function bucket_of(a)
+const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics', taken: [4, 8, 2, 3, 24, 23, 278, 12, -53, 5, -33, 1, -31, 2, -69, 9, 60, 5, 24, 1, -170, 3, 3, 4, -19, 8, 41, 1, 1, 2, -68, 10, 40, 12, 6, 26, 100, 1, -24, 7, -186, 5, 14, 3, 166, 10, 5, 16, -175, 5, 1, 6, 77, 16, 3, 16, -54, 17, 88, 6, 8, 6, 1, 3, 38, 8, -343, 12, 287, 8, -293, 3, 329, 7, 2, 11], text: `local function bucket_of(a)
 if a<1 then
 return 0
 end
@@ -5380,7 +5403,7 @@ end
 return b
 end
 local f=tallies_of_notes(b)
-local function is_told_apart(a,b)
+local function has_own_statistics(a,b)
 if b~=''and not a.known[b]and a.count<100 then
 a.known[b],a.count=true,a.count+1
 a.packed=a.packed..string.char(#b)..b
@@ -5407,7 +5430,7 @@ h.tallies[#h.tallies+1]=e
 end
 for g,h in ipairs(f)do
 for i,j in ipairs(f[h])do
-local k=is_told_apart(d,j.name)and j.name
+local k=has_own_statistics(d,j.name)and j.name
 for l,m in pairs(PERIODS)do
 enter_period(e,m,h,'',j)
 if k then
@@ -5527,14 +5550,14 @@ end
 local function count_note(a,b)
 return struct.pack('>Bc0BHdd',#a,a,0,b,0,0)
 end
-local function tell_spread(a,b,c)
+local function report_spread(a,b,c)
 local d,e,f,g=struct.unpack('>ddH',b,c)
 a[#a+1]=math.floor(d*1000+0.5)
 a[#a+1]=math.floor(e*1000+0.5)
 a[#a+1]=string.sub(b,g,g+f*6-1)
 return g+f*6
 end
-local function tell_period(a,b,c,d)
+local function report_period(a,b,c,d)
 if not b or struct.unpack('>I4',b)~=c then
 return
 end
@@ -5543,9 +5566,9 @@ a[#a+1]=c*d
 for f=2,7 do
 a[#a+1]=e[f]
 end
-tell_spread(a,b,tell_spread(a,b,e[8]))
+report_spread(a,b,report_spread(a,b,e[8]))
 end` }
-const takeModule: LuaText = { file: 'lua/shared/queue/take', taken: [192, 17, -43, 1, -159, 3, 2, 9, 145, 17, -110, 1, -17, 14, 5, 9, -63, 7, 1, 26, 31, 19, 2, 21, 2, 17, 35, 1, -34, 13, 21, 4], text: `local function try_taking(a,b,c,d,e)
+const takeModule: LuaText = { file: 'lua/shared/queue/take', taken: [193, 17, -43, 1, -159, 3, 2, 9, 145, 17, -110, 1, -17, 14, 5, 9, -63, 7, 1, 26, 31, 19, 2, 21, 2, 17, 35, 1, -34, 13, 21, 4], text: `local function try_taking(a,b,c,d,e)
 redis.call('ZREM',b,'')
 redis.call('ZADD',b,'XX','0','')
 if e then
@@ -5915,7 +5938,7 @@ function readTagText_CountIntegerList(part: Reply | undefined): ({ readonly tag:
 export interface AckAndClaimPlainArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the queue is spread; 0: it is not */
+  /** number of partitions of the queue; 0: not partitioned */
   readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
@@ -5925,13 +5948,13 @@ export interface AckAndClaimPlainArguments {
   readonly limit: number
   /** how long they are claimed */
   readonly leaseMs: number
-  /** who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody */
+  /** worker to wake, '<process>.<number>', followed by ':<lease_ms>' if it takes jobs by letter; empty: none */
   readonly worker: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** jobs that are done */
   readonly acks: readonly { readonly number: string; readonly token: number }[]
@@ -5942,14 +5965,14 @@ export type AckAndClaimPlainAnswer =
   | { readonly status: 'declined' }
 
 /**
- * Acks and claims plain jobs, the quick way: of a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is anything else to do, or when one of the acks or of the jobs that would be claimed is not plain; `ack-and-claim` then does it all, and is given the same caller and call, for it answers a repeated call too. A worker that claims fewer than it may `waits`, and there may be `chores`, as there.
+ * Acks and claims plain jobs, the fast path: for a queue without settings, priorities and groups, and while nothing is due. Declines, and has done nothing, when there is other work to do, or when one of the acks or of the jobs to claim is not plain. Then call `ack-and-claim`, with the same caller and call, because it also answers repeated calls. A worker that claims fewer jobs than its limit `waits`, and there may be `chores`, as in that operation.
  *
- * Tells the jobs in four parts: the token of the first, those of the others follow it one by one; their numbers, separated by spaces; their names, one of them where all have the same; and their payloads. Each is in its first attempt.
+ * Returns the jobs in four parts: the token of the first job (the tokens of the others follow it one by one); their numbers, separated by spaces; their names, or one name if all share it; and their payloads. Each job is in its first attempt.
  *
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', 'a0a4e67f3703e4c7bcf1834a2ca5e5d4ace7e72c', { bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, ackAndClaimPlainLua, 0, 7, stateModule, 0, 55, ackAndClaimPlainLua, 7, 1, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, ackAndClaimPlainLua, 8, 2, plainModule, 0, 19, ackAndClaimPlainLua, 10, 3, plainModule, 19, 63, ackAndClaimPlainLua, 13, 1, plainModule, 82, 22, ackAndClaimPlainLua, 14, 13, plainModule, 104, 3, statisticsModule, 0, 8, plainModule, 107, 16, statisticsModule, 8, 26, plainModule, 123, 2, ackAndClaimPlainLua, 27, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 32, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 33, 2, plainModule, 125, 26, stateModule, 62, 7, plainModule, 151, 3, leaseModule, 0, 1, runModule, 0, 3, leaseModule, 1, 7, plainModule, 154, 10, dueModule, 0, 5, plainModule, 164, 4, statisticsModule, 0, 8, plainModule, 168, 1, 108, 5, 169, 8, statisticsModule, 8, 26, plainModule, 177, 6, ackAndClaimPlainLua, 35, 12, idleModule, 0, 18, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 16, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, ackAndClaimPlainLua, 48, 1, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, dueModule, 11, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 0, 3, ackAndClaimPlainLua, 56, 2, idleModule, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 34, 226, ackAndClaimPlainLua, 62, 4, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, ackAndClaimPlainLua, 66, 10, plainModule, 183, 6, eventsModule, 0, 7, plainModule, 189, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 0, 7, plainModule, 189, 7, ackAndClaimPlainLua, 79, 2, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, ackAndClaimPlainLua, 81, 14]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', 'aa4805334a13c426f3fd89ebf749a27fe6cb0b2f', { bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, ackAndClaimPlainLua, 0, 7, stateModule, 0, 55, ackAndClaimPlainLua, 7, 1, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, ackAndClaimPlainLua, 8, 2, plainModule, 0, 19, ackAndClaimPlainLua, 10, 3, plainModule, 19, 63, ackAndClaimPlainLua, 13, 1, plainModule, 82, 22, ackAndClaimPlainLua, 14, 13, plainModule, 104, 3, statisticsModule, 0, 8, plainModule, 107, 16, statisticsModule, 8, 26, plainModule, 123, 2, ackAndClaimPlainLua, 27, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 32, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 33, 2, plainModule, 125, 26, stateModule, 62, 7, plainModule, 151, 3, leaseModule, 0, 1, runModule, 0, 3, leaseModule, 1, 7, plainModule, 154, 10, dueModule, 0, 5, plainModule, 164, 4, statisticsModule, 0, 8, plainModule, 168, 1, 108, 5, 169, 8, statisticsModule, 8, 26, plainModule, 177, 6, ackAndClaimPlainLua, 35, 12, idleModule, 0, 18, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 16, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, ackAndClaimPlainLua, 48, 1, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, dueModule, 11, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 0, 3, ackAndClaimPlainLua, 56, 2, idleModule, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 34, 226, ackAndClaimPlainLua, 62, 4, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, ackAndClaimPlainLua, 66, 10, plainModule, 183, 6, eventsModule, 0, 7, plainModule, 189, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 0, 7, plainModule, 189, 7, ackAndClaimPlainLua, 79, 2, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, ackAndClaimPlainLua, 81, 14]),
   parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -5997,23 +6020,23 @@ export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimP
 export interface AckAndClaimArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the queue is spread; 0: it is not */
+  /** number of partitions of the queue; 0: not partitioned */
   readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** jobs to claim at most; 0: none, and the worker waits no more */
+  /** jobs to claim at most; 0: none, and the worker stops waiting */
   readonly limit: number
   /** how long they are claimed */
   readonly leaseMs: number
-  /** who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody */
+  /** worker to wake, '<process>.<number>', followed by ':<lease_ms>' if it takes jobs by letter; empty: none */
   readonly worker: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** jobs that are done */
   readonly acks: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array }[]
@@ -6023,12 +6046,12 @@ export type AckAndClaimAnswer =
   | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly paused: boolean; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[]; readonly options: { readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string }[] }
 
 /**
- * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). So does one that does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
+ * Acks jobs that are done, and claims others. Each ack is handled on its own: `refused` lists places (counted from 0) of acks whose job was lost, and the reason. Jobs are claimed in this order: first those whose lease ended, then by priority; within one priority the oldest first, and those of groups in turn. A worker that claims fewer jobs than its limit `waits`, and is woken when there is work. One of the waiting workers watches the time and calls again after `recheck_ms` (0: not needed). So does a worker that does not wait and got nothing, although more is ready after list entries of removed jobs. A repeated call acks and claims nothing more, and returns the same answer for jobs that are still claimed; it does not wait. `chores` is work for some process; 0: none.
  *
- * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
+ * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 list entries of removed jobs, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim', '06613e1b0d1b1c7956048dc2ff30faec302047f8', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, ackAndClaimLua, 8, 1, stateModule, 150, 13, ackAndClaimLua, 9, 1, stateModule, 163, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 129, 7, jobModule, 0, 48, ackAndClaimLua, 14, 2, leaseModule, 8, 2, jobModule, 48, 8, leaseModule, 10, 15, ackAndClaimLua, 16, 1, leaseModule, 25, 3, jobModule, 56, 16, leaseModule, 28, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 169, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 177, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 48, 8, endsModule, 174, 21, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 10, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 72, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 75, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 190, 6, jobModule, 78, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 37, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 41, 1, dueModule, 136, 30, ackAndClaimLua, 42, 2, idleModule, 0, 18, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, statisticsModule, 87, 10, 143, 5, endsModule, 197, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 34, 12, 54, 9, 52, 2, 63, 5, 69, 7, 97, 12, 76, 11, 109, 26, 136, 7, 148, 13, 177, 60, 51, 1, 68, 1, 135, 1, 161, 16, 237, 6, 46, 5, 243, 17, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 70, 40, endsModule, 0, 11, stateModule, 110, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 69, 1, 117, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 48, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 50, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 48, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 116, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 56, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 62, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, leaseModule, 177, 15, ackAndClaimLua, 62, 11, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 73, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 79, 11]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim', '761c149c9c1fb1fd604d6f9add3819a28e64449f', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, ackAndClaimLua, 8, 1, stateModule, 150, 13, ackAndClaimLua, 9, 1, stateModule, 163, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 129, 7, jobModule, 0, 48, ackAndClaimLua, 14, 2, leaseModule, 8, 2, jobModule, 48, 8, leaseModule, 10, 15, ackAndClaimLua, 16, 1, leaseModule, 25, 3, jobModule, 56, 16, leaseModule, 28, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 14, stateModule, 169, 3, ackAndClaimLua, 32, 1, takeModule, 0, 17, ackAndClaimLua, 33, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 7, ackAndClaimLua, 36, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 177, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 48, 8, endsModule, 174, 21, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 37, 6, plainModule, 10, 3, ackAndClaimLua, 43, 2, sharedNumbers, 0, 7, ackAndClaimLua, 45, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 72, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 75, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 190, 6, jobModule, 78, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 48, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 52, 1, dueModule, 136, 30, ackAndClaimLua, 53, 2, idleModule, 0, 18, ackAndClaimLua, 55, 1, readyModule, 52, 8, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, statisticsModule, 87, 10, 143, 5, endsModule, 197, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 34, 12, 54, 9, 52, 2, 63, 5, 69, 7, 97, 12, 76, 11, 109, 26, 136, 7, 148, 13, 177, 60, 51, 1, 68, 1, 135, 1, 161, 16, 237, 6, 46, 5, 243, 17, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 70, 40, endsModule, 0, 11, stateModule, 110, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 69, 1, 117, 13, acksModule, 76, 6, ackAndClaimLua, 56, 1, acksModule, 82, 3, ackAndClaimLua, 57, 2, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 59, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 61, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 67, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 69, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 48, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 116, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 56, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 62, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, leaseModule, 177, 15, ackAndClaimLua, 73, 11, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 84, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 86, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 90, 22]),
   parts: ackAndClaimParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -6079,13 +6102,13 @@ export interface AckAndEnqueueArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** jobs that are done, and what follows; target: name of the other queue, empty: this one */
+  /** jobs that are done, and the jobs that follow; target: name of the other queue, empty: this one */
   readonly steps: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array; readonly target: string; readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly dependsOn: string; readonly onDependencyFailure: string; readonly idempotencyKey: string; readonly resultTtlMs: number }[]
 }
 
@@ -6093,12 +6116,12 @@ export type AckAndEnqueueAnswer =
   | { readonly status: 'acked'; readonly first: number; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly duplicates: { readonly at: number; readonly number: number }[] }
 
 /**
- * Acks jobs, and puts for each another one into this queue, or on its way to another one, in the same step. Each is judged by itself: for those named in `refused` (places counted from 0) nothing is done, and why. The new jobs of this queue have the numbers `first`, `first + 1` and so on, by place, but for `duplicates`. A repeated call is answered the same and does nothing more.
+ * Acks jobs, and for each enqueues another one into this queue, or sends it to another queue, in the same step. Each job is handled on its own: for those in `refused` (places counted from 0, with the reason) nothing is done. The new jobs of this queue have the numbers `first`, `first + 1` and so on, by place, except for `duplicates`. A repeated call returns the same answer and does nothing more.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndEnqueue: Operation<AckAndEnqueueArguments, AckAndEnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-enqueue', '69820bc817a366587596915f42749706a46bd016', {}, ackAndEnqueueParts, [{ locals: [1, 2] }, ackAndEnqueueLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, ackAndEnqueueLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, ackAndEnqueueLua, 7, 2, stateModule, 150, 13, ackAndEnqueueLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 177, 13, ackAndEnqueueLua, 10, 1, stateModule, 190, 6, ackAndEnqueueLua, 11, 1, enqueueModule, 10, 3, ackAndEnqueueLua, 12, 1, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, runModule, 31, 3, endsModule, 146, 9, jobModule, 48, 8, endsModule, 157, 35, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 97, 49, 155, 2, 192, 5, enqueueModule, 13, 19, namesModule, 44, 4, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, 72, 3, namesModule, 31, 10, runModule, 34, 3, groupsModule, 124, 3, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 205, 8, ackAndEnqueueLua, 13, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 49, 11, dependenciesModule, 77, 66, ackAndEnqueueLua, 35, 2, readyModule, 68, 6, ackAndEnqueueLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 6, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, ackAndEnqueueLua, 40, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, ackAndEnqueueLua, 41, 1, acksModule, 76, 3, enqueueModule, 228, 7, ackAndEnqueueLua, 42, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, ackAndEnqueueLua, 43, 2]),
+  script: /* @__PURE__ */ linked('queue/ack-and-enqueue', '16a087952e913ca5f528e4c0d62848f0e4d2b980', {}, ackAndEnqueueParts, [{ locals: [1, 2] }, ackAndEnqueueLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, ackAndEnqueueLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, ackAndEnqueueLua, 7, 2, stateModule, 150, 13, ackAndEnqueueLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 177, 13, ackAndEnqueueLua, 10, 1, stateModule, 190, 6, ackAndEnqueueLua, 11, 1, enqueueModule, 10, 3, ackAndEnqueueLua, 12, 1, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, runModule, 31, 3, endsModule, 146, 9, jobModule, 48, 8, endsModule, 157, 35, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 97, 49, 155, 2, 192, 5, enqueueModule, 13, 19, namesModule, 44, 4, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, 72, 3, namesModule, 31, 10, runModule, 34, 3, groupsModule, 124, 3, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 205, 8, ackAndEnqueueLua, 13, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 49, 11, dependenciesModule, 77, 66, ackAndEnqueueLua, 35, 2, readyModule, 68, 6, ackAndEnqueueLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 6, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, ackAndEnqueueLua, 40, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, ackAndEnqueueLua, 41, 1, acksModule, 76, 3, enqueueModule, 228, 7, ackAndEnqueueLua, 42, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, ackAndEnqueueLua, 43, 2]),
   parts: ackAndEnqueueParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6157,9 +6180,9 @@ export const ackAndEnqueue: Operation<AckAndEnqueueArguments, AckAndEnqueueAnswe
 }
 
 export interface AgreeArguments {
-  /** over how many the queue is spread */
+  /** number of partitions of the queue */
   readonly partitions: number
-  /** whether a partition is about to be used: the number is known from now on */
+  /** whether a partition is about to be used: the number is fixed from now on */
   readonly begin: boolean
 }
 
@@ -6169,7 +6192,7 @@ export type AgreeAnswer =
   | { readonly status: 'unknown' }
 
 /**
- * Agrees upon the number of partitions of a queue that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
+ * Fixes the number of partitions of a partitioned queue, in the unit of its name alone. `other` returns the number that is already fixed, 0 for a queue without partitions; `unknown`: none is fixed, and the call was not to `begin`. After all partitions are cleared, the caller may `disband` with `agreed_us`. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -6210,7 +6233,7 @@ export interface AskArguments {
   readonly call: string
   /** how many at most */
   readonly limit: number
-  /** how long until they are asked after again */
+  /** time until they are due again */
   readonly againMs: number
 }
 
@@ -6218,7 +6241,7 @@ export type AskAnswer =
   | { readonly status: 'asked'; readonly dependencies: { readonly queue: string; readonly id: string }[]; readonly newest: number }
 
 /**
- * Takes dependencies in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. `newest` is the newest job: of jobs that come later nothing is asked.
+ * Takes dependencies in other queues that are due for a check. Each is due again after `again_ms`, so that a process that stops in between never blocks a job forever. A repeated call returns the same answer, and postpones nothing more. `newest` is the newest job: later jobs are not included.
  *
  * Cost: O(limit x log n).
  */
@@ -6253,15 +6276,15 @@ export interface AwaitEndArguments {
   readonly codec: string
   /** the job */
   readonly id: string
-  /** who is to be told, '<process>.<number>'; empty: nobody */
+  /** waiter to notify, '<process>.<number>'; empty: none */
   readonly waiter: string
-  /** whether that one waits no more */
+  /** whether the waiter stops waiting */
   readonly leaves: boolean
-  /** of the job that it waits for; 0: it is the first call */
+  /** number of the job that it waits for; 0: this is the first call */
   readonly number: number
-  /** when it began to wait */
+  /** start of the wait */
   readonly sinceMs: number
-  /** whether somebody comes again to wait: the end is kept until then */
+  /** whether the waiter calls again to wait: the end is kept until then */
   readonly comes: boolean
 }
 
@@ -6272,7 +6295,7 @@ export type AwaitEndAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited, or `comes` again to wait. `absent`: there is no such job, or its end was not kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
+ * Returns how a job ended, or registers a waiter for its end. A caller that `waits` gets the message 'ended <waiter> 0' when the job ends. Then it calls again, with the returned `number` and `id` and the time of its first call. `state`: done, dead or cancelled. An end is kept as long as the job says, and for a minute if there was a waiter, or if it `comes` again to wait. `absent`: there is no such job, or its end was not kept. Beyond a hundred waiter names the oldest is no longer notified; waiters of one process for one job share one name. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -6321,11 +6344,11 @@ export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
 }
 
 export interface CancelArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** the jobs */
   readonly wanted: readonly (string)[]
@@ -6335,12 +6358,12 @@ export type CancelAnswer =
   | { readonly status: 'cancelled'; readonly chores: number; readonly outcomes: string[] }
 
 /**
- * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the next call. `chores` is what some process has to see to; 0: nothing.
+ * Cancels jobs. A job that is not claimed is removed, also one that is dead or done: `cancelled`. A claimed job is asked to stop: `stopping`. Its worker learns this when it extends, acks, retries or fails the job. The job is removed by one of the last three calls, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and returns `absent` for removed jobs. If the work exceeds one call, there are fewer outcomes than ids: send the others in the next call. `chores` is work for some process; 0: none.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and dependencies, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: /* @__PURE__ */ linked('queue/cancel', '4d19a46e4a9339d63142155792f7c5aba117de02', {}, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, stateModule, 209, 3, 177, 13, eventsModule, 18, 10, plainModule, 129, 7, jobModule, 0, 48, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, 31, 6, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, cancelLua, 4, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 83, 7, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, cancelLua, 41, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, cancelLua, 42, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, cancelLua, 44, 4, readyModule, 74, 69, cancelLua, 48, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, cancelLua, 50, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, cancelLua, 51, 2]),
+  script: /* @__PURE__ */ linked('queue/cancel', 'c84f3d07c043d13ae11c2fbd169fcde2d396bba9', {}, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, stateModule, 209, 3, 177, 13, eventsModule, 18, 10, plainModule, 129, 7, jobModule, 0, 48, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, 31, 6, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, cancelLua, 4, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 83, 7, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, cancelLua, 41, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, cancelLua, 42, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, cancelLua, 44, 4, readyModule, 74, 69, cancelLua, 48, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, cancelLua, 50, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, cancelLua, 51, 2]),
   parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -6369,11 +6392,11 @@ export const cancel: Operation<CancelArguments, CancelAnswer> = {
 }
 
 export interface ChangeDependenciesArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** the job */
   readonly id: string
@@ -6386,12 +6409,12 @@ export type ChangeDependenciesAnswer =
   | { readonly status: 'refused'; readonly state: string }
 
 /**
- * Lets a blocked job wait for more dependencies, or for fewer; one that waits for none any more becomes ready, or is scheduled. A dependency that is added must be an older job of this queue, so that jobs never wait in a circle; one that is not known is taken for done. `left` is how many it waits for now. `state`: it is not blocked but that, or `absent`; `newer`: a dependency is no older job. In both cases nothing is changed. Safe to repeat.
+ * Adds dependencies to a blocked job, or removes some; without any left the job becomes ready, or is scheduled. An added dependency must be an older job of this queue, so that jobs never wait in a circle; an unknown one is treated as done. `left` is how many remain. `state`: the actual state if the job is not blocked, or `absent`; `newer`: a dependency is not an older job. In both cases nothing is changed. Safe to repeat.
  *
  * Cost: O(dependencies x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeDependencies: Operation<ChangeDependenciesArguments, ChangeDependenciesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/change-dependencies', 'd0f5edd8482409681dc468f8e57f81ffc9e81bb5', {}, changeDependenciesParts, [{ locals: [1, 14] }, changeDependenciesLua, 0, 3, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, changeDependenciesLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 3, 12, jobModule, 119, 11, changeDependenciesLua, 4, 1, jobModule, 142, 13, changeDependenciesLua, 5, 4, dependenciesModule, 220, 7, changeDependenciesLua, 9, 6, stateModule, 209, 3, changeDependenciesLua, 15, 2, stateModule, 177, 13, changeDependenciesLua, 17, 1, dependenciesModule, 9, 3, 227, 9, changeDependenciesLua, 18, 1, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeDependenciesLua, 19, 11, dependenciesModule, 270, 11, changeDependenciesLua, 30, 1, dependenciesModule, 64, 4, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 5, changeDependenciesLua, 31, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 50, 40, dependenciesModule, 82, 61, changeDependenciesLua, 35, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, changeDependenciesLua, 36, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, changeDependenciesLua, 39, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, changeDependenciesLua, 41, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, changeDependenciesLua, 42, 2]),
+  script: /* @__PURE__ */ linked('queue/change-dependencies', '4e2712e1c0a92ae3eb3fc9b10d6e0e977ea501ad', {}, changeDependenciesParts, [{ locals: [1, 14] }, changeDependenciesLua, 0, 3, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, changeDependenciesLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 3, 12, jobModule, 119, 11, changeDependenciesLua, 4, 1, jobModule, 142, 13, changeDependenciesLua, 5, 4, dependenciesModule, 220, 7, changeDependenciesLua, 9, 6, stateModule, 209, 3, changeDependenciesLua, 15, 2, stateModule, 177, 13, changeDependenciesLua, 17, 1, dependenciesModule, 9, 3, 227, 9, changeDependenciesLua, 18, 1, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeDependenciesLua, 19, 11, dependenciesModule, 270, 11, changeDependenciesLua, 30, 1, dependenciesModule, 64, 4, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 5, changeDependenciesLua, 31, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 50, 40, dependenciesModule, 82, 61, changeDependenciesLua, 35, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, changeDependenciesLua, 36, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, changeDependenciesLua, 39, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, changeDependenciesLua, 41, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, changeDependenciesLua, 42, 2]),
   parts: changeDependenciesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -6427,11 +6450,11 @@ export const changeDependencies: Operation<ChangeDependenciesArguments, ChangeDe
 }
 
 export interface ClearArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -6439,12 +6462,12 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Removes everything of the queue, but for those who listen to its events. Workers that have jobs lose them. Safe to repeat.
+ * Removes everything of the queue, except its event listeners. Workers with claimed jobs lose them. Safe to repeat.
  *
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('queue/clear', '9fc28d5a2e0086e2869a185cfdb8af65ba90d3cf', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, sharedAgreement, 25, 7, clearLua, 1, 3, idleModule, 6, 5, 74, 13, 18, 3, sharedMessages, 0, 39, idleModule, 34, 3, 203, 3, 40, 1, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, clearLua, 51, 1, stateModule, 0, 55, clearLua, 52, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, clearLua, 54, 6]),
+  script: /* @__PURE__ */ linked('queue/clear', '7ee074cc8551bafe5a074dd9a1056b394f1e6859', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, sharedAgreement, 25, 7, clearLua, 1, 3, idleModule, 6, 5, 74, 13, 18, 3, sharedMessages, 0, 39, idleModule, 34, 3, 203, 3, 40, 1, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, clearLua, 51, 1, stateModule, 0, 55, clearLua, 52, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, clearLua, 54, 6]),
   parts: clearParts,
   encode(args) {
     return [
@@ -6470,19 +6493,19 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
 export interface ConfigureGroupArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the unit is spread; 0: it is not */
+  /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  /** the answer of propose, if the partition is not agreed yet; else empty */
   readonly proof: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** the group */
   readonly name: string
-  /** 1: gives out no job; 0: does */
+  /** 1: hands out no jobs; 0: does */
   readonly paused: number
   /** jobs claimed at once; 0: any number */
   readonly concurrency: number
@@ -6490,7 +6513,7 @@ export interface ConfigureGroupArguments {
   readonly rateLimit: number
   /** the window */
   readonly rateWindowMs: number
-  /** jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window */
+  /** jobs that may be claimed at once after a pause, if a rate is set; 0: as many as in a window */
   readonly rateBurst: number
 }
 
@@ -6499,12 +6522,12 @@ export type ConfigureGroupAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Sets what holds for a group of jobs; -1 leaves a number as it is. By another rate as many starts are used up as before. Safe to repeat.
+ * Sets the limits of a group of jobs; -1 leaves a number as it is. After a change of the rate, the used starts stay used. Safe to repeat.
  *
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure-group', '15326fe068088636480c9d92aacda2f985db6ae1', {}, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureGroupLua, 5, 1, sharedAgreement, 12, 13, configureGroupLua, 6, 3, groupsModule, 116, 1, 3, 20, stateModule, 163, 6, groupsModule, 23, 4, 117, 3, 102, 14, 120, 4, configureGroupLua, 9, 1, groupsModule, 168, 7, configureGroupLua, 10, 2, stateModule, 212, 11, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 223, 8, configureGroupLua, 15, 3, stateModule, 231, 7, configureGroupLua, 18, 5, groupsModule, 48, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 75, 2, 27, 21, 77, 4, 65, 4, 56, 4, 69, 1, 60, 5, 70, 2, 81, 4, 72, 3, 85, 5, 72, 3, 90, 5, configureGroupLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureGroupLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureGroupLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure-group', '161eaa1fd0f5eeb3ffb7d09212deee308f867d23', {}, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureGroupLua, 5, 1, sharedAgreement, 12, 13, configureGroupLua, 6, 3, groupsModule, 116, 1, 3, 20, stateModule, 163, 6, groupsModule, 23, 4, 117, 3, 102, 14, 120, 4, configureGroupLua, 9, 1, groupsModule, 168, 7, configureGroupLua, 10, 2, stateModule, 212, 11, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 223, 8, configureGroupLua, 15, 3, stateModule, 231, 7, configureGroupLua, 18, 5, groupsModule, 48, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 75, 2, 27, 21, 77, 4, 65, 4, 56, 4, 69, 1, 60, 5, 70, 2, 81, 4, 72, 3, 85, 5, 72, 3, 90, 5, configureGroupLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureGroupLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureGroupLua, 33, 12]),
   parts: configureGroupParts,
   encode(args) {
     return withoutDefaults([
@@ -6547,17 +6570,17 @@ export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAn
 export interface ConfigureArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the unit is spread; 0: it is not */
+  /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  /** the answer of propose, if the partition is not agreed yet; else empty */
   readonly proof: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** 1: gives out no job; 0: does */
+  /** 1: hands out no jobs; 0: does */
   readonly paused: number
   /** jobs claimed at once; 0: any number */
   readonly concurrency: number
@@ -6565,11 +6588,11 @@ export interface ConfigureArguments {
   readonly rateLimit: number
   /** the window */
   readonly rateWindowMs: number
-  /** done jobs to keep; 0: see retention_ms */
+  /** done jobs to keep; 0: no bound by number */
   readonly retentionCount: number
-  /** age up to which done jobs are kept; 0: see retention_count; none are where both are 0 */
+  /** age up to which done jobs are kept; 0: no bound by age; both 0: none are kept */
   readonly retentionMs: number
-  /** jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window */
+  /** jobs that may be claimed at once after a pause, if a rate is set; 0: as many as in a window */
   readonly rateBurst: number
 }
 
@@ -6578,12 +6601,12 @@ export type ConfigureAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are claimed go on. By another rate as many starts are used up as before. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
+ * Sets the limits of the whole queue; -1 leaves a number as it is. A paused queue hands out no jobs; claimed ones continue. After a change of the rate, the used starts stay used. Waiting workers are woken when the queue resumes, or its limits rise. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure', '51d9652af4d27463f4f028ee3a38079521efab95', {}, configureParts, [{ locals: [1, 2] }, configureLua, 0, 6, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureLua, 6, 1, sharedAgreement, 12, 13, configureLua, 7, 3, stateModule, 150, 13, configureLua, 10, 1, stateModule, 163, 6, configureLua, 11, 2, groupsModule, 168, 7, configureLua, 13, 1, stateModule, 216, 3, 212, 4, 219, 4, configureLua, 14, 6, stateModule, 238, 11, configureLua, 20, 2, stateModule, 223, 8, configureLua, 22, 2, dueModule, 0, 5, configureLua, 24, 3, stateModule, 231, 7, configureLua, 27, 2, groupsModule, 187, 5, 48, 8, 192, 5, configureLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure', '37554757d623f0d816b48173363823edcda673b3', {}, configureParts, [{ locals: [1, 2] }, configureLua, 0, 6, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureLua, 6, 1, sharedAgreement, 12, 13, configureLua, 7, 3, stateModule, 150, 13, configureLua, 10, 1, stateModule, 163, 6, configureLua, 11, 2, groupsModule, 168, 7, configureLua, 13, 1, stateModule, 216, 3, 212, 4, 219, 4, configureLua, 14, 6, stateModule, 238, 11, configureLua, 20, 2, stateModule, 223, 8, configureLua, 22, 2, dueModule, 0, 5, configureLua, 24, 3, stateModule, 231, 7, configureLua, 27, 2, groupsModule, 187, 5, 48, 8, 192, 5, configureLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureLua, 33, 12]),
   parts: configureParts,
   encode(args) {
     return withoutDefaults([
@@ -6630,7 +6653,7 @@ export type CountDeadAnswer =
   | { readonly status: 'dead'; readonly kinds: { readonly kind: string; readonly count: number; readonly firstMs: number; readonly lastMs: number; readonly number: number; readonly message: string }[] }
 
 /**
- * The kinds of failures that jobs are dead of, with how many jobs each, when the first and the newest of them died, and the number and the message of the newest. A thousand kinds at most.
+ * Lists the kinds of failures of dead jobs: the number of jobs of each kind, when the first and the newest of them died, and the number and the message of the newest. At most a thousand kinds.
  *
  * Cost: O(kinds).
  */
@@ -6657,11 +6680,11 @@ export const countDead: Operation<CountDeadArguments, CountDeadAnswer> = {
 export interface DeliveredArguments {
   /** name of the other queue */
   readonly target: string
-  /** what it was brought under is greater by so much */
+  /** offset of the numbers under which it was delivered */
   readonly ahead: number
-  /** number of the newest that the other queue had before */
+  /** number of the newest entry that the other queue had before */
   readonly newest: number
-  /** of what was brought */
+  /** numbers of the delivered entries */
   readonly numbers: readonly (string)[]
 }
 
@@ -6670,7 +6693,7 @@ export type DeliveredAnswer =
   | { readonly status: 'behind' }
 
 /**
- * What was brought to another queue leaves the outbox. Where the numbers of this queue have gone back (it forgot what it was told last, or was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then all that goes there gets greater ones, by `ahead`, and is to be brought again. Safe to repeat.
+ * Removes from the outbox what was delivered to another queue. The numbers of this queue may have gone back: it forgot the last number it was given, or was cleared and its clock is late. Then the other queue has skipped entries under numbers that it had seen. In that case all entries for that queue get numbers greater by `ahead`, and must be delivered again. Safe to repeat.
  *
  * Cost: O(numbers x log n).
  */
@@ -6706,7 +6729,7 @@ export interface DependenciesArguments {
   readonly codec: string
   /** the job */
   readonly id: string
-  /** how many of its dependencies to pass over */
+  /** how many of its dependencies to skip */
   readonly after: number
 }
 
@@ -6714,12 +6737,12 @@ export type DependenciesAnswer =
   | { readonly status: 'dependencies'; readonly dependencies: { readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }[] }
 
 /**
- * The dependencies of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or `absent`, which is taken for done. Empty where it has none, or is not known. Of large results it tells no more behind those that reach 4 MiB: only an empty answer tells that there are no more.
+ * Returns the dependencies of a job, and how they ended: `pending`, `done` with a result, `dead` with their failure, `cancelled`, or `absent`, which is treated as done. The list is empty if the job has none, or is unknown. A page ends once results reach 4 MiB: only an empty answer means that there are no more.
  *
  * Cost: O(dependencies), and 4 MiB of results.
  */
 export const dependencies: Operation<DependenciesArguments, DependenciesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/dependencies', '678daaec5f4a15bd99f4802aadf561b92204570f', { reads: true, bytes: true }, dependenciesParts, [{ locals: [1, 2, 3, 4, 5] }, dependenciesLua, 0, 3, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, dependenciesLua, 3, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, dependenciesLua, 4, 2, sharedBudget, 10, 3, dependenciesLua, 6, 2, dependenciesModule, 9, 3, sharedBudget, 7, 3, 3, 4, plainModule, 129, 7, jobModule, 0, 45, outboxModule, 14, 9, 13, 1, 23, 18, dependenciesLua, 8, 13]),
+  script: /* @__PURE__ */ linked('queue/dependencies', '4908fead663de30cf10a89fe2fd1b3817f33339c', { reads: true, bytes: true }, dependenciesParts, [{ locals: [1, 2, 3, 4, 5] }, dependenciesLua, 0, 3, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, dependenciesLua, 3, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, dependenciesLua, 4, 2, sharedBudget, 10, 3, dependenciesLua, 6, 2, dependenciesModule, 9, 3, sharedBudget, 7, 3, 3, 4, plainModule, 129, 7, jobModule, 0, 45, outboxModule, 14, 9, 13, 1, 23, 18, dependenciesLua, 8, 13]),
   parts: dependenciesParts,
   encode(args) {
     return withoutDefaults([
@@ -6752,7 +6775,7 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 /**
- * Forgets the number of partitions of a queue, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
+ * Removes the fixed number of partitions of a queue, after all of them are cleared. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -6780,23 +6803,23 @@ export const disband: Operation<DisbandArguments, DisbandAnswer> = {
 export interface EnqueueAlikeArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the unit is spread; 0: it is not */
+  /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  /** the answer of propose, if the partition is not agreed yet; else empty */
   readonly proof: string
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** name of the jobs, 1 to 254 bytes */
   readonly name: string
-  /** of each job */
+  /** payload of each job */
   readonly payloads: readonly (string | Uint8Array)[]
 }
 
@@ -6805,12 +6828,12 @@ export type EnqueueAlikeAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Puts plain jobs into a queue, the quick way: all of one name, none with an option or with a payload of more than 16 kB. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by letter; see shared/queue/idle.
+ * Puts plain jobs into a queue, the fast path: all of one name, none with an option or with a payload of more than 16 kB. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and returns the same answer. A single job is claimed at once for a waiting worker that takes jobs by letter; see shared/queue/idle.
  *
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue-alike', '71094feb54cb9988e4a37ad4bf47bf29e66fabba', {}, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, enqueueAlikeLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueAlikeLua, 5, 1, sharedAgreement, 12, 13, enqueueAlikeLua, 6, 10, stateModule, 190, 6, enqueueAlikeLua, 16, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 17, 5, plainModule, 214, 3, enqueueAlikeLua, 22, 7, idleModule, 206, 11, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 11, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 34, 32, 2, 71, 3, 113, 17, enqueueAlikeLua, 29, 1, stateModule, 223, 8, enqueueAlikeLua, 30, 1, idleModule, 217, 2, stateModule, 62, 7, idleModule, 219, 2, sharedTokens, 0, 3, idleModule, 221, 15, runModule, 0, 3, idleModule, 236, 7, runModule, 71, 3, idleModule, 243, 24, dueModule, 0, 5, idleModule, 267, 1, plainModule, 108, 5, idleModule, 268, 4, 133, 1, 130, 3, 134, 4, 272, 3, enqueueAlikeLua, 31, 9, stateModule, 62, 7, enqueueAlikeLua, 40, 12, stateModule, 223, 8, enqueueAlikeLua, 52, 4, leaseModule, 192, 10, enqueueAlikeLua, 56, 18, eventsModule, 0, 7, plainModule, 189, 7, enqueueAlikeLua, 74, 4, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, enqueueAlikeLua, 78, 2, statisticsModule, 34, 226, 280, 3, enqueueAlikeLua, 80, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, enqueueAlikeLua, 81, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue-alike', 'f296f3a8e7f673f1d8886c7e7f7d3deddf1f0e0e', {}, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, enqueueAlikeLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueAlikeLua, 5, 1, sharedAgreement, 12, 13, enqueueAlikeLua, 6, 10, stateModule, 190, 6, enqueueAlikeLua, 16, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 17, 5, plainModule, 214, 3, enqueueAlikeLua, 22, 7, idleModule, 206, 11, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 11, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 34, 32, 2, 71, 3, 113, 17, enqueueAlikeLua, 29, 1, stateModule, 223, 8, enqueueAlikeLua, 30, 1, idleModule, 217, 2, stateModule, 62, 7, idleModule, 219, 2, sharedTokens, 0, 3, idleModule, 221, 15, runModule, 0, 3, idleModule, 236, 7, runModule, 71, 3, idleModule, 243, 24, dueModule, 0, 5, idleModule, 267, 1, plainModule, 108, 5, idleModule, 268, 4, 133, 1, 130, 3, 134, 4, 272, 3, enqueueAlikeLua, 31, 9, stateModule, 62, 7, enqueueAlikeLua, 40, 12, stateModule, 223, 8, enqueueAlikeLua, 52, 4, leaseModule, 192, 10, enqueueAlikeLua, 56, 18, eventsModule, 0, 7, plainModule, 189, 7, enqueueAlikeLua, 74, 4, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, enqueueAlikeLua, 78, 2, statisticsModule, 34, 226, 280, 3, enqueueAlikeLua, 80, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, enqueueAlikeLua, 81, 2]),
   parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -6848,19 +6871,19 @@ export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> 
 export interface EnqueueArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the unit is spread; 0: it is not */
+  /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  /** the answer of propose, if the partition is not agreed yet; else empty */
   readonly proof: string
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** see shared/queue/job; `until`: s, d or w; dependencies: see shared/queue/dependencies */
   readonly specs: readonly { readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly dependsOn: string; readonly onDependencyFailure: string; readonly idempotencyKey: string; readonly resultTtlMs: number }[]
@@ -6871,12 +6894,12 @@ export type EnqueueAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
+ * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, except for those in `duplicates` (places counted from 0). A duplicate has the id of a job that is still known, or a unique key that is held, or an idempotency key that was seen in the last 24 hours. It is not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives its options and its payload to a job that was not claimed yet, and restarts the delay of a delayed job; it is listed in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
  *
- * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
+ * Cost: O(jobs x log n), and if jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue', 'b65b467ef77d5c20bd6c2e59c2bb8b2a9b3d3e62', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueLua, 5, 1, sharedAgreement, 12, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 238, 8, enqueueLua, 12, 1, stateModule, 209, 3, enqueueLua, 13, 1, stateModule, 177, 13, enqueueLua, 14, 2, enqueueModule, 246, 15, enqueueLua, 16, 2, stateModule, 190, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 10, 3, enqueueLua, 20, 1, stateModule, 223, 8, enqueueLua, 21, 1, enqueueModule, 261, 2, stateModule, 62, 7, enqueueModule, 263, 5, enqueueLua, 22, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 150, 13, runModule, 3, 12, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, eventsModule, 18, 10, jobModule, 78, 34, 72, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, statisticsModule, 8, 3, 260, 12, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 6, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, enqueueLua, 30, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 31, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, enqueueModule, 228, 7, enqueueLua, 32, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue', 'b6d9e3693eda4ead84418683ab5efcfd40d18f3e', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueLua, 5, 1, sharedAgreement, 12, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 238, 8, enqueueLua, 12, 1, stateModule, 209, 3, enqueueLua, 13, 1, stateModule, 177, 13, enqueueLua, 14, 2, enqueueModule, 246, 15, enqueueLua, 16, 2, stateModule, 190, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 10, 3, enqueueLua, 20, 1, stateModule, 223, 8, enqueueLua, 21, 1, enqueueModule, 261, 2, stateModule, 62, 7, enqueueModule, 263, 5, enqueueLua, 22, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 150, 13, runModule, 3, 12, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, eventsModule, 18, 10, jobModule, 78, 34, 72, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, statisticsModule, 8, 3, 260, 12, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 6, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, enqueueLua, 30, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 31, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, enqueueModule, 228, 7, enqueueLua, 32, 2]),
   parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -6946,7 +6969,7 @@ export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly endsAtMs: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Makes the leases of claimed jobs end `lease_ms` from now. A lease that is over, of a job that nobody has taken back yet, is extended too. Those named in `refused` (places counted from 0) have been lost, and why: `cancelled` where somebody wants the job to stop.
+ * Makes the leases of claimed jobs end `lease_ms` from now. An expired lease is renewed too, if the job was not reclaimed yet. `refused` lists places (counted from 0) of jobs that were lost, and the reason: `cancelled` if the job is asked to stop.
  *
  * Cost: O(jobs x log n).
  */
@@ -6987,11 +7010,11 @@ export interface FailArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** jobs, and why they failed */
   readonly failures: readonly { readonly number: string; readonly token: number; readonly kind: string; readonly message: string }[]
@@ -7001,12 +7024,12 @@ export type FailAnswer =
   | { readonly status: 'failed'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Makes claimed jobs dead: not done, and never tried again unless somebody requeues them. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
+ * Makes claimed jobs dead: not done, and never tried again unless requeued. Each job is handled on its own: `refused` lists places (counted from 0) of jobs that were lost, and the reason. A repeated call returns the same answer and does nothing more. `chores` is work for some process; 0: none.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('queue/fail', 'a4b20a0ebfce261d38e7b79afbefd86adf16e43f', {}, failParts, [{ locals: [1, 2, 6, 15] }, failLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, failLua, 4, 2, acksModule, 0, 8, failLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, failLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, failLua, 10, 19, statisticsModule, 11, 2, 0, 8, 13, 17, plainModule, 108, 5, statisticsModule, 30, 4, failLua, 29, 1, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, failLua, 30, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, dependenciesModule, 77, 66, failLua, 32, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, failLua, 33, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, failLua, 36, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, failLua, 38, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, failLua, 39, 2]),
+  script: /* @__PURE__ */ linked('queue/fail', 'd14d602c3ab00e93bd6dcacd75c31e49685149fe', {}, failParts, [{ locals: [1, 2, 6, 15] }, failLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, failLua, 4, 2, acksModule, 0, 8, failLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, failLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, failLua, 10, 19, statisticsModule, 11, 2, 0, 8, 13, 17, plainModule, 108, 5, statisticsModule, 30, 4, failLua, 29, 1, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, failLua, 30, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, dependenciesModule, 77, 66, failLua, 32, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, failLua, 33, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, failLua, 36, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, failLua, 38, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, failLua, 39, 2]),
   parts: failParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -7051,12 +7074,12 @@ export type GetAnswer =
   | { readonly status: 'found'; readonly nowMs: number; readonly looked: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[]; readonly log: { readonly at: number; readonly atMs: number; readonly line: string }[] }
 
 /**
- * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out. Of large jobs, and long logs, it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
+ * Returns jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for a job that never failed. Unknown jobs are left out. The lookup stops once jobs and logs reach 4 MiB: `looked` is the number of wanted ids it has processed. `log` has the lines of their logs, by places counted from 0.
  *
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('queue/get', '4916d019b427436621d617b8d036f90670da1979', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3] }, getLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, getLua, 2, 2, sharedBudget, 10, 3, getLua, 4, 1, sharedBudget, 7, 3, runModule, 3, 12, jobModule, 119, 11, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, eventsModule, 69, 12, runModule, 89, 10, getLua, 5, 11, sharedClock, 0, 4, getLua, 16, 1]),
+  script: /* @__PURE__ */ linked('queue/get', '4a89e018dd713b3492286d11775392af1d10a7db', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3] }, getLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, getLua, 2, 2, sharedBudget, 10, 3, getLua, 4, 1, sharedBudget, 7, 3, runModule, 3, 12, jobModule, 119, 11, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, eventsModule, 69, 12, runModule, 89, 10, getLua, 5, 11, sharedClock, 0, 4, getLua, 16, 1]),
   parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7094,12 +7117,12 @@ export type HistoryAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Tells what happened to a job, from the time it was enqueued until now: enqueued, claimed, acked, retried, reclaimed (its lease ended), released, dead, requeued, stopping (cancelled at work). Of a long history the newest are told, and the first that was not a claim: `omitted` are missing behind it.
+ * Returns the history of a job, from enqueueing until now: enqueued, claimed, acked, retried, reclaimed (its lease ended), released, dead, requeued, stopping (cancelled while claimed). Of a long history it returns the newest entries, and the first that was not a claim: `omitted` are missing after it.
  *
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/history', '7695d86e1657523ba9d6948807aaa61432963c6a', { reads: true }, getParts, [{ locals: [1, 2, 3] }, historyLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, historyLua, 1, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, historyLua, 2, 4, runModule, 99, 7, eventsModule, 69, 12, runModule, 106, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  script: /* @__PURE__ */ linked('queue/history', '5b187ec999ac18adaa121fde9d05bad16417d3ea', { reads: true }, getParts, [{ locals: [1, 2, 3] }, historyLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, historyLua, 1, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, historyLua, 2, 4, runModule, 99, 8, eventsModule, 69, 12, runModule, 107, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
   parts: getParts,
   encode(args) {
     return [
@@ -7134,7 +7157,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly retentionCount: number; readonly retentionMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly failed: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number; readonly rateBurst: number }
 
 /**
- * A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: `overdue` tells how many. `bytes` of the jobs in each state.
+ * Returns an overview of the queue. Jobs that are due, or whose lease has ended, count in their old state; `overdue` is their number. `bytes` are those of the jobs in each state.
  *
  * Cost: O(log n).
  */
@@ -7195,7 +7218,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 export interface ListDeadArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** of their failure */
+  /** kind of their failure */
   readonly kind: string
   /** the cursor; 0: from the start */
   readonly after: number
@@ -7207,12 +7230,12 @@ export type ListDeadAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
 /**
- * Lists dead jobs whose failure was of a kind, the oldest first. `next` is the cursor, or -1 at the end. A job that is dead of it all the time is on one page, whatever comes and goes meanwhile.
+ * Lists dead jobs whose failure was of a kind, the oldest first. `next` is the cursor, or -1 at the end. A job that is dead of it all the time is on one page, whatever other jobs do meanwhile.
  *
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listDead: Operation<ListDeadArguments, ListDeadAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list-dead', 'd40dac4d15d40fcea1f75af8efcbdb1201987277', { reads: true, bytes: true }, listDeadParts, [{ locals: [1, 2, 3, 4] }, listDeadLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listDeadLua, 4, 1, deadModule, 68, 28, listDeadLua, 5, 1, jobModule, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, listDeadLua, 6, 5, sharedClock, 0, 4, listDeadLua, 11, 1]),
+  script: /* @__PURE__ */ linked('queue/list-dead', '7a632d21365a599d1d80427d59c3ac2019525619', { reads: true, bytes: true }, listDeadParts, [{ locals: [1, 2, 3, 4] }, listDeadLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listDeadLua, 4, 1, deadModule, 68, 28, listDeadLua, 5, 1, jobModule, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, listDeadLua, 6, 5, sharedClock, 0, 4, listDeadLua, 11, 1]),
   parts: listDeadParts,
   encode(args) {
     return [
@@ -7243,7 +7266,7 @@ export interface ListArguments {
   readonly codec: string
   /** ready, prioritized, grouped, scheduled, blocked, claimed, dead or done */
   readonly state: string
-  /** how many to pass over */
+  /** how many to skip */
   readonly after: number
   /** how many to look at */
   readonly limit: number
@@ -7253,12 +7276,12 @@ export type ListAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
 /**
- * Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but for their priority, scheduled, blocked, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place after the last one looked at, or -1 at the end. Places shift as jobs come and go.
+ * Lists jobs of a state, from place `after` on. Ready jobs (without group) are in the order of claims except for their priority; scheduled, blocked, claimed, dead and done ones are ordered by their time, and `grouped` ones by group. `next` is the place after the last job it looked at, or -1 at the end. Places shift when jobs are added or removed.
  *
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list', '310501ef24f6361adae8580e8ec73181891e5cc2', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listLua, 4, 5, readyModule, 168, 18, listLua, 9, 27, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
+  script: /* @__PURE__ */ linked('queue/list', 'a433ba261fe6297b6c5a6ac26a357ed2b95ae269', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listLua, 4, 5, readyModule, 168, 18, listLua, 9, 27, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
   parts: listParts,
   encode(args) {
     return [
@@ -7287,9 +7310,9 @@ export const list: Operation<ListArguments, ListAnswer> = {
 export interface ListenArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** who listens, '<process>.<number>' */
+  /** the listener, '<process>.<number>' */
   readonly name: string
-  /** how long */
+  /** how long; 0: stop */
   readonly listenMs: number
   /** the channel of the events */
   readonly channel: string
@@ -7302,7 +7325,7 @@ export type ListenAnswer =
   | { readonly status: 'full' }
 
 /**
- * Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes to the channel before. `number` is that of the newest message: those that follow count on from there. A queue may be listened to before it begins, and does not begin by that. Safe to repeat. At most a thousand listen at once.
+ * Listens to the events of the queue, for `listen_ms` from now on; 0: stop. A listener subscribes to the channel first, and calls again in time. `number` is that of the newest message; the next messages count up from it. Listening is possible before a queue begins, and does not begin it. Safe to repeat. At most a thousand listen at once.
  *
  * Cost: O(listeners).
  */
@@ -7350,7 +7373,7 @@ export type NoteAnswer =
   | { readonly status: 'noted'; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Notes how far attempts have come, and lines in the logs of their jobs: of each job its newest hundred lines, cut at 1,024 bytes. Each note is judged by itself: those named in `refused` (places counted from 0) are of attempts that have lost their job, and why. With token 0 anybody may note a line, also by the job's own id, and whatever its state. Progress and log go with the job. A repeated call is answered the same and notes nothing more.
+ * Notes the progress of attempts, and lines in the logs of their jobs: a job keeps its newest hundred lines, cut at 1,024 bytes. Each note is handled on its own: `refused` lists places (counted from 0) of attempts that have lost their job, and the reason. With token 0 any caller may add a log line, also by the job's own id, in any state. Progress and log are removed with the job. A repeated call returns the same answer and notes nothing more.
  *
  * Cost: O(notes).
  */
@@ -7386,7 +7409,7 @@ export const note: Operation<NoteArguments, NoteAnswer> = {
 }
 
 export interface OutboxArguments {
-  /** number of the last one that was seen; 0: from the first */
+  /** number of the last one seen; 0: from the first */
   readonly after: string
   /** how many at most */
   readonly limit: number
@@ -7396,7 +7419,7 @@ export type OutboxAnswer =
   | { readonly status: 'outbox'; readonly entries: { readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer }[] }
 
 /**
- * What waits to be brought to other queues, by its number, which rises. To that queue it is brought under a number that is greater by `ahead`: see `delivered`, which whoever brings it says then. Of large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
+ * Returns entries that wait for delivery to other queues, by their rising number. They are delivered under a number that is greater by `ahead`; the caller passes it to `delivered` afterwards. A page ends once jobs reach 4 MiB: only an empty answer means that there are none.
  *
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
@@ -7424,7 +7447,7 @@ export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
 }
 
 export interface ProposeArguments {
-  /** over how many the queue is spread */
+  /** number of partitions of the queue */
   readonly partitions: number
 }
 
@@ -7433,7 +7456,7 @@ export type ProposeAnswer =
   | { readonly status: 'agreed' }
 
 /**
- * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the queue's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
+ * Announces that a partition is about to be used for the first time, and returns a proof. Then the number of partitions is agreed in the unit of the queue's name alone (`agree`). Only then the partition is used, with the proof. A partition in use is `agreed` already. A proposal that is not used expires after a minute.
  *
  * Cost: O(1).
  */
@@ -7464,19 +7487,19 @@ export const propose: Operation<ProposeArguments, ProposeAnswer> = {
 export interface ReceiveArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the unit is spread; 0: it is not */
+  /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  /** the answer of propose, if the partition is not agreed yet; else empty */
   readonly proof: string
   /** name of the other queue */
   readonly source: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** see shared/queue/outbox; 'a<id>': that dependency is not known */
+  /** see shared/queue/outbox; 'a<id>': that dependency is unknown */
   readonly entries: readonly { readonly number: number; readonly what: string | Uint8Array }[]
 }
 
@@ -7485,12 +7508,12 @@ export type ReceiveAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Takes what comes from the outbox of another queue, in its order: jobs, and news of dependencies. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came before. That a dependency is not known has instead the newest job that was asked for (0: any): where others wait for that dependency that came later, it is asked after again for these. Behind so much work no more is taken: `taken` says how many entries were.
+ * Takes entries from the outbox of another queue, in its order: jobs, and news of dependencies. Entries that were received before are skipped, by their number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest entry that was received before. An entry for an unknown dependency has instead the newest job that was asked for (0: any): if later jobs wait for that dependency, it is checked again for them. The call stops after a bound of work: `taken` is the number of entries processed.
  *
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: /* @__PURE__ */ linked('queue/receive', '1d11ad453d39b144c7fcda1f27718ffaad13260f', {}, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 4, stateModule, 0, 55, receiveLua, 4, 1, outboxModule, 41, 14, receiveLua, 5, 3, stateModule, 132, 10, receiveLua, 8, 1, sharedAgreement, 12, 13, receiveLua, 9, 4, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 209, 3, receiveLua, 14, 1, stateModule, 177, 13, receiveLua, 15, 1, enqueueModule, 10, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 45, 3, 72, 3, stateModule, 169, 8, dueModule, 0, 5, dependenciesModule, 0, 3, 61, 3, runModule, 3, 12, endsModule, 42, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, eventsModule, 18, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 27, statisticsModule, 8, 3, 260, 12, jobModule, 75, 3, outboxModule, 55, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 62, 25, stateModule, 223, 8, 62, 7, enqueueModule, 261, 14, 13, 19, namesModule, 44, 4, stateModule, 150, 13, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, namesModule, 31, 10, groupsModule, 159, 9, readyModule, 60, 8, enqueueModule, 48, 71, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 23, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, stateModule, 190, 6, outboxModule, 87, 36, receiveLua, 17, 6, outboxModule, 123, 1, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 31, outboxModule, 124, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 144, 2, receiveLua, 23, 2, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, receiveLua, 25, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, receiveLua, 26, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, receiveLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/receive', '35d6c6b689b6d8906da2a579f1f6b56e5a7f8634', {}, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 4, stateModule, 0, 55, receiveLua, 4, 1, outboxModule, 41, 14, receiveLua, 5, 3, stateModule, 132, 10, receiveLua, 8, 1, sharedAgreement, 12, 13, receiveLua, 9, 4, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 209, 3, receiveLua, 14, 1, stateModule, 177, 13, receiveLua, 15, 1, enqueueModule, 10, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 45, 3, 72, 3, stateModule, 169, 8, dueModule, 0, 5, dependenciesModule, 0, 3, 61, 3, runModule, 3, 12, endsModule, 42, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, eventsModule, 18, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 27, statisticsModule, 8, 3, 260, 12, jobModule, 75, 3, outboxModule, 55, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 62, 25, stateModule, 223, 8, 62, 7, enqueueModule, 261, 14, 13, 19, namesModule, 44, 4, stateModule, 150, 13, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, namesModule, 31, 10, groupsModule, 159, 9, readyModule, 60, 8, enqueueModule, 48, 71, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 23, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, stateModule, 190, 6, outboxModule, 87, 36, receiveLua, 17, 6, outboxModule, 123, 1, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 31, outboxModule, 124, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 144, 2, receiveLua, 23, 2, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, receiveLua, 25, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, receiveLua, 26, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, receiveLua, 27, 2]),
   parts: receiveParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -7529,37 +7552,37 @@ export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
 export interface RecurArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** over how many the unit is spread; 0: it is not */
+  /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  /** the answer of propose, if the partition is not agreed yet; else empty */
   readonly proof: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** the recurring job */
   readonly id: string
   /** the interval; 0: by cron */
   readonly everyMs: number
-  /** from when on intervals count, below `every_ms` */
+  /** origin of the intervals, below `every_ms` */
   readonly offsetMs: number
   /** the expression */
   readonly cron: string
   /** the zone of the expression */
   readonly timeZone: string
-  /** of how many runs that are due jobs are made; 0: of one that was not missed */
+  /** how many due runs get jobs; 0: only one that was not missed */
   readonly missed: number
   /** how many jobs are spawned in all; 0: no bound */
   readonly limit: number
   /** no run is later; 0: no bound */
   readonly untilMs: number
-  /** of the jobs; what follows is as in enqueue */
+  /** name of the jobs; the following are as in enqueue */
   readonly name: string
-  /** of the jobs */
+  /** payload of the jobs */
   readonly payload: string | Uint8Array
-  /** of the jobs */
+  /** priority of the jobs */
   readonly priority: number
   /** of the jobs */
   readonly maxAttempts: number
@@ -7573,19 +7596,19 @@ export interface RecurArguments {
   readonly backoffMaxMs: number
   /** of the jobs */
   readonly jitter: number
-  /** of the jobs */
+  /** group of the jobs */
   readonly group: string
-  /** of the jobs; while it is held, a run spawns none */
+  /** unique key of the jobs; while it is held, a run spawns none */
   readonly unique: string
   /** until when that key is held: s, d or w */
   readonly till: string
-  /** for how long, where it is held for a time */
+  /** for how long, if it is held for a time */
   readonly windowMs: number
   /** of the jobs */
   readonly trace: string
   /** of the jobs */
   readonly tags: string
-  /** how often it has moved between partitions; more that are known stay */
+  /** how often it has moved between partitions; a greater stored number stays */
   readonly moves: number
 }
 
@@ -7594,12 +7617,12 @@ export type RecurAnswer =
   | { readonly status: 'unagreed' }
 
 /**
- * Sets a recurring job: from now on a job is spawned at each of its times, by an interval (`every_ms` above 0) or by a cron expression in a time zone. Scripts know no time zones: the times of an expression are computed by callers, who `refill` those behind `known_ms` where the recurrence is `short` of them. The same definition again changes nothing. Another one takes its place from now on, and goes on counting; with the same rule the next run stays where it is. `next_ms` is 0 where no further run is known. Safe to repeat.
+ * Sets a recurring job: from now on a job is spawned at each of its times, by an interval (`every_ms` above 0) or by a cron expression in a time zone. Scripts know no time zones. Callers compute the times of an expression, and `refill` those after `known_ms` when the recurrence is `short` of them. The same definition again changes nothing. Another one replaces it from now on, and its runs continue to count; with the same rule the next run stays the same. `next_ms` is 0 if no further run is known. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recur', '412f1a53d527150b72b5fb0959482bfb4388b555', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, recurLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, recurLua, 5, 1, sharedAgreement, 12, 13, recurLua, 6, 5, recurrenceModule, 177, 10, jobModule, 86, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 249, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 223, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 172, 1, 169, 3, 173, 4, recurrenceModule, 204, 6, groupsModule, 141, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 0, 3, recurLua, 18, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, recurLua, 19, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, recurLua, 20, 6]),
+  script: /* @__PURE__ */ linked('queue/recur', 'e35ae9e8882efb179f092961a0cb22260719ad9f', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, recurLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, recurLua, 5, 1, sharedAgreement, 12, 13, recurLua, 6, 5, recurrenceModule, 177, 10, jobModule, 86, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 249, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 223, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 172, 1, 169, 3, 173, 4, recurrenceModule, 204, 6, groupsModule, 141, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 0, 3, recurLua, 18, 1, runModule, 138, 2, dueModule, 0, 5, runModule, 140, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 141, 3, recurLua, 19, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, recurLua, 20, 6]),
   parts: recurParts,
   encode(args) {
     return withoutDefaults([
@@ -7657,11 +7680,11 @@ export const recur: Operation<RecurArguments, RecurAnswer> = {
 export interface RecurrencesArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** how many to pass over */
+  /** how many to skip */
   readonly after: number
   /** how many to look at */
   readonly limit: number
-  /** whether only those are told that are short of times */
+  /** whether to return only those that are short of times */
   readonly onlyShort: boolean
   /** the recurring jobs */
   readonly wanted: readonly (string)[]
@@ -7671,12 +7694,12 @@ export type RecurrencesAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly recurrences: { readonly id: string; readonly nextMs: number; readonly lastMs: number; readonly lastJob: number; readonly runs: number; readonly knownMs: number; readonly short: boolean; readonly everyMs: number; readonly offsetMs: number; readonly cron: string; readonly timeZone: string; readonly missed: number; readonly limit: number; readonly untilMs: number; readonly name: string; readonly payload: Buffer; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly till: string; readonly windowMs: number; readonly trace: string; readonly tags: string }[] }
 
 /**
- * Tells recurring jobs: those named in `wanted`, as far as they are known; else, from place `after` on, those that are `short` of coming times, or all, by their next run. `next` is the place after the last one looked at, or -1 at the end. Places shift as runs come. `next_ms` is 0 for one that has ended, or that knows no coming time; `last_ms` is the run that spawned the last job, 0 for none, and `known_ms` the last time that is known. Of large payloads there are no more behind those that reach 4 MiB, and `next` is the place behind them, also among those that are wanted.
+ * Returns recurring jobs: the known ones of `wanted`; else, from place `after` on, those that are `short` of future times, or all, by their next run. `next` is the place after the last one it looked at, or -1 at the end. Places shift when runs happen. `next_ms` is 0 for one that has ended, or that knows no future time; `last_ms` is the run that spawned the last job, 0 for none, and `known_ms` the last known time. A page ends once payloads reach 4 MiB, and `next` is the place after them, also within `wanted`.
  *
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recurrences', '49cde887c222a2d960fea6777c86a1cfd448a0c1', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, recurrencesLua, 5, 12, sharedBudget, 10, 3, recurrencesLua, 17, 1, sharedBudget, 3, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 129, 7, jobModule, 0, 45, recurrenceModule, 25, 3, 48, 5, 215, 42, sharedBudget, 7, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
+  script: /* @__PURE__ */ linked('queue/recurrences', '2b767bc8b2ebcd8e23009ae41b52b47b83d09b28', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, recurrencesLua, 5, 12, sharedBudget, 10, 3, recurrencesLua, 17, 1, sharedBudget, 3, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 129, 7, jobModule, 0, 45, recurrenceModule, 25, 3, 48, 5, 215, 42, sharedBudget, 7, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
   parts: recurrencesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -7709,19 +7732,19 @@ export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
 export interface RefillArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** the recurring job */
   readonly id: string
-  /** the expression that the times were computed of */
+  /** the expression from which the times were computed */
   readonly cron: string
   /** its zone */
   readonly timeZone: string
-  /** the time behind which they were computed */
+  /** the time after which they were computed */
   readonly afterMs: number
   /** the times */
   readonly given: readonly (number)[]
@@ -7733,12 +7756,12 @@ export type RefillAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Gives a recurring job coming times of its cron expression, rising, which were computed behind `after_ms`. Only those are taken that are later than the last one it knows, so that a repeated call, and others that fill it at the same time, add nothing. None at all says that no further time exists. Refused as `changed`, and to be computed anew, where the expression or the zone is another one by now, or times were passed over. At most 2,000 are known at a time.
+ * Adds future times to a recurring job with a cron expression, in rising order, which were computed after `after_ms`. Only times after the last known one are taken. So a repeated call, and concurrent calls of others, add nothing. An empty list says that no further time exists. Returns `changed` if the expression or the zone is another one by now, or times were skipped: then compute them again. At most 2,000 are known at a time.
  *
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: /* @__PURE__ */ linked('queue/refill', '76570a03df41448a436f49c8d4798446f8768990', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, refillLua, 0, 7, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 137, 2, dueModule, 0, 5, runModule, 139, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 140, 3, refillLua, 32, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, refillLua, 33, 3]),
+  script: /* @__PURE__ */ linked('queue/refill', '6a285bac0b4d631d0758512086e007c12fc2d030', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, refillLua, 0, 7, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 138, 2, dueModule, 0, 5, runModule, 140, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 141, 3, refillLua, 32, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, refillLua, 33, 3]),
   parts: recurParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -7783,11 +7806,11 @@ export interface ReleaseArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** the jobs */
   readonly claims: readonly { readonly number: string; readonly token: number; readonly delayMs: number }[]
@@ -7797,12 +7820,12 @@ export type ReleaseAnswer =
   | { readonly status: 'released'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[] }
 
 /**
- * Gives claimed jobs back to others, untouched: each is ready again before all that wait, as if this attempt had never begun, or with a delay when that is over. Each job is judged by itself: those named in `refused` (places counted from 0) have been lost, and why. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
+ * Releases claimed jobs, untouched: each is ready again before all waiting jobs, as if this attempt had never begun; with a delay, it is ready after the delay. Each job is handled on its own: `refused` lists places (counted from 0) of jobs that were lost, and the reason. A repeated call returns the same answer and does nothing more. `chores` is work for some process; 0: none.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('queue/release', '2b582a5fb64c352e2e31757b27d3070e68575716', {}, failParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, releaseLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 49, 11, leaseModule, 202, 13, releaseLua, 10, 19, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, releaseLua, 29, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 30, 1, idleModule, 198, 2, 130, 8, 200, 3, releaseLua, 31, 2, leaseModule, 215, 4, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, leaseModule, 219, 5, idleModule, 130, 8, leaseModule, 224, 3, releaseLua, 33, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 9, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, releaseLua, 34, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, releaseLua, 35, 2]),
+  script: /* @__PURE__ */ linked('queue/release', '71a2b6802fa37f440c2db9ec0f4f073bd46bc9ed', {}, failParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, releaseLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 49, 11, leaseModule, 202, 13, releaseLua, 10, 19, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, releaseLua, 29, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 30, 1, idleModule, 198, 2, 130, 8, 200, 3, releaseLua, 31, 2, leaseModule, 215, 4, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, leaseModule, 219, 5, idleModule, 130, 8, leaseModule, 224, 3, releaseLua, 33, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 9, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, releaseLua, 34, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, releaseLua, 35, 2]),
   parts: failParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -7836,7 +7859,7 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
 }
 
 export interface ReprioritizeArguments {
-  /** the new one */
+  /** the new priority */
   readonly priority: number
   /** the jobs */
   readonly wanted: readonly (string)[]
@@ -7846,7 +7869,7 @@ export type ReprioritizeAnswer =
   | { readonly status: 'changed'; readonly outcomes: string[] }
 
 /**
- * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. Where that takes long, or of large jobs, there are fewer outcomes than ids: the others are for the next call.
+ * Changes the priority of jobs that are not claimed. Within one priority they keep their age, but a job without group that gets priority 0 is placed last. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. If the work or the size of the jobs exceeds one call, there are fewer outcomes than ids: send the others in the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
@@ -7877,13 +7900,13 @@ export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> 
 }
 
 export interface RequeueDeadArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** of their failure */
+  /** kind of their failure */
   readonly kind: string
   /** how many at most */
   readonly limit: number
@@ -7897,12 +7920,12 @@ export type RequeueDeadAnswer =
   | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number; readonly next: number; readonly newest: number }
 
 /**
- * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `next` is the cursor for the call that goes on behind them; -1 at the end. So no other is held up by one that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
+ * Makes dead jobs whose failure was of a kind ready again, with attempts counted from the start, or removes them: the oldest first, up to `limit` a call. `next` is the cursor for the following call; -1 at the end. With it, no job is held up by one that dies again meanwhile, or that stays dead because another job has its unique key. `left` is how many there still are, `newest` the newest job of the queue: later jobs did not exist at this call. `chores` is work for some process; 0: none. Safe to repeat.
  *
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueDead: Operation<RequeueDeadArguments, RequeueDeadAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue-dead', '155e49ff0f557f5c43bf811ae1c29c936f98cfb1', {}, changeDependenciesParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueDeadLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueDeadLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 177, 13, requeueDeadLua, 6, 1, deadModule, 68, 28, requeueDeadLua, 7, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, 74, 4, deadModule, 54, 14, eventsModule, 18, 10, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueDeadLua, 9, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, requeueDeadLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, requeueDeadLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, requeueDeadLua, 32, 3, statisticsModule, 34, 226, 272, 8, requeueDeadLua, 35, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueDeadLua, 38, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueDeadLua, 40, 4]),
+  script: /* @__PURE__ */ linked('queue/requeue-dead', '378514fec3c520b7ec5439f0fc295820fd39d0a5', {}, changeDependenciesParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueDeadLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueDeadLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 177, 13, requeueDeadLua, 6, 1, deadModule, 68, 28, requeueDeadLua, 7, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, 74, 4, deadModule, 54, 14, eventsModule, 18, 10, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 144, 18, namesModule, 41, 3, 66, 6, requeueDeadLua, 9, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, requeueDeadLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, requeueDeadLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, requeueDeadLua, 32, 3, statisticsModule, 34, 226, 272, 8, requeueDeadLua, 35, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueDeadLua, 38, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueDeadLua, 40, 4]),
   parts: changeDependenciesParts,
   encode(args) {
     return withoutDefaults([
@@ -7934,11 +7957,11 @@ export const requeueDead: Operation<RequeueDeadArguments, RequeueDeadAnswer> = {
 }
 
 export interface RequeueArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** the jobs */
   readonly wanted: readonly (string)[]
@@ -7948,12 +7971,12 @@ export type RequeueAnswer =
   | { readonly status: 'requeued'; readonly outcomes: string[] }
 
 /**
- * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again, and their unique keys are theirs again. `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are for the next call.
+ * Makes jobs ready now: scheduled, blocked and dead ones, and ones that are done and kept. Their attempts count from the start again, and they hold their unique keys again. Outcomes: `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and returns `ready` or `claimed` for requeued jobs. If the work exceeds one call, there are fewer outcomes than ids: send the others in the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, dependencies and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue', 'afe1711a4e88df584a245d1696e6d814511f6acb', {}, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 177, 13, requeueLua, 3, 2, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, 143, 10, 142, 1, 153, 2, plainModule, 129, 7, jobModule, 0, 45, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, eventsModule, 18, 10, stateModule, 172, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 143, 18, namesModule, 41, 3, 66, 6, requeueLua, 5, 22, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, requeueLua, 27, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueLua, 30, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueLua, 32, 2]),
+  script: /* @__PURE__ */ linked('queue/requeue', '75a83f070cc242854dce8358b53e382022c568ac', {}, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 177, 13, requeueLua, 3, 2, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, 143, 10, 142, 1, 153, 2, plainModule, 129, 7, jobModule, 0, 45, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, eventsModule, 18, 10, stateModule, 172, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 144, 18, namesModule, 41, 3, 66, 6, requeueLua, 5, 22, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, requeueLua, 27, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueLua, 30, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueLua, 32, 2]),
   parts: requeueParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -7987,11 +8010,11 @@ export interface RetryArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** jobs, and why they failed */
   readonly failures: readonly { readonly number: string; readonly token: number; readonly delayMs: number; readonly kind: string; readonly message: string }[]
@@ -8001,12 +8024,12 @@ export type RetryAnswer =
   | { readonly status: 'retried'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly dead: number[] }
 
 /**
- * Gives claimed jobs back, to be tried again later: after `delay_ms`, or, where that is -1, after the backoff of the job. A job that has used up its attempts dies instead, and is named in `dead`. Each job is judged by itself: those named in `refused` have been lost, and why. Places are counted from 0. A repeated call is answered the same and does nothing more. `chores` is what some process has to see to; 0: nothing.
+ * Returns claimed jobs to the queue, to be tried again: after `delay_ms`, or, if that is -1, after the backoff of the job. A job that has used up its attempts becomes dead instead, and is listed in `dead`. Each job is handled on its own: `refused` lists jobs that were lost, and the reason. Places are counted from 0. A repeated call returns the same answer and does nothing more. `chores` is work for some process; 0: none.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/retry', '99c060206baf6d031486713489d2e8a53e1c9fb5', {}, failParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, retryLua, 4, 2, acksModule, 0, 8, 119, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, retryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, runModule, 161, 15, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, 46, 3, retryLua, 10, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 46, 1, idleModule, 198, 2, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, retryLua, 47, 3, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, retryLua, 50, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, retryLua, 53, 2, idleModule, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, retryLua, 55, 3, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, retryLua, 58, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, retryLua, 59, 2]),
+  script: /* @__PURE__ */ linked('queue/retry', 'ff3a294112f0fbb905e5c3fcb9038323fba10ba5', {}, failParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, retryLua, 4, 2, acksModule, 0, 8, 119, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, retryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, runModule, 162, 15, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, 46, 3, retryLua, 10, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 46, 1, idleModule, 198, 2, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, retryLua, 47, 3, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, retryLua, 50, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, retryLua, 53, 2, idleModule, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, retryLua, 55, 3, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, retryLua, 58, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, retryLua, 59, 2]),
   parts: failParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -8053,7 +8076,7 @@ export interface SearchTaggedArguments {
   readonly limit: number
   /** the name */
   readonly name: string
-  /** as in find */
+  /** as in get */
   readonly state: string
 }
 
@@ -8061,12 +8084,12 @@ export type SearchTaggedAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
 /**
- * Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or state are left out (empty: any). `next` is the cursor for the call that goes on, '0' at the end. A job that is there all the time is found once.
+ * Returns jobs with a tag, or, if that is empty, the tracked jobs; the oldest first. Jobs of another name or state are left out of the page (empty: any). `next` is the cursor for the following call, '0' at the end. A job that exists all the time is found once.
  *
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search-tagged', 'b7a7dac4fad2f1bf0b9efe8ffed62c5d8e86f785', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchTaggedLua, 6, 6, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
+  script: /* @__PURE__ */ linked('queue/search-tagged', '008cb4bd6260d138b6b7ea15ba377bab0a2c77d6', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchTaggedLua, 6, 6, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
   parts: searchTaggedParts,
   encode(args) {
     return [
@@ -8103,7 +8126,7 @@ export interface SearchArguments {
   readonly looked: number
   /** the name */
   readonly name: string
-  /** as in find */
+  /** as in get */
   readonly state: string
 }
 
@@ -8111,12 +8134,12 @@ export type SearchAnswer =
   | { readonly status: 'page'; readonly nowMs: number; readonly next: string; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
 
 /**
- * Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the cursor for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
+ * Scans the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the cursor for the following call, '0' after the last part. A job that exists all the time is found, perhaps twice.
  *
- * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
+ * Cost: O(looked), about, and slightly more than 4 MiB of job data.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search', '133cfa473886100083024442d8e9a120d68bac52', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, sharedScan, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, jobModule, 143, 10, 142, 1, 153, 2, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
+  script: /* @__PURE__ */ linked('queue/search', '7d7b16c7d104a3503e5cfeb3a3f08d7ff5bfe009', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, sharedScan, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, jobModule, 143, 10, 142, 1, 153, 2, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
   parts: searchParts,
   encode(args) {
     return [
@@ -8144,13 +8167,13 @@ export const search: Operation<SearchArguments, SearchAnswer> = {
 }
 
 export interface StatsArguments {
-  /** of the jobs; empty: all */
+  /** name of the jobs; empty: all */
   readonly name: string
   /** minute, hour or day */
   readonly by: string
-  /** when the first period is; 0: as far back as `count` says */
+  /** time of the first period; 0: `count` periods back */
   readonly fromMs: number
-  /** when the last period is; 0: now */
+  /** time of the last period; 0: now */
   readonly toMs: number
   /** how many periods at most; 0: as many as are kept */
   readonly count: number
@@ -8160,12 +8183,12 @@ export type StatsAnswer =
   | { readonly status: 'statistics'; readonly firstMs: number; readonly lastMs: number; readonly lengthMs: number; readonly names: string[]; readonly periods: { readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly failed: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }[] }
 
 /**
- * Statistics: what happened in each minute, hour or day, of all jobs or of those of a name; periods in which nothing happened are left out. `waits` counts claims, by how long the jobs had been ready, `runs` what was acked, retried or failed, by how long ago it had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. What is kept: 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of others count among all.
+ * Returns statistics: the events of each minute, hour or day, of all jobs or of those of a name; periods without events are left out. `waits` counts claims, by how long the jobs had been ready, `runs` acks, retries and failures, by how long ago the job had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. Kept are 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of other names are included in the total only.
  *
- * Cost: O(periods + names), at most 120 and 100, and what is not folded yet.
+ * Cost: O(periods + names), at most 120 and 100, and the notes that are not folded yet.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/stats', '59da8ececc98b54861a809eebbbb8a0154a1c1f3', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, statsLua, 5, 1, statisticsModule, 143, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 54, 9, 148, 3, 51, 3, 63, 80, 151, 92, statsLua, 17, 10, statisticsModule, 283, 18, statsLua, 27, 4]),
+  script: /* @__PURE__ */ linked('queue/stats', 'd4813ff0d2710067a8177da939df55d2290ba18e', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, statsLua, 5, 1, statisticsModule, 143, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 54, 9, 148, 3, 51, 3, 63, 80, 151, 92, statsLua, 17, 10, statisticsModule, 283, 18, statsLua, 27, 4]),
   parts: statsParts,
   encode(args) {
     return [
@@ -8197,7 +8220,7 @@ export const stats: Operation<StatsArguments, StatsAnswer> = {
 export interface TagArguments {
   /** the job */
   readonly id: string
-  /** whether they are added; else they are taken away */
+  /** whether they are added; else they are removed */
   readonly adds: boolean
   /** the tags */
   readonly tags: readonly (string)[]
@@ -8209,7 +8232,7 @@ export type TagAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Gives a job more tags, behind those that it has, or takes some away; a tag that it has is not added twice. Answers the tags that it has then, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
+ * Adds tags to a job, after those that it has, or removes some; a tag that it has is not added twice. Returns the resulting tags, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
  *
  * Cost: O(tags x log n).
  */
@@ -8255,7 +8278,7 @@ export type TagsAnswer =
   | { readonly status: 'tags'; readonly next: string; readonly tags: { readonly tag: string; readonly count: number }[] }
 
 /**
- * The tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; `next` is the last one, for the call that goes on, and empty at the end.
+ * Returns the tags of the jobs of the queue, in the order of their bytes, with how many jobs have each; `next` is the last one, the cursor for the following call, and empty at the end.
  *
  * Cost: O(limit x log n).
  */
@@ -8284,7 +8307,7 @@ export const tags: Operation<TagsArguments, TagsAnswer> = {
 }
 
 export interface TrackArguments {
-  /** whether they are followed from now on */
+  /** whether they are tracked from now on */
   readonly follows: boolean
   /** the jobs */
   readonly wanted: readonly (string)[]
@@ -8294,7 +8317,7 @@ export type TrackAnswer =
   | { readonly status: 'tracking'; readonly outcomes: string[] }
 
 /**
- * Follows jobs, or follows them no more: events tell of a job whether it is tracked, and all tracked jobs are found by `search-tagged` without a tag. `tracked`, `untracked` or `absent` of each. Safe to repeat.
+ * Tracks jobs, or stops tracking them: events say of a job whether it is tracked, and `search-tagged` without a tag finds all tracked jobs. Returns `tracked`, `untracked` or `absent` for each. Safe to repeat.
  *
  * Cost: O(jobs x log n).
  */
@@ -8327,7 +8350,7 @@ export const track: Operation<TrackArguments, TrackAnswer> = {
 export interface UnrecurArguments {
   /** the recurring job */
   readonly id: string
-  /** moves between partitions with which it is kept; 0: it never is */
+  /** number of moves between partitions from which it is kept; 0: never */
   readonly enough: number
 }
 
@@ -8336,7 +8359,7 @@ export type UnrecurAnswer =
   | { readonly status: 'kept'; readonly moves: number }
 
 /**
- * Removes a recurring job: no further job is spawned. Those that were stay. One that has moved between partitions often `enough` is `kept`. Safe to repeat.
+ * Removes a recurring job: no further job is spawned. Jobs that it spawned before stay. One that has moved between partitions `enough` times is `kept`. Safe to repeat.
  *
  * Cost: O(log n).
  */
@@ -8371,11 +8394,11 @@ export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
 export interface WatchArguments {
   /** name of the other queue */
   readonly target: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** the jobs */
   readonly wanted: readonly (string)[]
@@ -8385,12 +8408,12 @@ export type WatchAnswer =
   | { readonly status: 'watched'; readonly chores: number; readonly absent: string[] }
 
 /**
- * Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have. `absent` are not known, and what they came to is in the outbox, if that queue is to be told of it: none is named as long as more is to be put there. Safe to repeat: who asks twice is perhaps told twice.
+ * Registers another queue whose jobs wait for these: it is notified, through the outbox, when they end, or at once if they have ended. `absent` jobs are unknown. Their ends are in the outbox, if that queue is to be notified of them: none is listed as long as more has to be put there. Safe to repeat: a repeated call may notify twice.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/watch', '429e6227a0a6e5a59308339e83f32fc40d8484d7', {}, changeDependenciesParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 2, stateModule, 0, 55, watchLua, 2, 4, stateModule, 132, 10, watchLua, 6, 2, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 209, 3, watchLua, 9, 1, stateModule, 177, 13, watchLua, 10, 3, runModule, 3, 12, jobModule, 119, 11, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, watchLua, 13, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 50, 40, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, watchLua, 23, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, watchLua, 25, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 4, 200, 3, watchLua, 26, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, watchLua, 28, 5, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, watchLua, 33, 2]),
+  script: /* @__PURE__ */ linked('queue/watch', '17d4874e673615271cc077746d45eab4b86c2a91', {}, changeDependenciesParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 2, stateModule, 0, 55, watchLua, 2, 4, stateModule, 132, 10, watchLua, 6, 2, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 209, 3, watchLua, 9, 1, stateModule, 177, 13, watchLua, 10, 3, runModule, 3, 12, jobModule, 119, 11, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, watchLua, 13, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 50, 40, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, watchLua, 23, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, watchLua, 25, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 4, 200, 3, watchLua, 26, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, watchLua, 28, 5, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, watchLua, 33, 2]),
   parts: changeDependenciesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

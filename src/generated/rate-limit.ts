@@ -8,7 +8,7 @@ import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedCalls, sharedClock, sharedClockSteps, sharedExpiry } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/rate-limit/abandon', taken: [7, 4, 1, 9, 2, 4], text: `local b=ARGV[1]
+const abandonLua: LuaText = { file: 'lua/rate-limit/abandon', taken: [8, 4, 1, 9, 2, 4], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
 local e,f=ARGV,4
@@ -25,7 +25,7 @@ redis.call('HDEL',a,'')
 save_subject(a,h,k,c,h.now_us,{})
 keep_for(a,600000000/1000)
 return{'abandoned'}` }
-const clearLua: LuaText = { file: 'lua/rate-limit/clear', taken: [7, 10, 1, 12], text: `local b=redis.pcall('HMGET',a,'layout','time')
+const clearLua: LuaText = { file: 'lua/rate-limit/clear', taken: [8, 10, 1, 12], text: `local b=redis.pcall('HMGET',a,'layout','time')
 local c,d,e
 if b[1]=='1'then
 local f,g,h=read_time(b[2])
@@ -57,9 +57,9 @@ return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
 local i,j=longest_wait(h,b)
 if i>0 then
-return{'denied',j,i,g,tell_meters(h)}
+return{'denied',j,i,g,report_meters(h)}
 end
-return{'allowed',g,tell_meters(h)}` }
+return{'allowed',g,report_meters(h)}` }
 const inspectLua: LuaText = { file: 'lua/rate-limit/inspect', taken: [8, 1, 1, 13], text: `local b,c=ARGV,1
 local d,e=open_subject(a,'',b,c)if d then return d end
 local f=clock_us()
@@ -73,8 +73,8 @@ h[#h+1]=m
 h[#h+1]=l-e.offset_us
 end
 end
-return{'inspection',e.exists and 1 or 0,f,tell_meters(g),h}` }
-const refundLua: LuaText = { file: 'lua/rate-limit/refund', taken: [10, 5, 1, 13, 1, 1, 2, 11], text: `local b=ARGV[1]
+return{'inspection',e.exists and 1 or 0,f,report_meters(g),h}` }
+const refundLua: LuaText = { file: 'lua/rate-limit/refund', taken: [9, 5, 1, 13, 1, 1, 2, 11], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
 local e=tonumber(ARGV[4])
@@ -87,10 +87,10 @@ end
 local l=clock_us()
 local m=read_meters(i,f,g,l)
 if k then
-return{'refunded',l,tell_meters(m)}
+return{'refunded',l,report_meters(m)}
 end
 if d>0 and is_refunded(a,i.refunded,d)then
-return{'known',l,tell_meters(m)}
+return{'known',l,report_meters(m)}
 end
 refund_meters(m,e,d>0 and d or i.now_us)
 redis.call('HDEL',a,'')
@@ -103,7 +103,7 @@ save_subject(a,i,m,c,i.now_us,n)
 if o then
 forget_old_fields(a,i.now_us)
 end
-return{'refunded',l,tell_meters(m)}` }
+return{'refunded',l,report_meters(m)}` }
 const releaseLua: LuaText = { file: 'lua/rate-limit/release', taken: [8, 4, 1, 14, 2, 3], text: `local b=ARGV[1]
 local c=tonumber(ARGV[2])
 local d=tonumber(ARGV[3])
@@ -125,7 +125,7 @@ end
 redis.call('HDEL',a,'')
 save_subject(a,h,m,c,h.now_us,{})
 return{'released'}` }
-const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each', taken: [12, 8, 1, 4, 1, 1, 2, 26, 1, 47, 1, 1, 1, 14], text: `local a,b=KEYS,1
+const takeEachLua: LuaText = { file: 'lua/rate-limit/take-each', taken: [11, 8, 1, 4, 1, 1, 2, 26, 1, 47, 1, 1, 1, 14], text: `local a,b=KEYS,1
 local c=ARGV[1]
 local d=tonumber(ARGV[2])
 local e=ARGV[3]
@@ -235,7 +235,7 @@ local i,j=recall_token(h.record,c)if i then return i end
 local k=clock_us()
 local l=read_meters(h,e,f,k)
 if j then
-return{'taken',j,k,tell_meters(l)}
+return{'taken',j,k,report_meters(l)}
 end
 if is_too_much(l,d)then
 return redis.error_reply('INVALID cost: no wait is long enough for so much')
@@ -245,7 +245,7 @@ if m>0 then
 if h.stepped then
 keep_time(a,h.token,h.taken_us,h.offset_us)
 end
-return{'denied',n,m,k,tell_meters(l)}
+return{'denied',n,m,k,report_meters(l)}
 end
 local o=math.max(h.now_us,h.token+1)
 h.token,h.taken_us=o,math.max(h.now_us,h.taken_us)
@@ -260,7 +260,7 @@ count_concurrency(q,o)
 end
 end
 save_subject(a,h,l,c,o,{})
-return{'taken',o,k,tell_meters(l)}` }
+return{'taken',o,k,report_meters(l)}` }
 const concurrencyModule: LuaText = { file: 'lua/shared/rate-limit/concurrency', taken: [4, 8, 1, 7, 19, 11, -29, 6, 1, 2, 1, 6], text: `local function concurrency_set(a,b)
 a.leases,a.held=b,#b/16
 a.free=math.max(0,a.limit-a.held)
@@ -440,7 +440,7 @@ end
 end
 return c,d
 end
-local function tell_meters(a)
+local function report_meters(a)
 local b={}
 for c,d in ipairs(a)do
 b[#b+1]=d.free
@@ -595,7 +595,7 @@ end
 end
 sliding_window_set(a,a.total+b,c..pack_pair(d,f))
 end` }
-const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject', taken: [34, 1, -22, 6, 54, 9, -63, 14, 2, 6, 133, 10, -139, 3, 6, 3, 38, 5, 41, 1, -21, 17, 4, 1, -94, 3, 57, 9, 25, 9, -69, 6, 63, 9, 1, 2, 21, 1, 1, 10, -33, 3, -64, 3], text: `local function open_subject(a,b,c,d)
+const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject', taken: [34, 1, -22, 6, 54, 9, -63, 14, 2, 6, 135, 10, -141, 3, 6, 3, 38, 5, 42, 1, -21, 17, 4, 1, -95, 3, 58, 9, 25, 9, -70, 6, 64, 9, 1, 2, 22, 1, 1, 10, -34, 3, -64, 3], text: `local function open_subject(a,b,c,d)
 local function read_subject(a,b,c,d)
 local e={'layout','refunded',b,'time'}
 for f=d,#c,5 do
@@ -774,7 +774,7 @@ export interface AbandonArguments {
   readonly call: number
   /** number of the take */
   readonly take: number
-  /** the limits; others than those of takes at work stay as they are */
+  /** the limits; only concurrency limits change */
   readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
 }
 
@@ -782,9 +782,9 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned' }
 
 /**
- * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
+ * Ends a take whose answer its caller never got, in the slot of that take. It frees the places that the take holds. If the take arrives later it is refused, as a call that a later one has replaced; this is remembered for at least ten minutes. Units stay taken. Safe to repeat.
  *
- * Cost: O(limits x 64 + places of limits of takes at work).
+ * Cost: O(limits x 64 + places of concurrency limits).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: /* @__PURE__ */ linked('rate-limit/abandon', 'd4b7382acedc1b84e89d9c7d94ff6194ae08230e', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, subjectModule, 0, 36, abandonLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, abandonLua, 5, 4, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 15, 11, abandonLua, 10, 4, subjectModule, 52, 27, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 36, sharedExpiry, 0, 18, subjectModule, 115, 13, abandonLua, 14, 3]),
@@ -821,9 +821,9 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
+ * Removes all data of a subject: nothing is taken, and all places are free. Tokens keep rising, even if the clock has stepped back.
  *
- * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
+ * Cost: O(1); after a clock step back O(known limits and callers).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: /* @__PURE__ */ linked('rate-limit/clear', '614276ecd272be4902da4a8bd6f1d6954e1692ef', {}, abandonParts, [{ locals: [1] }, clearLua, 0, 3, subjectModule, 7, 9, clearLua, 3, 1, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 4, 1, subjectModule, 97, 6, clearLua, 5, 17]),
@@ -857,12 +857,12 @@ export type GetAnswer =
   | { readonly status: 'denied'; readonly denier: number; readonly waitUs: number; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
 
 /**
- * Tells what a take would be answered now, and takes nothing.
+ * Returns the answer that a take would get now, and takes nothing.
  *
- * Cost: O(limits x 65 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/get', '7688a1c0e7bad04b52c3b8aeba5a2117cbf72690', { reads: true }, abandonParts, [{ locals: [1] }, getLua, 0, 2, subjectModule, 0, 36, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, getLua, 4, 1, metersModule, 43, 8, getLua, 5, 3, metersModule, 51, 2, gcraModule, 55, 12, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, getLua, 8, 1, metersModule, 69, 8, getLua, 9, 4]),
+  script: /* @__PURE__ */ linked('rate-limit/get', '527ebf28617086e810946f65d0fe416105e4bf92', { reads: true }, abandonParts, [{ locals: [1] }, getLua, 0, 2, subjectModule, 0, 36, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, getLua, 4, 1, metersModule, 43, 8, getLua, 5, 3, metersModule, 51, 2, gcraModule, 55, 12, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, getLua, 8, 1, metersModule, 69, 8, getLua, 9, 4]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -909,12 +909,12 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly known: boolean; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[]; readonly held: { readonly limit: number; readonly token: number; readonly endsUs: number }[] }
 
 /**
- * A picture of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` names the limit by its place, counted from 1.
+ * Returns an overview of a subject for people: what is free, and which takes hold places, in the order in which their leases end. `held` gives the limit by its place, counted from 1.
  *
- * Cost: O(limits x 65 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/inspect', '5ee1750eeb4e1d5c52781fdca186e86fff9f7e7e', { reads: true }, abandonParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 69, 8, inspectLua, 13, 1]),
+  script: /* @__PURE__ */ linked('rate-limit/inspect', 'dd5ffdea94470fda3f12748ced5371e1cce0124f', { reads: true }, abandonParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 69, 8, inspectLua, 13, 1]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -950,7 +950,7 @@ export interface RefundArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: number
-  /** that of the take; 0: none */
+  /** token of the take; 0: none */
   readonly token: number
   /** units to give back */
   readonly cost: number
@@ -964,12 +964,12 @@ export type RefundAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Gives units back that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places of limits of takes at work stay as they are. `limits` as after a take.
+ * Refunds units that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places in concurrency limits stay as they are. `limits` as after a take.
  *
- * Cost: O(limits x 65 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/refund', '37ba18f87a28b0311daef627f4ec3127119234e5', {}, abandonParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 69, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
+  script: /* @__PURE__ */ linked('rate-limit/refund', 'b6efb383e7f124d1ae644b2ae53e69c942425219', {}, abandonParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 69, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1015,9 +1015,9 @@ export interface ReleaseArguments {
   readonly caller: string
   /** number of the call in that slot */
   readonly call: number
-  /** that of the take */
+  /** token of the take */
   readonly token: number
-  /** the limits; others than those of takes at work stay as they are */
+  /** the limits; only concurrency limits change */
   readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
 }
 
@@ -1026,7 +1026,7 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Frees the place that a take holds in limits of takes at work. Lost when it holds none: it has been released, or its lease has ended.
+ * Frees the place that a take holds in concurrency limits. Returns lost when it holds none: it has been released, or its lease has ended.
  *
  * Cost: O(places of the limits).
  */
@@ -1068,7 +1068,7 @@ export interface TakeEachArguments {
   readonly call: number
   /** the limit */
   readonly name: string
-  /** units that flow back in a window */
+  /** units that refill in a window */
   readonly limit: number
   /** the window */
   readonly windowMs: number
@@ -1082,7 +1082,7 @@ export type TakeEachAnswer =
   | { readonly status: 'judged'; readonly nowUs: number; readonly takes: { readonly granted: number; readonly token: number; readonly free: number; readonly resetUs: number; readonly waitUs: number }[]; readonly refused: { readonly at: number; readonly error: string }[] | null }
 
 /**
- * Takes from several subjects, each by itself, for which one limit of the algorithm gcra is all: same counts, same bound, same tokens as `take`. Of a subject `count` takes of one cost are judged one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) hold after all of them. A subject that is refused is left alone, told in `refused` (`at`: its place, counted from 0; null: none is), and stops no other one. A repeated call counts once; takes that it denied may be granted then only where it had granted none.
+ * Takes from several subjects, each on its own, whose only limit uses the algorithm gcra: same counts, same bound, same tokens as `take`. For a subject, `count` takes of one cost are decided one after the other: the first `granted` of them have the tokens from `token` on, the others are denied and consume nothing. `free`, `reset_us` and `wait_us` (until one more take of the cost is allowed; 0: now, or none was denied) describe the state after all of them. A refused subject does not change, is listed in `refused` (`at`: its place, counted from 0; null: none is), and does not affect the others. A repeated call counts once; it may grant denied takes only if the first call had granted none.
  *
  * Cost: O(subjects).
  */
@@ -1136,12 +1136,12 @@ export type TakeAnswer =
   | { readonly status: 'denied'; readonly denier: number; readonly waitUs: number; readonly nowUs: number; readonly limits: { readonly free: number; readonly resetUs: number }[] }
 
 /**
- * Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A repeated call is answered with its first token and counts once. The token is greater than those of all earlier takes; a limit of takes at work lends a place under it. Limits stand in the order given; `denier` is the place of the one that demands the longest wait, counted from 1.
+ * Takes units from every limit of a subject, or from none: a denied take consumes and writes nothing. A repeated call returns its first token and counts once. The token is greater than those of all earlier takes; a concurrency limit assigns a place under it. Limits are in the order given; `denier` is the place of the limit with the longest wait, counted from 1.
  *
- * Cost: O(limits x 65 + places of limits of takes at work).
+ * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take', 'fbf9f547bbc537a84d8f5cec64040c031cc9e56e', {}, abandonParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 69, 8, takeLua, 8, 3, metersModule, 43, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 51, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
+  script: /* @__PURE__ */ linked('rate-limit/take', 'e6b5941ebdcc4d0b30e71b8dea5c01489e984936', {}, abandonParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 69, 8, takeLua, 8, 3, metersModule, 43, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 51, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

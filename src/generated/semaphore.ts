@@ -76,7 +76,7 @@ local y=h>r.limit
 if y and r.last_ticket>0 then
 redis.call('ZREM',b,x)
 end
-local z='nobody'
+local z='none'
 if r.last_ticket>0 and r.used<r.limit then
 r.claim_ms=m
 r.how={channel=j,sharded=n,counted=o}
@@ -133,7 +133,7 @@ end
 local g={channel=e,sharded=f,counted=false}
 for m,n in ipairs(h)do
 local o=parse_ticket(n)
-tell_process(o,'come '..o.id,g)
+notify_process(o,'come '..o.id,g)
 end
 return{'cleared',k}` }
 const extendLua: LuaText = { file: 'lua/semaphore/extend', taken: [6, 1, 1, 12, 1, 14], text: `local d,e=ARGV,1
@@ -238,7 +238,7 @@ for m,n in ipairs(redis.call('ZRANGE',b,'0','999'))do
 local o=parse_ticket(n)
 if o.units>e then
 redis.call('ZREM',b,n)
-tell_process(o,'come '..o.id,k.how)
+notify_process(o,'come '..o.id,k.how)
 end
 end
 l=serve(d,c,b,k,'')
@@ -261,7 +261,7 @@ if l or k then
 save_freed_semaphore(a,j)
 end
 return{'served',l=='more'and 1 or 0}` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 18, 7, 23, 8, 2, 1, -47, 4, 16, 14, 13, 5, 53, 26, -141, 3, 61, 3, 13, 3, -14, 3, 1, 5, 20, 14, 69, 1, -16, 9, 7, 1, -7, 1, -25, 13, 12, 2, 4, 2, -100, 3, 1, 7, 90, 5], text: `local function open_semaphore(a,b)
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 23, 8, 2, 1, -47, 4, 16, 14, 13, 5, 53, 26, -140, 3, 60, 3, 13, 3, -14, 3, 1, 5, 20, 14, 69, 1, -16, 9, 7, 1, -7, 1, -25, 13, 12, 2, 4, 2, -100, 3, 1, 7, 90, 5], text: `local function open_semaphore(a,b)
 local function read_semaphore(a,b)
 local c=redis.call('GET',a)
 if not c then
@@ -457,7 +457,7 @@ local function hand_permit(a,b,c,d,e,f)
 local g=listens_here(e,d.how)
 if g==false then
 redis.call('ZREM',c,e.text)
-return'gone'
+return'dead'
 end
 local h,i=d.now_ms,offered_ms(d,e,g)
 local j,k=new_token(d),h+i
@@ -475,8 +475,8 @@ o=math.min(i,next_end_in_ms(d))
 end
 l=l..'\\n'..first_message(f,o)
 end
-if not tell_granted(c,d,e,l)then
-return'untold'
+if not notify_granted(c,d,e,l)then
+return'unnotified'
 end
 redis.call('ZREM',c,e.text)
 add_permit(a,b,d,e,j,k)
@@ -489,15 +489,15 @@ h,i=first_two(c)
 end
 if not h then
 d.last_ticket=0
-return'nobody'
+return'none'
 end
 if h.units>d.limit then
 redis.call('ZREM',c,h.text)
-tell_process(h,'come '..h.id,d.how)
+notify_process(h,'come '..h.id,d.how)
 elseif not fits(d,h.units)then
 local k,l=next_end_in_ms(d),e~=''and fits(d,1)
 local m=l and math.min(k,2000)or k
-if not tell_process(h,first_message(h,m),d.how)then
+if not notify_process(h,first_message(h,m),d.how)then
 redis.call('ZREM',c,h.text)
 else
 local n=false
@@ -515,7 +515,7 @@ end
 elseif h.text==e then
 return'own'
 elseif f==100 then
-if tell_process(h,'come '..h.id,d.how)then
+if notify_process(h,'come '..h.id,d.how)then
 return'served'
 end
 redis.call('ZREM',c,h.text)
@@ -523,12 +523,12 @@ else
 local k=hand_permit(a,b,c,d,h,i)
 if k=='called'then
 return'served'
-elseif k=='untold'then
+elseif k=='unnotified'then
 if not pass_silent(c,d,h,e)then
 return'served'
 end
 i=nil
-elseif k~='gone'then
+elseif k~='dead'then
 f=f+1
 g=k=='offered'and process_of(h)or nil
 end
@@ -536,7 +536,7 @@ end
 end
 h=first_ticket(c)
 if h then
-tell_process(h,'come '..h.id,d.how)
+notify_process(h,'come '..h.id,d.how)
 end
 return'more'
 end` }
@@ -575,21 +575,21 @@ function readIdText_WeightInteger_HolderTextList(part: Reply | undefined): ({ re
 export interface AbandonArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
-  /** how much its permit was to take */
+  /** weight of its permit */
   readonly weight: number
   /** how long it was to be granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -597,12 +597,12 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 /**
- * Ends an attempt whose owner does not want it any more: it leaves the line, or gives its permit back. What is free then is granted to the first in line. `more`: as `release`.
+ * Ends an attempt that its owner gave up: it leaves the line, or its permit is released. Free weight is then granted to the first in line. `more`: as `release`.
  *
- * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
+ * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', 'd81a19fb6bd850a3fca18d93ac0e8986917d9eaf', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 24, abandonLua, 19, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, abandonLua, 29, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', '2363b5cdafff90ebffbdfa5f761d5506263126d6', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 24, abandonLua, 19, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, abandonLua, 29, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -634,27 +634,27 @@ export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
 export interface AcquireArguments {
   /** the attempt, '<process>.<number>' */
   readonly id: string
-  /** what people call its holder */
+  /** name of its holder, for people */
   readonly holder: string
-  /** how much may be out at once, unless `resize` has said otherwise */
+  /** weight that may be granted at once, unless `resize` has set another */
   readonly limit: number
-  /** how much of it the permit takes */
+  /** weight of the permit */
   readonly weight: number
   /** how long it is granted */
   readonly leaseMs: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** whether the attempt stands in line when not enough is free */
+  /** whether the attempt queues when too little is free */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** whether it takes for the whole lease what it was offered */
+  /** whether it accepts an offer, for the whole lease */
   readonly confirms: boolean
 }
 
@@ -665,12 +665,12 @@ export type AcquireAnswer =
   | { readonly status: 'oversized'; readonly limit: number }
 
 /**
- * Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a permit, or stands in line, gets the same answer again. `oversized`: the weight is above the limit, and the attempt has left the line. To one who waited longer than a moment a permit is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease.
+ * Grants a permit of some weight, or puts the attempt in line. No attempt passes earlier waiters, not even with a smaller weight; free weight goes to the first of them before. Safe to repeat: an attempt that has a permit, or is in line, gets the same answer again. `oversized`: the weight is above the limit, and the attempt has left the line. A waiter that waited longer than a moment is offered a permit for `claim_ms`: it calls again, with `confirms`, and holds the permit for its lease.
  *
- * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
+ * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '1a3961408f0e9e01e22c69678d09a9c33de49a32', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 166, 3, 115, 8, 169, 7, acquireLua, 17, 1, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 10, 149, 13, 148, 1, 162, 4, acquireLua, 18, 5, permitsModule, 56, 24, acquireLua, 23, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, acquireLua, 25, 5, sharedTickets, 0, 10, acquireLua, 30, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 31, 6, permitsModule, 106, 6, acquireLua, 37, 3, permitsModule, 115, 8, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 7, 4, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 123, 14, serveModule, 11, 29, sharedLine, 6, 4, serveModule, 0, 7, 40, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 112, 3, acquireLua, 56, 1, permitsModule, 115, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 58, 7, sharedLine, 123, 18, acquireLua, 65, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '6e14a7a99e8dad80a78925de51bc579897c1f4be', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 166, 3, 115, 8, 169, 7, acquireLua, 17, 1, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 10, 149, 13, 148, 1, 162, 4, acquireLua, 18, 5, permitsModule, 56, 24, acquireLua, 23, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, acquireLua, 25, 5, sharedTickets, 0, 10, acquireLua, 30, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 31, 6, permitsModule, 106, 6, acquireLua, 37, 3, permitsModule, 115, 8, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 7, 4, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 123, 14, serveModule, 11, 29, sharedLine, 6, 4, serveModule, 0, 7, 40, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 112, 3, acquireLua, 56, 1, permitsModule, 115, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 58, 7, sharedLine, 123, 18, acquireLua, 65, 9]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -722,7 +722,7 @@ export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
 }
 
 export interface ClearArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
@@ -732,12 +732,12 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Deletes the semaphore with all its permits, its line, and the limit that was set. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
+ * Deletes the semaphore with all its permits, its line, and the limit that was set. Waiters are notified, and join the line again. Tokens keep rising, even if the clock has stepped back.
  *
- * Cost: O(permits and waiting), of which at most 1,000 are told.
+ * Cost: O(permits and waiting), of which at most 1,000 are notified.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/clear', '179e95089747b3f934e8f48c545d43a4e9466ad6', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
+  script: /* @__PURE__ */ linked('semaphore/clear', 'edc52e62de5e318f7fe1af24a03d484e10d907bf', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -768,7 +768,7 @@ export type ExtendAnswer =
   | { readonly status: 'extended'; readonly nowMs: number; readonly permits: number[] }
 
 /**
- * Makes permits of one semaphore last longer. One that has ended is never revived: its `expires_at_ms` is 0.
+ * Renews permits of one semaphore. One that has ended is never revived: its `expires_at_ms` is 0.
  *
  * Cost: O(permits x log n).
  */
@@ -800,7 +800,7 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
 }
 
 export interface InspectArguments {
-  /** the limit of a semaphore that is not known */
+  /** the limit to report for an unknown semaphore */
   readonly limit: number
 }
 
@@ -808,7 +808,7 @@ export type InspectAnswer =
   | { readonly status: 'inspection'; readonly limit: number; readonly resized: boolean; readonly used: number; readonly token: number; readonly nowMs: number; readonly permits: { readonly token: number; readonly expiresAtMs: number; readonly weight: number; readonly holder: string }[]; readonly waiting: number; readonly line: { readonly id: string; readonly weight: number; readonly holder: string }[] }
 
 /**
- * Looks at the semaphore: its permits, soonest to end first, and its line. Names at most 100 of each. `used` counts at most 1,000 permits too many of those that have ended and were not noticed.
+ * Returns the semaphore: its permits, the first to end first, and its line. Lists at most 100 of each. `used` may include at most 1,000 permits that have ended unnoticed.
  *
  * Cost: O(log n + 1,200).
  */
@@ -842,15 +842,15 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface ReleaseArguments {
-  /** proves the permit */
+  /** token of the permit */
   readonly token: string
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -859,12 +859,12 @@ export type ReleaseAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Gives a permit back, and grants what is free to the first in line. `more`: something is free and somebody waits; call `serve`.
+ * Releases a permit, and grants free weight to the first in line. `more`: some weight is free and there are waiters; call `serve`.
  *
- * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
+ * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', 'ac2aa6223794e13d9da3b9737d09f11137c07cd4', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, permitsModule, 57, 18, 48, 9, 75, 5, releaseLua, 10, 1, permitsModule, 80, 19, sharedLine, 0, 6, permitsModule, 99, 7, releaseLua, 11, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 148, 14, 138, 5, sharedClockSteps, 0, 3, permitsModule, 143, 4, 162, 2, releaseLua, 18, 2]),
+  script: /* @__PURE__ */ linked('semaphore/release', '71e6fcfb547d7f6c12fb19bed66ed39b2b3cb3ca', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, permitsModule, 57, 18, 48, 9, 75, 5, releaseLua, 10, 1, permitsModule, 80, 19, sharedLine, 0, 6, permitsModule, 99, 7, releaseLua, 11, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 148, 14, 138, 5, sharedClockSteps, 0, 3, permitsModule, 143, 4, 162, 2, releaseLua, 18, 2]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -892,15 +892,15 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
 }
 
 export interface ResizeArguments {
-  /** how much may be out at once */
+  /** weight that may be granted at once */
   readonly limit: number
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long others have to confirm what they get now */
+  /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -908,12 +908,12 @@ export type ResizeAnswer =
   | { readonly status: 'resized'; readonly more: boolean }
 
 /**
- * Sets the limit, for all handles and whatever limit they come with, until the semaphore is cleared or nobody has used it for 30 days. A permit that is out stays so, also above the limit: nothing is granted until it fits. Those of the first 1,000 in line who ask for more than the limit leave the line and are told to ask again; the others learn of it when they are the first. `more`: as `release`.
+ * Sets the limit, for all handles and whatever limit they pass, until the semaphore is cleared or unused for 30 days. A granted permit stays, even above the limit: nothing is granted until it fits. Of the first 1,000 in line, those that ask for more than the limit leave the line and are notified to call again; the others learn of it when they are first. `more`: as `release`.
  *
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', 'af50b5f6816a1d0bc0d346f49dea945c80664732', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, permitsModule, 149, 13, sharedClockSteps, 0, 3, permitsModule, 138, 9, 148, 1, 162, 2, resizeLua, 10, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, resizeLua, 21, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', '17ab157b81f7da3d9d99af94b2c730d59036acf5', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, permitsModule, 149, 13, sharedClockSteps, 0, 3, permitsModule, 138, 9, 148, 1, 162, 2, resizeLua, 10, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, resizeLua, 21, 4]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -939,13 +939,13 @@ export const resize: Operation<ResizeArguments, ResizeAnswer> = {
 }
 
 export interface ServeArguments {
-  /** beginning of the channels of processes */
+  /** prefix of the channels of processes */
   readonly channel: string
-  /** how long they have to confirm */
+  /** how long they have to confirm a hand-off */
   readonly claimMs: number
   /** whether those are sharded channels */
   readonly sharded: boolean
-  /** whether the number of those who hear tells who is gone */
+  /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
 }
 
@@ -953,12 +953,12 @@ export type ServeAnswer =
   | { readonly status: 'served'; readonly more: boolean }
 
 /**
- * Grants what is free to those who are first in line and alive. `more`: as `release`.
+ * Grants free weight to the first waiters in line that are alive. `more`: as `release`.
  *
- * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
+ * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', '8290d5adbd1cfcf290b131a72b9991dc2e289900', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, serveLua, 13, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', '77304ce5752e1db3eb22a281bdb2c530f9a668ae', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, serveLua, 13, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

@@ -2,7 +2,7 @@
 
 import type { LuaText } from '../runtime/values/linked.ts'
 
-export const sharedAgreement: LuaText = { file: 'lua/shared/agreement', taken: [8, 1, 1, 7, 10, 4, 32, 13, -57, 7, 10, 15], text: `local function known_number(a)
+export const sharedAgreement: LuaText = { file: 'lua/shared/agreement', taken: [9, 1, 1, 7, 11, 4, 32, 13, -57, 7, 10, 15], text: `local function known_number(a)
 local b=redis.call('HMGET',a,'partitions','agreed_us','state')
 if b[1]then
 return tonumber(b[1]),b[2]
@@ -112,7 +112,7 @@ local function stored_document(a,b,c)
 local d=math.max(a+1,c)
 return d,string.format('%.0f ',d)..b
 end` }
-export const sharedClockSteps: LuaText = { file: 'lua/shared/clock-steps', taken: [4, 3, 10, 7], text: `local function behind_ms(a,b)
+export const sharedClockSteps: LuaText = { file: 'lua/shared/clock-steps', taken: [4, 3, 9, 7], text: `local function behind_ms(a,b)
 return math.max(0,math.ceil(a/1000)-b)
 end
 local function token_to_leave(a,b)
@@ -161,7 +161,7 @@ if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [194, 6, -178, 4, 2, 13, 116, 16, 3, 15, -66, 14, 1, 3, 2, 7, -49, 10, -106, 4, 33, 9, -39, 6, 37, 7, 28, 9, -23, 8, -17, 6, 11, 4], text: `local function note_late(a,b,c,d)
+export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [196, 6, -179, 4, 2, 13, 117, 16, 3, 15, -66, 14, 1, 3, 2, 7, -50, 10, -106, 4, 33, 9, -39, 6, 37, 7, 28, 9, -23, 8, -17, 6, 11, 4], text: `local function note_late(a,b,c,d)
 if b~=''and d-math.floor(c/1000)<=1000 then
 a.late=a.late or{}
 a.late[string.match(b,'^[^.]*')]=true
@@ -177,7 +177,7 @@ local e=first_ticket(a)
 if not e then
 return false
 end
-if tell_process(e,first_message(e,c),b.how)then
+if notify_process(e,first_message(e,c),b.how)then
 return true
 end
 redis.call('ZREM',a,e.text)
@@ -197,7 +197,7 @@ for f=1,#c,1000 do
 redis.call('ZREM',a,unpack(c,f,math.min(f+999,#c)))
 end
 for f,g in pairs(e)do
-tell_process(d[f],table.concat(g,'\\n'),b.how)
+notify_process(d[f],table.concat(g,'\\n'),b.how)
 end
 end
 local function send_back(a,b,c,d)
@@ -243,7 +243,7 @@ local function call_other(a,b,c,d)
 for e,f in ipairs(redis.call('ZRANGE',a,'0','99'))do
 local g=parse_ticket(f)
 if
-process_of(g)~=c and tell_process(g,first_message(g,d),b.how)
+process_of(g)~=c and notify_process(g,first_message(g,d),b.how)
 then
 return
 end
@@ -256,7 +256,7 @@ end
 local function call_next(a,b,c,d)
 if not c then
 return false
-elseif tell_process(c,first_message(c,d),b.how)then
+elseif notify_process(c,first_message(c,d),b.how)then
 return true
 end
 redis.call('ZREM',a,c.text)
@@ -268,7 +268,7 @@ return b.lease_ms
 end
 return math.min(b.lease_ms,a.claim_ms)
 end
-local function tell_granted(a,b,c,d)
+local function notify_granted(a,b,c,d)
 if not b.how.writes then
 redis.call('ZREM',a,'')
 b.how.writes=true
@@ -334,7 +334,7 @@ f=redis.pcall('PUBLISH',e,b)
 end
 return type(f)=='number'
 end
-local function tell_process(a,b,c,d,e)
+local function notify_process(a,b,c,d,e)
 if listens_here(a,c,d,e)==false then
 return false
 end
@@ -367,7 +367,7 @@ if c.sharded then
 e=redis.pcall('SPUBLISH',d,b)
 e=redis.pcall('PUBLISH',d,b)
 return type(e)=='number'
-local function tell_process(a,b,c)
+local function notify_process(a,b,c)
 if listens_here(a,c)==false then
 publish_to(a,b,c)
 local function first_message(a,b)

@@ -1,15 +1,16 @@
--- The front of a top: what its first entries are answered as, so that the first suggestions cost one plain HGET. In `fronts`,
--- by the number of the top:
+-- The front of a top: the ready answer of its first entries, so that the first suggestions cost one plain HGET. In
+-- `fronts`, by the number of the top:
 --   the layout, the length of the codec's name, the name
 --   how many forks; of each the length of the shortest prefix that it answers, its own length, and itself
 --   of each entry its rank; the length of its id, which is empty where it is the text; how many bytes of its text are as in
 --   that of the first one, and how many follow; the length of its payload; then id, what follows of the text, and payload
--- So it says itself which queries it answers, and a number that is given anew harms nobody. The call that changes it renews it
--- at its end. There is none where one of the first entries expires, which nobody without a clock can judge, or where they are
--- large: every top of theirs would hold them again.
+-- A front itself says which queries it answers, so reusing a number does no harm. The call that changes it renews it at
+-- its end. No front exists if one of the first entries expires, because readers without a clock cannot check that, or
+-- if the entries are large: each of their tops would store them again.
 local MOST_FRONT_BYTES = 4096
 
--- What a text begins with as the first one does. Often it is what the one before it, `start`, began with.
+-- The part of a text that is equal to the beginning of the first one. Often the text starts like the one before it,
+-- `start`.
 local function start_of(first, start, text)
   if start ~= '' and string.sub(text, 1, #start) == start then
     return start
@@ -17,8 +18,8 @@ local function start_of(first, start, text)
   return common_start(first, text)
 end
 
--- What of records is told in a front.
-local function tell_records(parts, records)
+-- Formats records for a front.
+local function report_records(parts, records)
   local first, start = '', ''
   for at = 1, #records do
     local record = records[at]
@@ -48,7 +49,7 @@ local function front_head(top, codec)
   return table.concat(parts)
 end
 
--- Of the first entries, which the first leaf has.
+-- The first entries, which are in the first leaf.
 local function first_fields(tops, top)
   local first = leaf_of(top, 'A')
   read_leaves(tops, { top }, { first })
@@ -59,7 +60,7 @@ local function first_fields(tops, top)
   return fields
 end
 
--- Nil where there must be none.
+-- Nil if there must be none.
 local function make_front(keys, codec, top)
   local head = not top.is_gone and #codec < 256 and front_head(top, codec)
   if not head then
@@ -73,11 +74,11 @@ local function make_front(keys, codec, top)
     end
   end
   local parts = { head }
-  tell_records(parts, records)
+  report_records(parts, records)
   return table.concat(parts)
 end
 
--- Nil where there was none, and is none.
+-- Nil if there was none, and still is none.
 local function renew_front(keys, codec, top)
   local front = make_front(keys, codec, top) or top.has_front == 1 and ''
   local has_front = front and front ~= '' and 1 or 0
@@ -87,7 +88,7 @@ local function renew_front(keys, codec, top)
   return front
 end
 
--- So many bytes of fronts a command.
+-- Bytes of fronts written per command.
 local MOST_WRITTEN = 16384
 
 local function renew_fronts(keys, known, codec)
@@ -111,7 +112,7 @@ local function renew_fronts(keys, known, codec)
   end
 end
 
--- Notes that what is stored of an entry has changed, and its place has not.
+-- Notes that the stored data of an entry has changed, but not its place.
 local function note_changed(keys, known, suffixes, one)
   local passed_of, tops = { ids = {} }, {}
   for _, suffix in ipairs(suffixes) do

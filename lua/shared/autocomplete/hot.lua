@@ -1,15 +1,15 @@
--- Hot prefixes: those that many words begin with. Where their words part is a fork, which has a top (shared/autocomplete/
--- top): the same words begin with a prefix and with the first fork behind it. What holds after every call:
+-- Hot prefixes: those of many words. Where their words diverge is a fork, which has a top (shared/autocomplete/top): a
+-- prefix and the first fork that extends it match the same words. Invariants after every call:
 --   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with begins a fork;
 --   2. the same words begin with a prefix and with the first fork that it begins, if there is one;
 --   3. a top holds exactly the places before its limit of all that match: all of them, and more than LEAST_HOT, or
 --      LEAST_TOP at least.
--- Of a prefix that begins no fork all words can be read: an entry has at most 8.
--- A prefix is made hot with more entries than this only, so that not every removal ends it again.
+-- For a prefix without a fork all words can be read: an entry has at most 8.
+-- A prefix becomes hot only with more entries than this, so that not every removal ends it again.
 local LEAST_NEW = 24
 
--- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
--- fork that it begins, which the suffix parts from.
+-- Returns the forks on the path of a suffix, the shortest first; the length of the shortest prefix that none of them
+-- extends; and the fork that extends it, from which the suffix diverges.
 local function walk_forks(keys, known, suffix)
   local passed, length = {}, 0
   while length <= #suffix do
@@ -26,7 +26,7 @@ local function walk_forks(keys, known, suffix)
   return passed, length, nil
 end
 
--- What two texts begin with alike, up to the end of text.
+-- The common beginning of two texts, up to the end of text.
 local function common_start(one, other)
   local length = 0
   repeat
@@ -36,7 +36,7 @@ local function common_start(one, other)
   return string.sub(one, 1, length - 1)
 end
 
--- All that match a few words, in their order.
+-- The places of all entries that match a few words, sorted.
 local function pack_places(members)
   local best = new_best(#members)
   offer_members(best, members)
@@ -48,7 +48,8 @@ local function pack_places(members)
   return table.concat(places), #places
 end
 
--- The top of those in this one and of an entry that has come. `born`: those that were made for it, by what they were made of.
+-- The top for the entries of this one and an added entry. `born`: tops created for it, by the tops they were created
+-- from.
 local function top_with(keys, known, born, top, one)
   local with = born[top.id]
   if not with then
@@ -62,7 +63,7 @@ local function top_with(keys, known, born, top, one)
   return with
 end
 
--- Makes the prefix a fork where a suffix parts from the words of another one.
+-- Makes the prefix a fork where a suffix diverges from the words of another one.
 local function make_fork(keys, known, born, suffix, other, one)
   local top = get_top(keys.tops, known, other.id)
   local with = top_with(keys, known, born, top, one)
@@ -71,7 +72,7 @@ local function make_fork(keys, known, born, suffix, other, one)
   set_least(known, top, other.prefix, #prefix + 1)
 end
 
--- Makes prefixes of a suffix hot, from this length on, where there are too many words.
+-- Makes prefixes of a suffix hot, from this length on, if there are too many words.
 local function make_hot(keys, known, born, suffix, length)
   while length <= #suffix do
     local prefix = string.sub(suffix, 1, length)
@@ -121,7 +122,7 @@ local function is_all_of(top, prefixes)
   return true
 end
 
--- Puts an entry into tops of which all forks match it; where only some do, these get a top of their own.
+-- Adds an entry to the tops whose forks all match it. If only some of them match, these get a top of their own.
 local function enter_tops(keys, known, born, passed_of, one)
   local entered = {}
   read_tops(keys.tops, known, passed_of.ids)
@@ -141,7 +142,7 @@ local function enter_tops(keys, known, born, passed_of, one)
   end
 end
 
--- Notes that an entry has come, whose words are stored. `one`: its rank, ref and place.
+-- Notes that an entry was added, whose words are stored. `one`: its rank, ref and place.
 local function enter_hot(keys, known, suffixes, one)
   local born, passed_of = {}, { ids = {} }
   for _, suffix in ipairs(suffixes) do
@@ -156,12 +157,12 @@ local function enter_hot(keys, known, suffixes, one)
   enter_tops(keys, known, born, passed_of, one)
 end
 
--- A top that has lost too many of its places gets those that follow, from the forks behind one of its own, which are right
--- already; where there are none, from the words.
--- So many it has then, at most.
+-- A top that has lost too many of its places gets the following ones, from the forks that extend one of its own, which
+-- are correct already; without such forks, from the words.
+-- The most it has afterwards.
 local MOST_COLLECTED = 160
 
--- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
+-- Offers the words of one longer prefix without a fork, and returns the place from which on there may be more.
 local function offer_words(keys, best, child)
   local from, to = from_prefix(child), to_prefix(child)
   -- The same text again and again: these are in the order of their places.
@@ -176,7 +177,7 @@ local function offer_words(keys, best, child)
   return math.huge, math.huge
 end
 
--- Offers the places of tops that are open, of each as long as they are among the first.
+-- Offers the places of open tops, of each as long as they are among the first.
 local function offer_open_tops(fields, best, tops)
   local firsts, lists = {}, {}
   for at, top in ipairs(tops) do
@@ -203,7 +204,7 @@ local function offer_open_tops(fields, best, tops)
   end
 end
 
--- All that a prefix has to offer, and the place from which on it may be more.
+-- Offers everything that a prefix has, and returns the place from which on there may be more.
 local function offer_children(keys, known, prefix)
   local best, limit, tops = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }, {}
   local from, to = from_prefix(prefix), to_prefix(prefix)
@@ -262,7 +263,7 @@ local function refill(keys, known, top, prefix)
   top.rank, top.ref = limit.rank, limit.ref
 end
 
--- The longest first: what stands behind a fork of theirs is right then.
+-- The longest first: then the forks that extend theirs are correct.
 local function refill_all(keys, known, short)
   for _, one in ipairs(short) do
     one.prefix = longest_prefix(one.top)

@@ -1,5 +1,5 @@
 -- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
--- Those of callers are beside them (shared/calls).
+-- Records of callers are stored in the same hash (shared/calls).
 local INDEX_LAYOUT = '2'
 
 local function read_index(meta, codec, caller)
@@ -14,7 +14,7 @@ local function read_index(meta, codec, caller)
   }
 end
 
--- What refuses a call: data of another layout, or of another codec where one is given.
+-- Refuses a call for data of another layout, or of another codec if one is given.
 local function refusal_of_form(layout, stored, codec)
   if layout ~= INDEX_LAYOUT then
     return redis.error_reply('LAYOUT ' .. layout)
@@ -29,13 +29,13 @@ local function open_index(meta, caller, codec)
   return refusal_of_form(index.layout, index.codec, codec), index
 end
 
--- The same for those that only read.
+-- The same for operations that only read.
 local function refusal_of_index(meta, codec)
   local stored = redis.call('HMGET', meta, 'layout', 'codec')
   return refusal_of_form(stored[1] or INDEX_LAYOUT, stored[2] or codec, codec)
 end
 
--- What is stored of an entry:
+-- The record of an entry:
 --   expires_at_ms, rank, length of id, of marked and of text, id, marked, text, payload
 -- `id` is empty where it is the text; `marked` is the folded text with \1 before each word start but the first.
 local HEAD_BYTES = 22
@@ -65,9 +65,9 @@ local function has_expired(expires_at_ms, now_ms)
   return expires_at_ms > 0 and expires_at_ms <= now_ms
 end
 
--- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
--- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
--- server out of memory goes on; a call that may add has written before.
+-- The commands in the middle of a call, each once on nothing: if the right to one of them is missing, the call is
+-- refused before it has changed anything. A partly changed index could not be searched any more. Removals come first,
+-- so that a server out of memory continues; a call that may add has written before.
 local function try_rights(meta, index, keys)
   redis.call('HDEL', meta, '')
   redis.call('ZREM', keys.words, '')
@@ -81,15 +81,16 @@ local function try_rights(meta, index, keys)
   end
 end
 
--- What a call has to do, in units of about a microsecond: for each word of an entry, for each of the bytes that count of it, and
--- for what is stored. A call that has done more than MOST_WORK begins no other entry, so that it ends within some milliseconds.
--- Callers hand in no more than this (src/autocomplete/entry); what entries leave that are replaced only the script knows.
+-- The work of a call, in units of about a microsecond: for each word of an entry, for each of its significant bytes,
+-- and for what is stored. A call that has done more than MOST_WORK begins no further entry, so that it ends within some
+-- milliseconds. Callers send no more than this (src/autocomplete/entry), but only the script knows the work of removing
+-- replaced entries.
 local MOST_WORK = 6000
 local WORK_OF_WORD = 30
 local WORK_OF_FRONT = 30
--- Of a letter that goes on where a top is filled up; each place that is looked at is a unit.
+-- For each following letter when a top is filled up; each place that is looked at costs one unit.
 local WORK_OF_CHILD = 10
--- So many bytes that are stored are a unit.
+-- Stored bytes per unit.
 local BYTES_OF_WORK = 128
 
 local function work_of(suffixes, record)

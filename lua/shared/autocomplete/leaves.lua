@@ -1,23 +1,23 @@
--- A top: the places of all entries that match a prefix, as far as they are before its `limit`. It belongs to every fork
--- that the same entries match: titles that share their first eight words have eight such forks and one top. In `tops`:
+-- A top: the places of all entries that match a prefix, up to its `limit`. It belongs to every fork that the same
+-- entries match: titles that share their first eight words have eight such forks and one top. In `tops`:
 --   <number>           the head: the limit, whether there is a front, and the letters of its leaves
---   <number>:          the rest of it: of each leaf a place that none of its places is before; then of each fork the length
+--   <number>:          the rest of it: of each leaf a lower bound of its places; then of each fork the length
 --                      of the shortest prefix that the same words begin with, its own length, and itself
 --   <number>:<letter>  a leaf: places in their order
--- So an entry that comes or goes changes one leaf of each top. The first leaf has the letter A, and what a front needs.
--- Whoever asks reads no rest, and of that only what is needed is taken apart: `leaves` and `prefixes` are made when they are
--- to change.
+-- So adding or removing an entry changes one leaf of each top. The first leaf has the letter A, and the data for a
+-- front. A query does not read the rest, and parses only what it needs: `leaves` and `prefixes` are parsed when they
+-- are about to change.
 local MOST_LEAF = 18
--- None has fewer but the only one.
+-- None has fewer, except the only one.
 local LEAST_LEAF = 8
--- They are made with so many.
+-- Places in a new leaf.
 local NEW_LEAF = 11
 local MOST_LEAVES = 16
--- With fewer a top that has a limit is filled up again, so that so many can be suggested.
+-- Below this, a top with a limit is filled up again, so that as many can be suggested.
 local LEAST_TOP = 100
--- One without a limit is given up with so few.
+-- A top without a limit is deleted at this size.
 local LEAST_HOT = 16
--- So many entries are in a front (shared/autocomplete/fronts).
+-- Entries in a front (shared/autocomplete/fronts).
 local FRONT_PLACES = 10
 local TOP_HEAD_BYTES = 17
 
@@ -80,7 +80,7 @@ local function pack_top(top)
   return table.concat(head), table.concat(rest)
 end
 
--- Reads leaves: of these tops those in the same places.
+-- Reads leaves: of these tops the ones at the same positions.
 local function read_leaves(tops, of_tops, leaves)
   local fields, missing = {}, {}
   for at, leaf in ipairs(leaves) do
@@ -97,7 +97,7 @@ local function read_leaves(tops, of_tops, leaves)
   end
 end
 
--- Of leaves that are read.
+-- Counts places in leaves that are read.
 local function count_places(leaves)
   local bytes = 0
   for _, leaf in ipairs(leaves) do
@@ -110,7 +110,7 @@ local function set_places(leaf, places)
   leaf.places, leaf.is_new = places, true
 end
 
--- Puts a leaf of these places into a top. None of them is before what stands before it.
+-- Inserts a leaf of these places into a top. They must follow the places of the leaves before it.
 local function put_leaf(top, at, places)
   local leaves, taken, letter = leaves_of(top), {}, 65
   for _, leaf in ipairs(leaves) do
@@ -136,7 +136,7 @@ local function drop_leaf(top, at)
   top.has_new_head = true
 end
 
--- Adds leaves of these places behind the others.
+-- Appends leaves of these places.
 local function append_leaves(top, places)
   local from, size = 1, NEW_LEAF * PLACE_BYTES
   while from <= #places do
@@ -164,7 +164,7 @@ local function places_before(places, rank, ref)
   return low
 end
 
--- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+-- The leaf of a place, its index, and the number of leaves. Nil beyond the limit.
 local function find_leaf(top, rank, ref)
   if not is_before(rank, ref, top.rank, top.ref) then
     return nil
@@ -193,7 +193,7 @@ local function find_place(leaf, one)
   return before, string.sub(leaf.places, byte + 1, byte + PLACE_BYTES) == one.place
 end
 
--- Notes that the front of a top is to be written anew.
+-- Notes that the front of a top must be rewritten.
 local function change_front(known, top)
   if not top.has_new_front then
     top.has_new_front = true
@@ -201,7 +201,7 @@ local function change_front(known, top)
   end
 end
 
--- Makes two leaves of the places of one or two: `cut` bytes for the first.
+-- Splits the places of one or two leaves into two: `cut` bytes for the first.
 local function split_leaf(top, at, places)
   local cut = math.ceil(#places / PLACE_BYTES / 2) * PLACE_BYTES
   set_places(leaves_of(top)[at], string.sub(places, 1, cut))
@@ -229,7 +229,7 @@ local function put_place(known, top, leaf, at, one)
   end
 end
 
--- Makes one leaf of two that are next to each other, or two that are as long.
+-- Merges two adjacent leaves into one, or into two of equal length.
 local function level_leaves(tops, top, at)
   local leaves = leaves_of(top)
   local first = math.min(at, #leaves - 1)
@@ -246,7 +246,7 @@ local function level_leaves(tops, top, at)
   end
 end
 
--- True when it was there.
+-- True if it was there.
 local function take_place(keys, known, top, leaf, at, one)
   local before, is_there = find_place(leaf, one)
   if not is_there then

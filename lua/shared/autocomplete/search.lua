@@ -1,6 +1,6 @@
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
--- `looked`: how many were offered.
+-- `looked`: how many places were offered.
 local function new_best(most)
   return {
     most = most,
@@ -35,7 +35,7 @@ local function sort_best(best)
   end
 end
 
--- False where it is none of the first, and so nothing behind it is.
+-- False if it is none of the first, so that no later place is either.
 local function offer(best, rank, ref)
   best.looked = best.looked + 1
   if best.ranks[ref] then
@@ -61,7 +61,7 @@ local function offer_members(best, members)
   end
 end
 
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
+-- Offers packed places in their order, as long as they are among the first. True if all are.
 local function offer_places(best, places)
   for byte = 1, #places, PLACE_BYTES do
     if not offer(best, place_at(places, byte)) then
@@ -71,24 +71,24 @@ local function offer_places(best, places)
   return true
 end
 
--- Sorts lists of places by the first that they have, which their `rank` and `ref` are: offered in that order, those behind
--- the first that has none of the best have none either.
+-- Sorts lists of places by their first place, given by their `rank` and `ref`. Lists are offered in that order: after
+-- the first list that has none of the best, no later list has any.
 local function sort_lists(lists)
   table.sort(lists, function(one, other)
     return is_before(one.rank, one.ref, other.rank, other.ref)
   end)
 end
 
--- The entries that match a prefix, as fields of `entries` in the order of their places: the first `most`, or
--- all. The second value is true where there are more.
+-- The entries that match a prefix, as fields of `entries` in the order of their places: the first `most`, or all. The
+-- second value is true if there are more.
 
--- An empty list with room for the ten that are usual: one that grows takes longer than what is put into it.
+-- An empty list with room for the usual ten: growing a list takes longer than filling it.
 local function new_list()
   return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
 end
 
--- The first places among members of `words`. Few are wanted, so each is put where it belongs: sorting all of
--- them takes three times as long. Numbers are compared, as in `is_before`.
+-- The first places among members of `words`. Few are wanted, so each is inserted at its position: sorting all of them
+-- takes three times as long. Numbers are compared, as in `is_before`.
 local function first_of_members(members, most)
   local unpack_place, insert = struct.unpack, table.insert
   local ranks, refs, size, more = new_list(), new_list(), 0, false
@@ -120,7 +120,7 @@ local function first_of_members(members, most)
   return refs, more
 end
 
--- The third value is the field of `fronts` that tells the first, where there is one.
+-- The third value is the field of `fronts` that holds the first ones, if it exists.
 local function match_exactly(keys, prefix, most)
   local from, to = '[' .. prefix, '(' .. prefix .. '\255'
   local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
@@ -129,7 +129,7 @@ local function match_exactly(keys, prefix, most)
     local fields, more, has_front = match_top(keys.tops, id, most)
     return fields, more, has_front and id or ''
   end
-  -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
+  -- There are never more words (shared/autocomplete/hot); UTF-8 has no byte 255.
   local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
   local fields, more = first_of_members(members, most)
   for at = 1, #fields do
@@ -138,13 +138,13 @@ local function match_exactly(keys, prefix, most)
   return fields, more, ''
 end
 
--- The number of the top that a fork names (shared/autocomplete/places).
+-- The number of the top in a fork (shared/autocomplete/places).
 local function id_of_fork(fork)
   return string.sub(fork, string.find(fork, '\0', 1, true) + 1)
 end
 
--- The first `most` places of a top, as fields of `entries`: its leaves have them in their order, rank and field of each
--- (shared/autocomplete/leaves). The second value is true where there are more, the third where it has a front.
+-- The first `most` places of a top, as fields of `entries`: its leaves have them in order, rank and field of each
+-- (shared/autocomplete/leaves). The second value is true if there are more, the third if it has a front.
 local function match_top(tops, id, most)
   local fields, size, sub = new_list(), 0, string.sub
   local field = id .. ':'
@@ -167,7 +167,7 @@ local function match_top(tops, id, most)
     elseif size == most then
       return fields, true, has_front
     end
-    -- None has fewer than 8.
+    -- No leaf has fewer than 8.
     local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
     for at = read + 1, to do
       names[at - read] = field .. sub(head, at, at)
@@ -176,14 +176,14 @@ local function match_top(tops, id, most)
   end
 end
 
--- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
+-- Prefixes that are one edit away from a query and that some word starts with: a character removed, inserted or
 -- replaced, or two neighbours swapped.
 
--- So many characters are tried in each place, in the order of their bytes.
+-- Characters tried at each position, in the order of their bytes.
 local MOST_TRIED = 64
--- A shorter query is taken as it is, and so is what follows so many characters.
+-- A shorter query is not edited, and neither is the part after so many characters.
 local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
--- So many entries are collected.
+-- Entries collected at most.
 local MOST_NEAR = 200
 
 local function characters_of(query)
@@ -194,7 +194,7 @@ local function characters_of(query)
   return characters
 end
 
--- The characters that follow a beginning in the index.
+-- The characters that follow a prefix in the index.
 local function following(words, beginning)
   local characters = {}
   local from, to = '(' .. beginning .. '\1', to_prefix(beginning)
@@ -234,7 +234,7 @@ local function nearby_prefixes(words, characters)
   return prefixes
 end
 
--- As match_exactly, for what is one edit away from the query.
+-- As match_exactly, for prefixes one edit away from the query.
 local function match_nearby(keys, query)
   local best = new_best(MOST_NEAR)
   local characters = characters_of(query)
@@ -262,13 +262,13 @@ local function fields_of_best(best)
   return fields, best.cut
 end
 
--- So many words are looked at of prefixes that begin no fork: what has more of them would keep all others waiting.
+-- Words read at most for prefixes without a fork: a query that reads more would block all other calls.
 local MOST_LOOKED = 4000
--- So many tops are read at once.
+-- Tops read at once.
 local MOST_TOPS = 100
 
--- Offers the first entries that match a prefix where few words do; else it notes the top that has them in `hot`. Most of those
--- that somebody may have meant are of no words.
+-- Offers the first entries that match a prefix of few words; for many words it notes their top in `hot`. Most prefixes
+-- that a user may have meant have no words.
 local function offer_matches(best, keys, prefix, hot)
   local from, to = from_prefix(prefix), to_prefix(prefix)
   if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
@@ -283,7 +283,7 @@ local function offer_matches(best, keys, prefix, hot)
   end
 end
 
--- Heads and first leaves of the tops from this one on.
+-- Reads heads and first leaves of the tops from this one on.
 local function read_firsts(lists, tops, ids, from)
   local names = {}
   for at = from, math.min(from + MOST_TOPS - 1, #ids) do
@@ -357,8 +357,8 @@ local function collect(entries, fields, found, limit, others)
   end
 end
 
--- Returns the records, the fields of all that match, as far as they were looked at, whether expired entries
--- hide some, and the field of `fronts` that tells the first ten, or an empty text.
+-- Returns the records, the fields of all matches that were looked at, whether expired entries hide some, and the field
+-- of `fronts` that holds the first ten, or an empty text.
 local function search(keys, prefix, limit)
   local found = new_list()
   local fields, more, front = match_exactly(keys, prefix, limit)
@@ -371,8 +371,8 @@ local function search(keys, prefix, limit)
   return found, fields, more and #found < limit, front
 end
 
--- What callers see of records, the first `exact` of which are not edited: five fields of each. A table for each record, as
--- parse_record makes it, would cost more than all else.
+-- The answer for callers: five fields of each record, the first `exact` of which are not edited. A table for each
+-- record, as parse_record creates it, would cost more than all else.
 local function show(records, exact)
   local shown, size = {}, 0
   local unpack_head, sub = struct.unpack, string.sub

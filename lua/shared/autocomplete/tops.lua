@@ -1,5 +1,6 @@
--- The tops that a call has met, each read once and written once, at its end: `open` by their numbers, `forks` the first
--- fork that begins as a prefix does, `last` the newest number, `work` what the call has done so far (shared/autocomplete/index).
+-- The tops that a call has used, each read once and written once, at its end: `open` by their numbers, `forks` the
+-- first fork that extends a prefix, `last` the newest number, `work` the work of the call so far
+-- (shared/autocomplete/index).
 local function open_tops(last)
   return { open = {}, forks = {}, last = last, work = 0 }
 end
@@ -27,7 +28,7 @@ local function get_top(tops, known, id)
   return known.open[id]
 end
 
--- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+-- Of these tops those that contain a place, or would contain it: the top, the leaf, and its index.
 local function find_leaves(tops, list, one)
   local found, of_tops, leaves = {}, {}, {}
   for _, top in ipairs(list) do
@@ -41,7 +42,7 @@ local function find_leaves(tops, list, one)
   return found
 end
 
--- A new top without places, which no fork has yet.
+-- A new top without places and without forks.
 local function make_top(known)
   known.last = known.last + 1
   local id = exact(known.last)
@@ -64,7 +65,7 @@ local function copy_top(tops, known, top)
   return copy
 end
 
--- The first fork that begins as this prefix does: prefix and number of its top; or false.
+-- The first fork that extends this prefix: prefix and number of its top; or false.
 local function fork_behind(keys, known, prefix)
   local fork = known.forks[prefix]
   if fork == nil then
@@ -75,7 +76,7 @@ local function fork_behind(keys, known, prefix)
   return fork
 end
 
--- Prefixes of a fork of `least` bytes and more are answered by its top.
+-- Prefixes of a fork with `least` bytes and more are answered by its top.
 local function set_least(known, top, prefix, least)
   prefixes_of(top)[prefix] = least
   top.has_new_head = true
@@ -89,7 +90,7 @@ local function put_fork(keys, known, top, prefix, least)
   known.forks = {}
 end
 
--- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
+-- Removes a fork from its top, which is deleted with the last one. Returns its least length.
 local function take_fork(keys, known, top, prefix)
   redis.call('ZREM', keys.forks, prefix .. '\0' .. top.id)
   local least = prefixes_of(top)[prefix]
@@ -99,8 +100,8 @@ local function take_fork(keys, known, top, prefix)
   return least
 end
 
--- A server keeps few short members as one text, which it looks through from the beginning. One that is longer keeps it from
--- that while there are forks. Nobody finds it: UTF-8 has no byte 255.
+-- A server stores few short members as one text, and scans it from the beginning. One longer member prevents that while
+-- there are forks. No query finds it: UTF-8 has no byte 255.
 local LONG_BYTES = 65
 
 local function keep_sorted(forks)
@@ -111,7 +112,7 @@ local function forget_sorted(forks)
   redis.call('ZREM', forks, string.rep('\255', LONG_BYTES))
 end
 
--- Where one of its forks begins all words, these are the last.
+-- If one of its forks is a prefix of all words, these are the last.
 local function give_up_top(keys, known, top)
   for prefix in pairs(prefixes_of(top)) do
     if take_fork(keys, known, top, prefix) == 0 then
@@ -120,16 +121,16 @@ local function give_up_top(keys, known, top)
   end
 end
 
--- Notes what is to be deleted, and what to be written, of one top.
-local function collect_writes(top, gone, written)
+-- Collects the deletions and the writes of one top.
+local function collect_writes(top, deleted, written)
   for _, letter in ipairs(top.dropped) do
-    gone[#gone + 1] = leaf_field(top, letter)
+    deleted[#deleted + 1] = leaf_field(top, letter)
   end
   if top.is_gone then
-    gone[#gone + 1] = top.id
-    gone[#gone + 1] = leaf_field(top, '')
+    deleted[#deleted + 1] = top.id
+    deleted[#deleted + 1] = leaf_field(top, '')
     for _, leaf in ipairs(leaves_of(top)) do
-      gone[#gone + 1] = leaf_field(top, leaf.letter)
+      deleted[#deleted + 1] = leaf_field(top, leaf.letter)
     end
     return
   end
@@ -148,32 +149,32 @@ local function collect_writes(top, gone, written)
   end
 end
 
--- So many arguments a command.
+-- Arguments per command.
 local MOST_ARGUMENTS = 1000
 
--- What is deleted may be written again: letters of leaves are given anew.
+-- A deleted field may be written again: letters of leaves are reused.
 local function write_tops(tops, known)
-  local gone, written = {}, {}
+  local deleted, written = {}, {}
   for _, top in pairs(known.open) do
-    collect_writes(top, gone, written)
+    collect_writes(top, deleted, written)
   end
-  for from = 1, #gone, MOST_ARGUMENTS do
-    redis.call('HDEL', tops, unpack(gone, from, math.min(from + MOST_ARGUMENTS - 1, #gone)))
+  for from = 1, #deleted, MOST_ARGUMENTS do
+    redis.call('HDEL', tops, unpack(deleted, from, math.min(from + MOST_ARGUMENTS - 1, #deleted)))
   end
   for from = 1, #written, MOST_ARGUMENTS do
     redis.call('HSET', tops, unpack(written, from, math.min(from + MOST_ARGUMENTS - 1, #written)))
   end
 end
 
--- What the words of an entry leave behind that goes.
+-- Cleanup after the words of an entry are removed.
 
--- Whether words begin with this prefix.
+-- Whether words start with this prefix.
 local function begins_words(words, prefix)
   local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
   return found[1] ~= nil
 end
 
--- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
+-- If words no longer diverge at a fork, it moves to where they do, or is removed if a fork is there already.
 local function mend_fork(keys, known, suffix, fork)
   local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
   local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\0'
@@ -196,7 +197,7 @@ local function mend_fork(keys, known, suffix, fork)
   take_fork(keys, known, top, prefix)
 end
 
--- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+-- Removes an entry from a top. True if the top is too short then. Leaves are not counted if there are enough of them.
 local function leave_top(keys, known, found, one)
   local top = found.top
   if not take_place(keys, known, top, found.leaf, found.at, one) then
@@ -217,7 +218,7 @@ local function leave_top(keys, known, found, one)
   return is_short and not is_whole
 end
 
--- Notes that an entry has gone, whose words are gone already. `one`: its rank, ref and place.
+-- Notes that an entry was removed, whose words are removed already. `one`: its rank, ref and place.
 local function leave_hot(keys, known, suffixes, one)
   local passed_of, last = { ids = {} }, {}
   for at, suffix in ipairs(suffixes) do

@@ -1,4 +1,4 @@
--- What of a suffix, and of a query, counts; it may end within a character.
+-- The significant bytes of a suffix, and of a query; the last character may be cut.
 local MOST_BYTES = 64
 
 -- The folded text from each of its word starts on, each once.
@@ -26,7 +26,7 @@ local function members_of(suffixes, place)
   return members
 end
 
--- Notes the newest numbers, where they have changed.
+-- Stores the newest numbers, if they have changed.
 local function note_index(meta, index, before, last_top)
   if index.last ~= before then
     redis.call('HSET', meta, 'last', exact(index.last))
@@ -47,7 +47,7 @@ local function enter_words(keys, known, suffixes, one)
   enter_hot(keys, known, suffixes, one)
 end
 
--- Notes when an entry expires.
+-- Stores when an entry expires.
 local function note_expiry(keys, field, before, entry)
   if entry.expires_at_ms > 0 then
     redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
@@ -56,7 +56,7 @@ local function note_expiry(keys, field, before, entry)
   end
 end
 
--- Stores an entry, new or in the place of the one with its id. True when that had not expired.
+-- Stores an entry, new or replacing the one with its id. True if that one existed and had not expired.
 local function enter_entry(keys, known, index, entry, now_ms)
   local field = redis.call('HGET', keys.ids, entry.id)
   local ref, before, stored
@@ -89,12 +89,12 @@ local function enter_entry(keys, known, index, entry, now_ms)
   return before and not has_expired(before.expires_at_ms, now_ms)
 end
 
--- What tops know of an entry.
+-- The data of an entry that tops store.
 local function to_one(rank, ref)
   return { rank = rank, ref = ref, place = pack_place(rank, ref) }
 end
 
--- Takes an entry's words out of the index.
+-- Removes an entry's words from the index.
 local function leave_words(keys, known, entry, ref)
   local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
   known.work = known.work + work_of(suffixes, '')
@@ -111,8 +111,8 @@ local function remove_entry(keys, known, field, record)
   leave_words(keys, known, entry, (struct.unpack('>d', field)))
 end
 
--- Removes up to `most` entries that have expired, one at least, and no other one than that where the call has done enough.
--- True when there may be more.
+-- Removes up to `most` entries that have expired, at least one; after the first only while the call has work left. True
+-- if there may be more.
 local function reap(keys, known, now_ms, most)
   local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
   for _, field in ipairs(due) do
@@ -125,7 +125,7 @@ local function reap(keys, known, now_ms, most)
   return #due == most
 end
 
--- Removes what has expired among these entries, one at least and no more than a call does. True when there was one.
+-- Removes the expired ones of these entries, at least one and at most the work of a call. True if there was one.
 local function unhide(keys, known, fields, now_ms)
   local found = false
   for _, field in ipairs(fields) do

@@ -1,12 +1,12 @@
--- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
+-- The load lease of one key: a hash that exists while a value is loaded, or something has to be remembered.
 --   layout             the form of what follows
 --   token              of the newest load
 --   loader             the id that its caller chose
---   lease_ends_ms      while the load is open; none once it was stored or given up
+--   lease_ends_ms      while the load is open; absent after it was stored or given up
 --   floor              a load with this token or a smaller one is revoked: it began before an invalidation
 --   version            the greatest that was set
---   failed, failure    token and reason of the load that failed last, for those who waited for it
---   resting_until_ms   until then no load begins while there is something to serve
+--   failed, failure    token and reason of the load that failed last, for its waiters
+--   resting_until_ms   until then no load begins while a value may be served
 --   waiters            ids of those who wait for the load to end
 -- Its other fields are answers of calls, see shared/calls.
 local LOAD_LAYOUT = '1'
@@ -56,10 +56,11 @@ local function is_revoked(known)
   return known.token <= known.floor
 end
 
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Redis expires the hash this long after it has become invalid and the clock is past its token: longer than any call is
+-- repeated.
 local LOAD_SLACK_MS = 600000
 
--- Never makes it shorter. Not refused for lack of memory.
+-- Never shortens the TTL. Not rejected for lack of memory.
 local function keep_load(load, token, ms, now_ms)
   local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
   if redis.call('PTTL', load) < kept_ms then
@@ -67,18 +68,18 @@ local function keep_load(load, token, ms, now_ms)
   end
 end
 
--- Gives the lease up and wakes who waits for it. What remains is the greatest token, so that later ones are
--- greater. It takes away first, so that it also works when the server is out of memory.
+-- Releases the lease and wakes its waiters. The greatest token stays, so that later ones are greater. Removals come
+-- first, so that this works when the server is out of memory.
 local function close_load(load, known, word, how)
   redis.call('HDEL', load, 'loader', 'lease_ends_ms', 'floor', 'waiters')
   if known.floor > known.token then
     redis.call('HSET', load, 'token', exact(known.floor))
   end
-  tell_waiters(known.waiters, word, how)
+  notify_waiters(known.waiters, word, how)
 end
 
--- What began before must not be stored after: an open load is refused from now on, and what is known of one that
--- failed does not count any more. `newest`: the greatest token that was given out, so that later ones are greater.
+-- A load that began earlier must not be stored later: an open load is refused from now on, and the record of a failed
+-- one becomes invalid. `newest`: the greatest token that was assigned, so that later ones are greater.
 local function revoke(load, known, newest)
   if is_open(known) then
     redis.call('HSET', load, 'floor', exact(newest))

@@ -1,7 +1,8 @@
--- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
--- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
+-- Notifies the levels of processes of invalid copies: '<number> <key>'. For a value these are all copies with a smaller
+-- token, for a tag all with an older generation. A value that no level may hold needs no notification: its head says
+-- so.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function tell_levels(key, number, how)
+local function notify_levels(key, number, how)
   local channel = how.channel .. ':levels'
   local message = exact(number) .. ' ' .. key
   if how.sharded then
@@ -11,10 +12,10 @@ local function tell_levels(key, number, how)
   end
 end
 
--- Tells those who wait for a load what became of it: `stored <id>`, `ended <id>`. How: see shared/tickets.
--- elect bounds the length of the list.
-local function tell_waiters(waiters, word, how)
+-- Notifies the waiters of a load of its end: `stored <id>`, `ended <id>`. How: see shared/tickets. elect bounds the
+-- length of the list.
+local function notify_waiters(waiters, word, how)
   for id in string.gmatch(waiters, '%S+') do
-    tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
+    notify_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
   end
 end

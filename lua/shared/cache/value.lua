@@ -1,8 +1,8 @@
--- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
--- big-endian, so that every language reads them without a library.
+-- A stored value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are big-endian, so that
+-- every language reads them without a library.
 --   1      layout
---   2      VALUE_FLAGS: there is nothing (null, or undefined); levels may hold it
---   3-4    length of the head: the payload begins behind it
+--   2      VALUE_FLAGS: no payload (null, or undefined); levels may hold it
+--   3-4    length of the head: the payload follows it
 --   5-10   created, in milliseconds of the server
 --   11-14  how long the load took, in milliseconds
 --   15-20  fresh until         21-26  may be served until
@@ -12,7 +12,7 @@
 local VALUE_LAYOUT = 1
 local VALUE_FLAGS = bits({ 'null', 'undefined', 'held' })
 local LONGEST_HEAD = 8191
--- Redis drops a value this long after it may be served: nobody's clock is that late.
+-- Redis expires a value this long after it may be served: no clock is that late.
 local VALUE_SLACK_MS = 5000
 
 local function read_number(text, at, length)
@@ -39,7 +39,7 @@ local function read_head(value)
   if layout ~= VALUE_LAYOUT then
     return { layout = layout }
   end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
+  -- A truncated or impossible head is no value of ours: treated as absent.
   local length = #head > 40 and read_number(head, 3, 2) or 0
   local codec_ends = 41 + (string.byte(head, 41) or 0)
   if codec_ends > length or length > #head then
@@ -80,12 +80,12 @@ local function open_entry(value, load)
   return unknown, head, known
 end
 
--- True when the value may be given to somebody who knows these generations of its tags.
+-- True if the value may be served to a caller that knows these generations of its tags.
 local function may_serve(head, tags, now_ms)
   return head.stale_until_ms > now_ms and head.tags == tags
 end
 
--- Writes a value; see shared/cache/envelope. What is written first may be refused for lack of memory.
+-- Writes a value; see shared/cache/envelope. The first write may be rejected for lack of memory.
 local function keep_value(value, what, payload, now_ms)
   local fresh_until_ms = now_ms + what.ttl_ms
   local stale_until_ms = fresh_until_ms + what.stale_while_revalidate_ms

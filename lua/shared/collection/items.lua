@@ -12,14 +12,14 @@ local function count_items(items, kind)
   return redis.call('ZCARD', items)
 end
 
--- True while the collection counts, and is whole.
+-- True while the collection is valid and complete.
 local function is_live(known, items, now_ms)
   return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
 
 local MAX_PARTS = 2000
 
--- How many of the items are new; of a list, how many it has now.
+-- How many of the items are new; for a list, how many it has now.
 local function fill(items, kind, parts, from)
   if from > #parts then
     return 0
@@ -35,7 +35,7 @@ end
 
 local MOST_REMOVED = 2000
 
--- How many items have left: the oldest of a list, those of a sorted set with the smallest scores.
+-- Removes surplus items: the oldest of a list, those of a sorted set with the smallest scores. Returns how many.
 local function limit_items(items, kind, excess, limit)
   if limit == 0 or excess <= 0 then
     return 0
@@ -50,15 +50,15 @@ local function limit_items(items, kind, excess, limit)
   return 0
 end
 
--- What a page may hold, as the largest item tells.
+-- The most bytes of a page, estimated by the largest item.
 local MAX_PAGE_BYTES = 4194304
 
 local function page_size(known, limit)
   return math.max(1, math.min(limit, math.floor(MAX_PAGE_BYTES / math.max(1, known.largest))))
 end
 
--- Parts of the items behind a place, the place behind them, and whether more follow. A list counts places from its
--- first item on, also those that have left; a sorted set by rank; a set and a hash are scanned.
+-- Parts of the items after a place, the place after them, and whether more follow. A list counts places from its first
+-- item on, including removed ones; a sorted set by rank; a set and a hash are scanned.
 local function read_items(items, known, place, limit)
   if known.kind == 'set' then
     local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
@@ -80,7 +80,7 @@ end
 
 local MAX_REMOVED = 1000
 
--- How many of them there were.
+-- How many of them existed.
 local function take_out(items, kind, parts, from)
   if from > #parts then
     return 0

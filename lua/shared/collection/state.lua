@@ -1,5 +1,5 @@
--- Redis drops the keys only this long after they have ceased to count: the items after a minute, what is
--- known of calls when none is repeated any more.
+-- Redis expires the keys only this long after they have become invalid: the items after a minute, the records of calls
+-- after all retries.
 local ITEMS_SLACK_MS = 60000
 local META_SLACK_MS = 600000
 
@@ -8,15 +8,15 @@ local function keep_until(meta, items, expires_at_ms, now_ms)
   redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + ITEMS_SLACK_MS))
 end
 
--- All that is known of a collection but its items: one hash, read once a call.
+-- The state of a collection, without its items: one hash, read once a call.
 --   layout, codec    the form of the stored data, and of the values
 --   kind             list, set, hash or sortedSet
---   version          of the newest replace; -1: it came without one
+--   version          of the newest replace; -1: it had none
 --   copy             token of the newest replace; the markers of its pages hold it
---   first            of a list: how many items have left at its head since then
---   size             how many items there are. Are others stored, the server has evicted or lost some
+--   first            of a list: how many items were removed at its head since then
+--   size             how many items there are. If the stored number differs, the server has evicted or lost some
 --   largest          bytes that the largest item of this copy may have
---   expires_at_ms    nothing of the above counts from then on, but for the copy
+--   expires_at_ms    from then on only the copy is valid
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COLLECTION_LAYOUT = '1'
 
@@ -57,7 +57,7 @@ local function open_collection(meta, caller)
   return nil, known
 end
 
--- What refuses a call for a collection of another kind, or of another codec.
+-- Refuses a call for a collection of another kind, or of another codec.
 local function refusal_of_kind(known, kind, codec)
   if known.kind ~= kind then
     return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
@@ -67,18 +67,19 @@ local function refusal_of_kind(known, kind, codec)
   return nil
 end
 
--- True when what a replace of this version brings must not be stored: it is older, or there already.
+-- True if a replace with this version must not be stored: it is older, or stored already.
 local function is_outdated(known, version)
   return version >= 0 and known.version >= version
 end
 
--- The first write of a replace, so that a server out of memory refuses it before anything is removed. From here on the collection is absent,
--- until its copy is saved: one that ends in between, for a right is missing, leaves no items under another version.
+-- The first write of a replace, so that a server out of memory rejects it before anything is removed. From here on the
+-- collection is absent, until its copy is saved: a script that is stopped in between by a missing right leaves no items
+-- under another version.
 local function begin_copy(meta)
   redis.call('HSET', meta, 'layout', COLLECTION_LAYOUT, 'size', '-1')
 end
 
--- The last write: the items are there.
+-- The last write: the items are stored.
 local function save_copy(meta, known, size)
   redis.call(
     'HSET',

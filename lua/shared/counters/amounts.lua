@@ -1,6 +1,6 @@
--- One increment: the value, and what has still to be flushed of it, are one step for a reader.
+-- One increment: for a reader, the value and its unflushed amount change in one step.
 
--- Beyond these a double, which HINCRBY answers, cannot tell neighbours apart.
+-- Beyond these a double, which HINCRBY returns, cannot distinguish neighbours.
 local MOST_EXACT = 9007199254740991
 
 -- The exact text of a value.
@@ -18,9 +18,9 @@ local function opposite(delta)
   return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
 end
 
--- Adds to a value that is there, and to what waits of it: where that was set aside, there, so that a counter waits once.
--- `is_some_aside`: whether anything was. Answers the new value, as text, and whether it is pending now; nil when one of
--- them would leave 64 bits, and then nothing has changed. The server has not refused to grow before.
+-- Adds to a loaded value, and to its unflushed increments: to those set aside, if it has any, so that a counter waits
+-- once. `is_some_aside`: whether any counter has. Returns the new value, as text, and whether it is pending now; nil if
+-- one of them would leave 64 bits, and then nothing has changed. Callers have made sure that the server accepts growth.
 local function add(keys, id, delta, is_some_aside)
   local value = redis.pcall('HINCRBY', keys.values, id, delta)
   if type(value) == 'table' then
@@ -38,13 +38,13 @@ local function add(keys, id, delta, is_some_aside)
     return nil
   end
   if waiting == tonumber(delta) then
-    -- The first one since the last seal.
+    -- The first increment since the last seal.
     redis.call('ZREM', keys.clean, id)
   end
   return text_of(keys.values, id, value), not is_aside
 end
 
--- True when the database is behind, and this counter would be one more that waits for it.
+-- True if the database lags, and this counter would exceed the number that may wait for it.
 local function is_one_too_many(keys, id, most_dirty)
   return most_dirty > 0
     and redis.call('HLEN', keys.pending) + redis.call('HLEN', keys.rest) >= most_dirty
@@ -52,7 +52,7 @@ local function is_one_too_many(keys, id, most_dirty)
     and redis.call('HEXISTS', keys.rest, id) == 0
 end
 
--- True when none of so many counters can be one too many.
+-- True if so many more counters cannot exceed the bound.
 local function are_few(keys, count, most_dirty)
   return most_dirty == 0
     or redis.call('HLEN', keys.pending) + redis.call('HLEN', keys.rest) + count <= most_dirty
@@ -60,7 +60,7 @@ end
 
 -- Increments of different counters in a few commands for all: a command for each costs more than the sums.
 
--- What is less is written as an integer, which takes half as long as a double and may have 32 bits only.
+-- Smaller amounts are written as an integer, which takes half as long as a double and may have only 32 bits.
 local MOST_PLAIN = 1000000000
 
 local function are_plain(by, sum, wait)
@@ -72,13 +72,13 @@ local function are_plain(by, sum, wait)
     and wait > -MOST_PLAIN
 end
 
--- What is added to a counter: a group of a repeated argument; without an idempotency key ''.
+-- An increment of a counter: a group of a repeated argument; without an idempotency key ''.
 local COUNTERS = fields({ 'id:text', 'delta:text', 'key:text' })
 
--- Adds to the values that are there (`now`), and to what waits of them, while nothing is set aside; each counter comes once,
--- its delta behind it in `counters`. Answers the new values, as text and false for those that are not there, the places of
--- these, and whether there are others; nil when something is left to HINCRBY, and then nothing has changed. The server has
--- not refused to grow before.
+-- Adds to the loaded values (`now`), and to their unflushed increments, while nothing is set aside; each counter occurs
+-- once, its delta follows it in `counters`. Returns the new values, as text, and false for those that are not loaded,
+-- the places of these, and whether there are others; nil if HINCRBY must handle an increment, and then nothing has
+-- changed. Callers have made sure that the server accepts growth.
 local function add_plain(keys, ids, now, counters, counters_at)
   local waiting = redis.call('HMGET', keys.pending, unpack(ids))
   local shown, refused, sums, waits, first = {}, {}, {}, {}, {}
@@ -89,7 +89,7 @@ local function add_plain(keys, ids, now, counters, counters_at)
       local delta = counters[counters_at + (place - 1) * #COUNTERS + COUNTERS.delta]
       local by = tonumber(delta) or 0
       local sum, wait = now[place] + by, (waiting[place] or 0) + by
-      -- Of what is no whole number, or is written in another way, HINCRBY judges.
+      -- HINCRBY decides about fractions and unusual notations.
       if not are_plain(by, sum, wait) or format('%d', by) ~= delta then
         return nil
       end
@@ -111,21 +111,21 @@ local function add_plain(keys, ids, now, counters, counters_at)
     redis.call('HSET', keys.pending, unpack(waits))
   end
   if #first > 0 then
-    -- The first ones since the last seal.
+    -- The first increments since the last seal.
     redis.call('ZREM', keys.clean, unpack(first))
   end
   return shown, refused, last > 0
 end
 
--- Puts the value of a counter together: what SQL has, what is pending or set aside, and what is sealed if SQL has not got that
--- yet. Answers it, as text; false, and shows nothing, where it leaves 64 bits. `due_ms`: until when it stays if it is clean;
--- 0: for ever.
+-- Computes the value of a counter: the value in SQL, pending increments or those set aside, and sealed ones if SQL does
+-- not have them yet. Returns it, as text; false, and shows nothing, if it leaves 64 bits. `due_ms`: until when it stays
+-- if it is clean; 0: forever.
 local function take_in(keys, id, stored, with_sealed, due_ms)
   local in_batch = redis.call('HGET', keys.sealed, id)
   local waiting, aside = redis.call('HGET', keys.pending, id), redis.call('HGET', keys.rest, id)
   redis.call('HSET', keys.values, id, stored)
   for _, delta in ipairs({ waiting or '0', aside or '0', in_batch and with_sealed and in_batch or '0' }) do
-    -- No want of memory: HSET has passed.
+    -- Memory is no cause: HSET has passed.
     if delta ~= '0' and type(redis.pcall('HINCRBY', keys.values, id, delta)) == 'table' then
       redis.call('HDEL', keys.values, id)
       return false

@@ -1,11 +1,11 @@
--- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
+-- The state of a partition whose counts are in SQL and shown here: one hash, read once a call.
 --   layout         the form of the stored data
---   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
---                  another one in another life of the server
+--   turn           increases whenever notes are settled, so that none are settled twice; starts from the time, so that it
+--                  differs in another life of the server
 --   version        of SQL that the whole partition shows
---   showing        of SQL that is being shown, page after page; 0: none is
---   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
---   place          where the counts are in SQL; not there: nobody could tell
+--   showing        of SQL that is being shown, page after page; 0: none
+--   newest         of SQL, of a single value that was read later than the version; 0: none
+--   place          place of the counts in SQL; absent: unknown
 local BOARD_LAYOUT = '1'
 
 local function read_board(board)
@@ -44,7 +44,7 @@ local function save_board(board, state)
   )
 end
 
--- A partition of which all is settled vanishes by itself, when the last of its values is due.
+-- A partition without unsettled notes expires when the last of its values is due.
 local function let_board_vanish(keys, retain_ms)
   if retain_ms > 0 and redis.call('EXISTS', keys.noted) == 0 then
     local ms = exact(retain_ms)
@@ -55,7 +55,8 @@ local function let_board_vanish(keys, retain_ms)
   end
 end
 
--- Moves what was set aside, all of it if it is not too much, into the sealed batch, which is empty before.
+-- Moves increments that were set aside, all of them if they are not too many, into the sealed batch, which is empty
+-- before.
 local function fill_batch(keys, limit)
   if redis.call('HLEN', keys.rest) <= limit then
     redis.call('RENAME', keys.rest, keys.sealed)

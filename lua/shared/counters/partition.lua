@@ -1,12 +1,12 @@
--- What is known of a partition of counters: one hash, read once a call.
+-- The state of a partition of counters: one hash, read once a call.
 --   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
+--   epoch          of the ledger in SQL that numbers the batches of this life of the partition; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
---   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
---   sealed_ms      when the oldest increment of the sealed batch came
---   ledger         where the ledger is; not there: nobody could tell
+--   batch          id of the sealed batch; '' or absent: none is sealed
+--   pending_ms     time of the oldest increment that is neither sealed nor set aside; 0: none
+--   rest_ms        time of the oldest increment that was set aside, some of which are not sealed; 0: none
+--   sealed_ms      time of the oldest increment of the sealed batch
+--   ledger         place of the ledger; absent: unknown
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
@@ -54,8 +54,9 @@ local function save_partition(meta, partition)
   )
 end
 
--- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (`known`); where
--- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
+-- Shows the value that SQL has of a counter. Its notes are added, except those that SQL had when it was read (`known`);
+-- if that is unknown (nil), none are. Returns the shown value, as text. A value that leaves 64 bits is left out: it is
+-- read again.
 local function put(keys, id, stored, known, due_ms)
   local waiting = redis.call('HGET', keys.noted, id)
   redis.call('HSET', keys.shown, id, stored)
@@ -73,8 +74,8 @@ local function put(keys, id, stored, known, due_ms)
   return redis.call('HGET', keys.shown, id)
 end
 
--- Notes what happened in SQL: `noted` has it until it is known that what is shown has it from SQL, 0 included. Answers what
--- is shown, as text; nil when nothing is. What cannot be added is not shown any more, and comes from SQL again.
+-- Notes a change in SQL: `noted` keeps it, even 0, until the shown value includes it from SQL. Returns the shown value,
+-- as text; nil if none is. A value that cannot be changed is shown no more, and is read from SQL again.
 local function note(keys, id, by)
   redis.pcall('HINCRBY', keys.noted, id, by)
   redis.call('ZREM', keys.idle, id)
@@ -89,7 +90,7 @@ local function note(keys, id, by)
   return text_of(keys.shown, id, value)
 end
 
--- What became of each increment of a call, for the record of the call: '<at> <why> …|<at> …', refused and known ones.
+-- The outcome of each increment of a call, for the record of the call: '<at> <why> …|<at> …', refused and known ones.
 
 local function outcomes_text(refused, known)
   return table.concat(refused, ' ') .. '|' .. table.concat(known, ' ')
@@ -121,19 +122,19 @@ local function count_again(keys)
   return count
 end
 
--- Where the counts are that are shown, if that is another place than this one. Whoever cannot tell is believed.
+-- The place of the shown counts, if it differs from this one. A caller that does not know its place is accepted.
 local function other_place(board, place)
   local known = redis.call('HGET', board, 'place')
   return known and place ~= '' and known ~= place and known or nil
 end
 
--- Values that need not stay: `clean` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
+-- Values that may be evicted: `clean` lists those without pending or sealed increments, by the time until which they
+-- stay. Other values are not in it, and so are never evicted.
 
--- Values that one call evicts at most.
+-- Values evicted by one call at most.
 local MOST_EVICTED = 1000
 
--- A server without memory that refuses the entry has no room for the value either.
+-- A server out of memory that rejects the entry has no room for the value either.
 local function keep_clean(values, clean, id, until_ms)
   local added = redis.pcall('ZADD', clean, exact(until_ms), id)
   if type(added) == 'table' then
@@ -141,7 +142,7 @@ local function keep_clean(values, clean, id, until_ms)
   end
 end
 
--- Evicts what is due. Answers how many those are.
+-- Evicts values that are due. Returns how many.
 local function evict_due(values, clean, now_ms)
   local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(MOST_EVICTED))
   if #due > 0 then
@@ -151,7 +152,7 @@ local function evict_due(values, clean, now_ms)
   return #due
 end
 
--- A partition without any increment to flush vanishes by itself, when the last of its values is due.
+-- A partition without any increment to flush expires when the last of its values is due.
 local function let_vanish(keys, partition, retain_ms)
   if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
     redis.call('PEXPIRE', keys.values, exact(retain_ms))
@@ -159,7 +160,7 @@ local function let_vanish(keys, partition, retain_ms)
   end
 end
 
--- Before the first increment of a partition that was to vanish.
+-- Called before the first increment of a partition that was about to expire.
 local function let_stay(keys)
   redis.call('PERSIST', keys.values)
   redis.call('PERSIST', keys.clean)

@@ -1,6 +1,6 @@
--- Claims. `claimed` leads from a message's position to the token of its claim, `leases` from a token to
--- the time at which the claim ends, `returned` holds messages that were claimed and are free again.
--- A message after `front` has never been claimed; one up to it is claimed, returned or gone.
+-- Claims. `claimed` maps a message's position to the token of its claim, `leases` a token to the time at which the
+-- claim ends, `returned` holds messages that were claimed and are free again. A message after `front` has never been
+-- claimed; one up to it is claimed, returned or removed.
 
 local function lease_field(token)
   return 'lease:' .. token
@@ -39,8 +39,8 @@ local function find_claimed(keys, feed, entries)
   return held
 end
 
--- Tells which claim holds a message; nothing when none does.
-local function tell_claim(answer, position, token)
+-- Reports which claim holds a message; nothing if none does.
+local function report_claim(answer, position, token)
   if token then
     answer[#answer + 1] = position
     answer[#answer + 1] = tonumber(token)
@@ -57,7 +57,7 @@ local function claimed_entries(keys, feed, token)
   return entries
 end
 
--- Finds free messages, oldest first: those that were given back stand before those never claimed.
+-- Finds free messages, oldest first: returned ones come before those never claimed.
 
 -- What a claim of so many messages finds, and may look at. `max_claims`: how often a message may be claimed; 0: always.
 local function new_findings(limit, max_claims)
@@ -65,8 +65,8 @@ local function new_findings(limit, max_claims)
   return { free = {}, dead = {}, expired = {}, limit = limit, max_claims = max_claims, budget = budget }
 end
 
--- Sorts an entry into what can be claimed, what has had its last chance, and what is over. What is claimed is told, and what is
--- dead is moved; of what is over only the head is read.
+-- Sorts an entry into claimable, dead and expired ones. Claimable ones are returned, and dead ones are moved; of
+-- expired ones only the head is read.
 local function sort_out(feed, found, entry)
   local kind, bytes = 'free', entry.bytes
   if has_expired(entry, feed.now_ms) then
@@ -105,7 +105,7 @@ local function find_returned(keys, feed, found)
   end
 end
 
--- Moves `front` over what it looked at.
+-- Moves `front` past the messages it looked at.
 local function find_fresh(keys, feed, found)
   while is_looking(found) do
     local chunk = math.min(found.limit - #found.free, at_once(found.budget))
@@ -123,7 +123,7 @@ local function find_fresh(keys, feed, found)
   end
 end
 
--- Writes a new claim, of the newest token, over free entries, each of which has been claimed once more now.
+-- Writes a new claim, with the newest token, over free entries, and counts one more claim of each.
 local function open_claim(keys, feed, lease_ms, entries)
   local token = exact(feed.token)
   local scored, known, places = {}, { lease_field(token), lease_ms }, {}
@@ -136,15 +136,15 @@ local function open_claim(keys, feed, lease_ms, entries)
     known[#known + 1] = format_work(entry)
   end
   redis.call('ZADD', keys.claimed, unpack(scored))
-  -- On nothing, before there is a lease.
+  -- Tried on nothing, before there is a lease.
   redis.call('ZREM', keys.returned, '')
   redis.call('HSET', keys.work, unpack(known))
   redis.call('ZADD', keys.leases, feed.now_ms + lease_ms, token)
   redis.call('ZREM', keys.returned, unpack(places))
 end
 
--- Messages live at least until their claim has ended and the grace is over. Answers those whose life
--- became longer; their records in `work` are the caller's to write.
+-- Messages live at least until their claim has ended and the grace period is over. Returns those whose TTL was
+-- extended; the caller writes their records in `work`.
 local function prolong_entries(keys, feed, entries, until_ms)
   local prolonged, scored = {}, {}
   for _, entry in ipairs(entries) do
@@ -164,10 +164,10 @@ local function prolong_entries(keys, feed, entries, until_ms)
   return prolonged
 end
 
--- Claims end: by their time, or because the holder gives them back.
+-- Claims end: by their time, or because the holder releases them.
 
--- Makes messages free again, in their old places: all of them, or none where a right is missing. It frees first, also of a server out of
--- memory.
+-- Makes messages free again, in their old places: all of them, or none if a right is missing. It removes first, so that
+-- it works on a server out of memory.
 local function give_back(keys, places)
   redis.call('HDEL', keys.work, '')
   redis.call('ZADD', keys.returned, 'XX', '0', '')
@@ -180,13 +180,13 @@ local function give_back(keys, places)
   redis.call('ZADD', keys.returned, unpack(scored))
 end
 
--- The lease goes last: it leads to what is left of the claim.
+-- The lease is removed last: it leads to the remains of the claim.
 local function forget_lease(keys, token)
   redis.call('HDEL', keys.work, lease_field(token))
   redis.call('ZREM', keys.leases, token)
 end
 
--- Frees what claims held whose lease ran out: at least one claim, then up to `budget` messages.
+-- Frees messages of claims whose lease has expired: at least one claim, then up to `budget` messages.
 local function lapse_claims(keys, feed, budget)
   local freed = 0
   for _, token in ipairs(redis.call('ZRANGEBYSCORE', keys.leases, '-inf', feed.now_ms, 'LIMIT', '0', '100')) do
@@ -203,9 +203,9 @@ local function lapse_claims(keys, feed, budget)
   return freed
 end
 
--- Why messages that a claim does not hold cannot be acked: as an answer tells it, and as it is remembered.
+-- Why messages that a claim does not hold cannot be acked: for the answer, and as it is remembered.
 local function refuse(keys, feed, others)
-  local refused, told = {}, {}
+  local refused, texts = {}, {}
   for _, found in ipairs(others) do
     local reason = 'absent'
     if found.holder and is_live(keys, feed, found.holder) then
@@ -215,7 +215,7 @@ local function refuse(keys, feed, others)
     end
     refused[#refused + 1] = tonumber(found.id)
     refused[#refused + 1] = reason
-    told[#told + 1] = found.id .. ':' .. reason
+    texts[#texts + 1] = found.id .. ':' .. reason
   end
-  return refused, table.concat(told, ' ')
+  return refused, table.concat(texts, ' ')
 end

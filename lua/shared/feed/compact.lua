@@ -1,13 +1,14 @@
--- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
--- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
--- few a call: they go from the front of `log` to the end of `early`, another stream, which ends at `moved`, and nobody sees a
--- difference. When the log has been emptied so, `early` takes its place. To be asked for where `feed.look` or `feed.moved` is set,
--- behind what frees memory.
+-- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node only after all of them are
+-- removed: one remaining message keeps the bytes of its neighbours, up to 4 KiB. If so much is held that way, the
+-- messages are rewritten, a few per call: they move from the front of `log` to the end of `early`, another stream,
+-- which ends at `moved`. Readers see no difference. When the log has been emptied so, `early` replaces it. Call this if
+-- `feed.look` or `feed.moved` is set, after commands that free memory.
 
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+-- Whether the log takes more than three times the nodes that its messages need: two of three were removed since it was
+-- dense.
 local function is_sparse(keys, feed)
   local length = redis.pcall('XLEN', keys.log)
-  -- Also where the user may not know.
+  -- Also if the user has no right to ask.
   if type(length) ~= 'number' or length == 0 then
     return false
   end
@@ -18,19 +19,19 @@ local function is_sparse(keys, feed)
       nodes = info[at + 1]
     end
   end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes in addition to its body.
   local bytes = feed.bytes - feed.large + 40 * length
   return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
 end
 
--- Moves the oldest messages of the log; answers whether that has emptied it.
+-- Moves the oldest messages of the log; returns whether that has emptied it.
 local function move_oldest(keys, feed, budget)
   repeat
     local wanted, moved = at_once(budget), {}
     for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
       redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
       moved[at] = raw[1]
-      -- The last field is the body, or the size of one that stands apart.
+      -- The last field is the body, or the size of one that is stored apart.
       spend(budget, 1, #raw[2][#raw[2]])
     end
     if #moved > 0 then
@@ -44,21 +45,21 @@ local function move_oldest(keys, feed, budget)
   return false
 end
 
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
+-- Whether the final rename is permitted: otherwise messages would stay where no reader looks. Nothing is renamed, so
+-- that the error differs from that of a missing right.
 local function may_rename(keys)
   local refusal = redis.pcall('RENAME', keys.early, keys.log)
   return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
 
--- Moves some messages where that has begun or is worthwhile. `done`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
+-- Moves some messages if moving has begun or is worthwhile. `done`: how many this call has added and removed. It moves
+-- twice as many, so that it ends even if others append meanwhile.
 local function compact(keys, feed, done)
   if feed.moved == 0 then
     if not is_sparse(keys, feed) then
       return
     end
-    -- Who cleared the feed may not have known of it.
+    -- The client that cleared the feed may not have known `early`.
     redis.call('UNLINK', keys.early)
     if not may_rename(keys) then
       return

@@ -1,5 +1,5 @@
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash `work`:
+-- Data of a message in addition to its entry, from its first claim on. Entries never change, so the number of claims
+-- and an extended TTL are stored in the hash `work`:
 --   <place>        '<claims> <bytes> <expires_at_ms> <id>'
 --   lease:<token>  milliseconds of the lease
 
@@ -35,7 +35,7 @@ local function complete_entries(work, entries)
   end
 end
 
--- What a claim holds, as entries without bodies, oldest first.
+-- The messages of a claim, as entries without bodies, oldest first.
 local function work_of(keys, token)
   local places = redis.call('ZRANGEBYSCORE', keys.claimed, token, token)
   local entries = {}
@@ -48,7 +48,7 @@ local function work_of(keys, token)
   return entries
 end
 
--- Stores messages that had their last chance in the dead-letter feed, under their old ids. `bodies`: where theirs are.
+-- Stores dead messages in the dead-letter feed, under their old ids. `bodies`: where their bodies are.
 local function store_dead(dead_keys, dead, bodies, entries, dead_ms)
   dead.last = math.max(dead.last, dead.now_us - 1)
   for _, entry in ipairs(entries) do
@@ -60,7 +60,7 @@ local function store_dead(dead_keys, dead, bodies, entries, dead_ms)
   end
 end
 
--- Does so, removes as many that have expired there, and closes holes.
+-- Does so, removes as many expired dead letters, and closes holes.
 local function add_dead_letters(dead_keys, dead, bodies, entries, dead_ms)
   begin_feed(dead_keys.meta, dead)
   store_dead(dead_keys, dead, bodies, entries, dead_ms)

@@ -1,9 +1,8 @@
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: `parked` leads from the id to the message
--- ('<ttl_ms> <origin>\n<body>', or '<ttl_ms> <origin> <bytes>\n' when its body is large), later to its position
--- ('@<position>').
+-- A delayed message is stored outside the log and gets its position when it becomes visible, so no reader can have
+-- passed it. Its id, assigned at once, stays valid: `parked` maps the id to the message ('<ttl_ms> <origin>\n<body>',
+-- or '<ttl_ms> <origin> <bytes>\n' if its body is large), later to its position ('@<position>').
 
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
+-- The parked message as an entry without a position; its place is empty, where no message ever is.
 local function parse_parked(id, text)
   local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\n()')
   local life = tonumber(ttl_ms)
@@ -19,7 +18,7 @@ local function parse_parked(id, text)
   }
 end
 
--- Puts a delayed message aside. `head`: '<ttl_ms> <origin>'.
+-- Parks a delayed message. `head`: '<ttl_ms> <origin>'.
 local function park_message(keys, feed, id, visible_at_us, head, body)
   if is_large(#body) then
     redis.call('HSET', keys.bodies, exact(id), body)
@@ -43,7 +42,7 @@ local function note_parked(feed, id, visible_at_us, ttl_ms)
   end
 end
 
--- Takes messages that are still delayed away.
+-- Removes messages that are still delayed.
 local function unpark(keys, ids, has_large)
   redis.call('ZREM', keys.delayed, unpack(ids))
   redis.call('HDEL', keys.parked, unpack(ids))
@@ -52,17 +51,17 @@ local function unpark(keys, ids, has_large)
   end
 end
 
--- Whether time has made something due that no call has done yet.
+-- Whether something is due that no call has done yet.
 local function is_due(leases, feed)
   return has_come(feed.due_at, feed.now_ms)
     or has_come(feed.visible_at_us, feed.now_us)
     or redis.call('ZCOUNT', leases, '-inf', feed.now_ms) > 0
 end
 
--- Delayed messages become visible. To be asked for from `visible_at_us` on.
+-- Delayed messages become visible. Call this from `visible_at_us` on.
 
--- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
--- server out of memory takes the others.
+-- The commands after a message has become visible, each once on nothing. The first one removes: after it a server out
+-- of memory accepts the others.
 local function try_showing(keys, feed)
   redis.call('HDEL', keys.parked, '')
   redis.call('HSET', keys.meta, 'codec', feed.codec)
@@ -71,7 +70,7 @@ local function try_showing(keys, feed)
   redis.call('ZRANGE', keys.delayed, '0', '0')
 end
 
--- Gives at most `most` due messages their positions. Answers how many became visible.
+-- Gives at most `most` due messages their positions. Returns how many became visible.
 local function show_due(keys, feed, most)
   local shown, budget = 0, budget_of(most)
   try_showing(keys, feed)
@@ -92,13 +91,13 @@ local function show_due(keys, feed, most)
     end
   end
   feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
-  -- They are visible whatever becomes of the call.
+  -- They are visible even if the call fails later.
   save_feed(keys.meta, feed)
   return shown
 end
 
--- Adds delayed messages to the page (see shared/feed/reading), soonest first, from where the cursor stopped among them, and no more
--- behind those that use up the bytes that are `left`. Answers the suffix of the cursor for the next page, and whether there is more.
+-- Adds delayed messages to the page (see shared/feed/reading), soonest first, from the cursor's place among them, until
+-- the bytes that are `left` are used up. Returns the suffix of the cursor for the next page, and whether there is more.
 local function read_delayed(keys, feed, start, page)
   local from = 0
   if start.id then
@@ -121,14 +120,14 @@ local function read_delayed(keys, feed, start, page)
       spend(budget, 1, read_of(entry))
     else
       spend(budget, 1, entry.bytes)
-      tell_message(page.messages, entry, keys.bodies)
+      report_message(page.messages, entry, keys.bodies)
     end
     suffix = string.format('-%.0f-%s', found[at + 1], found[at])
   end
   return suffix, count > from + limit
 end
 
--- The time of the next end of a claim or of a delay, as milliseconds from now; 0 when there is none.
+-- The time of the next end of a claim or of a delay, as milliseconds from now; 0 if there is none.
 local function recheck_after(leases, feed)
   local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
   local visible_at_ms = math.ceil(feed.visible_at_us / 1000)

@@ -1,6 +1,6 @@
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash `bodies`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
+-- Large bodies. A body of more than INLINE_BYTES is stored under the id of its message in the hash `bodies`; its entry
+-- in the log, or its parked message, has its size. So commands that remove, expire, count or find messages read at most
+-- INLINE_BYTES of each.
 
 local function is_large(bytes)
   return bytes > INLINE_BYTES
@@ -11,24 +11,24 @@ local function body_of(bodies, entry)
   return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
 
--- How much of an entry was read with it.
+-- How many bytes of an entry were read.
 local function read_of(entry)
   return entry.body and entry.bytes or 0
 end
 
 -- One message in the log: a stream entry `<position>-0` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   t  its TTL in milliseconds, counted from its position; 0: it never expires
+--   x  '<origin>', followed by '#<id>' if the message got its position later than its id
 --   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
+-- Without t and x it never expires, has no extras and a body that is not large. Most feeds have entries of one kind,
+-- and Redis stores the names of equal fields once a node.
 
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
+-- TTLs that this call has parsed, and extras without an id: entries of one feed are similar, and parsing a text again
+-- costs more than looking up its value.
 local lives_read, plain_extras = {}, {}
 
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
+-- The values of an entry: a page is read without a table for each message. expires_at_ms is 0 if the message never
+-- expires. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
   local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
@@ -58,7 +58,7 @@ end
 
 local function parse_entry(raw)
   local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
+  -- No more than eight fields: a table of nine takes the room of sixteen.
   return {
     place = place,
     position = position,
@@ -71,7 +71,8 @@ local function parse_entry(raw)
   }
 end
 
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+-- The entries from one position to a place, oldest first, as Redis returns them. The place is a position as text; '+'
+-- is the end.
 local function raws_between(keys, feed, from, to, count)
   if from > feed.moved then
     return redis.call('XRANGE', keys.log, exact(from), to, 'COUNT', count)
@@ -114,14 +115,14 @@ end
 
 -- Stores a message of any size in the log.
 
--- Stores one whose body is large and stands apart already.
+-- Stores a message whose large body is stored apart already.
 local function add_large_entry(keys, feed, place, ttl_ms, extra, bytes)
   stand_apart(keys.meta, feed)
   redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
   feed.large = feed.large + bytes
 end
 
--- Stores one whose place is its id.
+-- Stores a message whose place is its id.
 local function add_message(keys, feed, place, ttl_ms, origin, body)
   if is_large(#body) then
     redis.call('HSET', keys.bodies, place, body)
@@ -131,9 +132,9 @@ local function add_message(keys, feed, place, ttl_ms, origin, body)
   end
 end
 
--- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
--- stood apart, is stored apart; else it is already.
+-- Stores a message that has its id already at the next position of a log. Its TTL counts from its id, an entry's from
+-- its position. A large body that comes with it, from another feed or from a time when such bodies were parked inline,
+-- is stored apart; otherwise it is already.
 local function store_late(keys, feed, entry)
   feed.last = feed.last + 1
   local place, id = exact(feed.last), exact(entry.id)
@@ -166,7 +167,7 @@ local function log_length(keys, feed)
   return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
 end
 
--- Whether it is time for what the state of a feed plans; 0: nothing is planned.
+-- Whether a planned moment of a feed has come; 0: nothing is planned.
 local function has_come(moment, now)
   return moment ~= 0 and moment <= now
 end

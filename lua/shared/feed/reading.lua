@@ -1,11 +1,11 @@
--- A cursor is '<epoch>-<position>', both server microseconds: every message up to that position is
--- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
+-- A cursor is '<epoch>-<position>', both server microseconds: the reader has passed every message up to that position.
+-- A cursor among delayed messages adds '-<visible_at_us>-<id>'.
 
 local function format_cursor(epoch, position)
   return string.format('%.0f-%.0f', epoch, position)
 end
 
--- nil when the text is no cursor.
+-- nil if the text is no cursor.
 local function parse_cursor(text)
   local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
   local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
@@ -21,7 +21,7 @@ local function parse_cursor(text)
   }
 end
 
--- Where a reader begins, and what it has to be told; nil when `after` is not a cursor.
+-- Where a reader begins, and what to report to it; nil if `after` is not a cursor.
 local function where_to_start(feed, after)
   if after == '' then
     return { position = 0, suffix = '' }
@@ -34,7 +34,7 @@ local function where_to_start(feed, after)
   end
   start.reset, start.gap = false, false
   if start.epoch ~= feed.epoch then
-    -- Epoch 0: the reader came before the feed had begun, and has lost nothing but what was trimmed.
+    -- Epoch 0: the reader began before the feed did, and has lost only messages that were trimmed.
     start.reset = start.epoch ~= 0
     start.gap = start.epoch == 0 and feed.trimmed > 0
     start.position, start.suffix, start.id = 0, '', nil
@@ -47,10 +47,10 @@ local function where_to_start(feed, after)
   return start
 end
 
--- From ids to places: a message that was delayed has a place other than its id.
+-- From ids to places: a message that was delayed has a place that differs from its id.
 
--- For each id, named twice or not, one table with `id`, how many ids were named up to it (`at`), and either its `place` (whether
--- or not something is there) or, for a message that is still delayed, what is `parked`.
+-- For each id, duplicates included, one table with `id`, how many ids were listed up to it (`at`), and either its
+-- `place` (whether or not it is occupied) or, for a message that is still delayed, its `parked` text.
 local function look_up(parked, ids, ids_at)
   local asked, ats, found, seen = {}, {}, {}, {}
   for at = ids_at, #ids, 1 do
@@ -74,10 +74,10 @@ local function look_up(parked, ids, ids_at)
   return found
 end
 
--- What a reader gets to see.
+-- The view of a reader.
 
--- What claims have changed, for each of the entries: a table with `claims` and `expires_at_ms` where they
--- did, and the token of a live claim. Nothing on a feed where nobody has claimed yet.
+-- The changes by claims, for each of the entries: a table with changed `claims` and `expires_at_ms`, and the token of a
+-- live claim. Nothing for a feed without claims so far.
 local function find_changes(keys, feed, raws)
   local changes, held = {}, {}
   if feed.token > 0 then
@@ -90,17 +90,17 @@ local function find_changes(keys, feed, raws)
   return changes, held
 end
 
--- Adds visible messages after `position` to the page, and no more behind those that use up the bytes that are left: a budget,
--- but in numbers of its own, for pages are read often. The page is what is asked for (`limit`, `left`, `except_origin`,
--- `hides_claimed`) and what is found (`messages`, `claims`). Answers the position it came to, how many messages it added, whether
--- there may be more, and the bytes that are left.
+-- Adds visible messages after `position` to the page, until the bytes left are used up: a budget, but in plain numbers,
+-- because pages are read often. The page holds the request (`limit`, `left`, `except_origin`, `hides_claimed`) and the
+-- result (`messages`, `claims`). Returns the position it reached, how many messages it added, whether there may be
+-- more, and the bytes left.
 local function read_log(keys, feed, page, position)
   local limit, left, except_origin, hides_claimed =
     page.limit, page.left, page.except_origin, page.hides_claimed
   local messages, now_ms = page.messages, feed.now_ms
   local shown, looked_at = 0, 0
   while shown < limit and looked_at < limit + 1000 and left > 0 do
-    -- No more than one call may read: the log has INLINE_BYTES of each at most.
+    -- No more than one call may read: the log has at most INLINE_BYTES of each.
     local chunk = math.min(200, limit - shown + looked_at)
     local raws = raws_between(keys, feed, position + 1, '+', chunk)
     local changes, held = find_changes(keys, feed, raws)
@@ -122,11 +122,11 @@ local function read_log(keys, feed, page, position)
         messages[n + 4] = change and change.claims or 0
         messages[n + 5] = body
         if held[place] then
-          tell_claim(page.claims, here, held[place])
+          report_claim(page.claims, here, held[place])
         end
         shown = shown + 1
       end
-      -- Of a large one that is hidden nothing was read.
+      -- Nothing was read of a hidden large body.
       left = left - (body and #body or 0)
     end
     looked_at = looked_at + #raws
@@ -137,8 +137,8 @@ local function read_log(keys, feed, page, position)
   return position, shown, position < feed.last, left
 end
 
--- Adds what an answer tells of a message; the order of `messages:[…]` in every head.
-local function tell_message(answer, entry, bodies)
+-- Adds the fields of a message to an answer, in the order of `messages:[…]` in every head.
+local function report_message(answer, entry, bodies)
   local n = #answer
   answer[n + 1] = entry.position
   answer[n + 2] = entry.id
@@ -147,15 +147,15 @@ local function tell_message(answer, entry, bodies)
   answer[n + 5] = body_of(bodies, entry)
 end
 
-local function tell_messages(entries, bodies)
+local function report_messages(entries, bodies)
   local answer = {}
   for _, entry in ipairs(entries) do
-    tell_message(answer, entry, bodies)
+    report_message(answer, entry, bodies)
   end
   return answer
 end
 
--- Tells Redis of all keys of a feed the time that `must_move` has set.
+-- Sets the expiry that `must_move` has computed on all keys of a feed.
 local function move_all(keys, feed)
   local moving = {
     keys.meta,

@@ -1,6 +1,6 @@
--- What has expired goes; see shared/feed/retention for how it is found. To be asked for from `due_at` on.
+-- Removes expired messages; see shared/feed/retention for how they are found. Call this from `due_at` on.
 
--- Removes members of the lane that have expired; moves `lane_swept` over what was looked at.
+-- Removes members of the lane that have expired; moves `lane_swept` past the messages it looked at.
 local function sweep_lane(keys, feed, budget)
   local upto = math.min((feed.now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
   while feed.lane_swept < upto and is_left(budget) do
@@ -51,18 +51,18 @@ end
 
 -- Removes at most 2 x `most` expired messages, of as many bytes as one call adds.
 local function reap_expired(keys, feed, most)
-  -- The commands that follow when some have gone, each once on nothing.
+  -- The commands after a removal, each once on nothing.
   redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
   redis.call('ZRANGE', keys.expiry, '0', '0')
   sweep_lane(keys, feed, budget_of(most))
   sweep_index(keys, feed, budget_of(most))
   feed.due_at = next_due(keys, feed)
-  -- They are gone whatever becomes of the call.
+  -- They are removed even if the call fails later.
   save_feed(keys.meta, feed)
 end
 
--- What is due before so many messages are added: delayed ones become visible, expired ones go. Where something may go, also for
--- retention (`is_kept`), a full server refuses the call here. Answers how many became visible.
+-- Due work before so many messages are added: delayed ones become visible, expired ones are removed. If messages may be
+-- removed, also by retention (`is_kept`), a full server rejects the call here. Returns how many became visible.
 local function do_due(keys, feed, is_kept, count)
   local shows, reaps = has_come(feed.visible_at_us, feed.now_us), has_come(feed.due_at, feed.now_ms)
   if is_kept or shows or reaps then

@@ -1,11 +1,11 @@
--- Retention: what the log holds beyond `keep` goes, oldest first, up to the smallest cursor of a
--- protected subscriber. Readers behind what went are told of the gap.
+-- Retention: removes messages of the log beyond `keep`, oldest first, up to the smallest cursor of a protected
+-- subscriber. Slower readers get a gap.
 
 local function is_surplus(surplus, entry)
   return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before
 end
 
--- Of these, the oldest messages, those that go. Moves `trimmed` over them, and counts them off.
+-- Picks the messages to remove from these oldest ones. Moves `trimmed` past them, and subtracts them.
 local function pick_surplus(feed, surplus, entries)
   local going = {}
   for _, entry in ipairs(entries) do
@@ -22,12 +22,12 @@ local function pick_surplus(feed, surplus, entries)
   return going
 end
 
--- Removes surplus messages, oldest first, until the budget is used up, or no more than so many bytes are too many.
+-- Removes surplus messages, oldest first, until the budget is used up, or at most so many surplus bytes remain.
 local function remove_surplus(keys, feed, surplus, budget, most_bytes)
   repeat
     local wanted = at_once(budget)
     local entries = entries_between(keys, feed, 1, surplus.upto, wanted)
-    -- A claim may have prolonged their lives.
+    -- A claim may have extended their TTLs.
     complete_entries(keys.work, entries)
     local going = pick_surplus(feed, surplus, entries)
     for _, entry in ipairs(going) do
@@ -37,7 +37,8 @@ local function remove_surplus(keys, feed, surplus, budget, most_bytes)
   until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
 end
 
--- Removes at most `most` messages; of bytes that are too many as many as the call has added, `added_bytes`, or what 2,000 more have.
+-- Removes at most `most` messages; of surplus bytes as many as the call has added, `added_bytes`, or those of 2,000
+-- messages if that is more.
 local function apply_retention(keys, feed, keep, most, added_bytes)
   local surplus = {
     count = keep.count == 0 and 0 or log_length(keys, feed) - keep.count,
@@ -52,7 +53,7 @@ local function apply_retention(keys, feed, keep, most, added_bytes)
   elseif surplus.bytes <= 0 and surplus.count > 0 and surplus.before == 0 then
     most = math.min(most, surplus.count)
   end
-  -- Nothing behind it goes, and so nothing is read there.
+  -- No message after it is removed, and so none is read there.
   local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
   local last = is_too_much and guard or math.min(surplus.before, guard)
   surplus.guard, surplus.upto = guard, last < math.huge and exact(last) or '+'
@@ -65,7 +66,7 @@ end
 
 -- Removes messages from the log and from every index. An entry is any table with `place`, `id` and `bytes`.
 
--- While the log is written anew some of them are in `early`; see shared/feed/compact.
+-- During compaction some of them are in `early`; see shared/feed/compact.
 local function delete_entries(keys, feed, places)
   if feed.moved == 0 then
     redis.call('XDEL', keys.log, unpack(places))
@@ -84,8 +85,8 @@ local function delete_entries(keys, feed, places)
   end
 end
 
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
+-- The commands after the first one of a removal, each once on nothing: if the right to one of them is missing, nothing
+-- is removed. Returns whether there is work to forget.
 local function try_removal(keys)
   redis.call('HDEL', keys.work, '')
   redis.call('ZREM', keys.expiry, '')
@@ -137,10 +138,10 @@ local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
 
--- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
--- expire in the order of their positions: they form the lane (`lane_ms`), which needs no index.
--- Everything up to `lane_swept` has been looked at; `lane_last` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set `expiry`. What has expired goes with shared/feed/reap.
+-- Expiry without a pass over the messages. Most feeds give most messages the same TTL, and those expire in the order of
+-- their positions: they form the lane (`lane_ms`), which needs no index. Everything up to `lane_swept` has been looked
+-- at; `lane_last` is the newest member. Messages with another TTL, and those that a claim extended, are in the sorted
+-- set `expiry`. shared/feed/reap removes expired ones.
 
 local function note_expiry(feed, expires_at_ms)
   if feed.due_at == 0 or expires_at_ms < feed.due_at then
@@ -173,7 +174,7 @@ local function index_expiry(expiry, indexed)
   end
 end
 
--- The commands of retention, each once on nothing: nothing is added where nothing could go.
+-- The commands of retention, each once on nothing: nothing is added if nothing could be removed.
 local function try_retention(keys)
   try_whole_removal(keys)
   redis.call('XLEN', keys.early)
@@ -181,7 +182,7 @@ local function try_retention(keys)
   redis.call('ZRANGE', keys.guards, '0', '0')
 end
 
--- Takes back that messages were claimed: they came to nobody, and must not become dead letters for that.
+-- Takes back claims of messages: no consumer got them, so these claims must not make them dead letters.
 local function uncount(work, places)
   local known = {}
   for at, text in ipairs(redis.call('HMGET', work, unpack(places))) do

@@ -1,29 +1,28 @@
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in `early`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message whose body is
+--                    stored apart or that is in `early`, which clients that know only 1 would not find
+--   partitions       number of partitions of the feed, if this is one of them; see shared/agreement
 --   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
+--   state            the numbers below, packed as doubles: unpacking them costs a fraction of reading as many fields
 --     epoch          server microseconds at which this life of the feed began
 --     last           the newest position; positions are server microseconds and always rise
 --     front          claims have looked at every message up to this position
 --     token          the newest claim token
 --     trimmed        the newest position that retention removed before its time
 --     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
+--     lane_ms …      see shared/feed/retention
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of `bytes` those of large bodies; see shared/feed/body
+--     lives_until    all content has expired by then; 0: no content; -1: some of it never expires
+--     kept_until     Redis expires the keys then; 0: not set yet; -1: never
+--     and, if one of them is not 0:
+--     large          of `bytes` those of large bodies; see shared/feed/entries
 --     moved          the messages up to this position are in `early`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec. Operations that read the clock note in it the time of the call, `now_us` and `now_ms`.
+-- The state of the feed, and the record of the caller's slot if it has one. A feed that does not exist yet has epoch 0
+-- and takes the caller's codec. Operations that read the clock store the time of the call in it, `now_us` and `now_ms`.
 local function read_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\0', STATE_BYTES)
@@ -31,7 +30,7 @@ local function read_feed(meta, codec, caller)
   if is_apart then
     layout = FEED_LAYOUT
   end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
+  -- An unknown layout may have another state; the caller refuses it first.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
@@ -66,7 +65,8 @@ local function read_feed(meta, codec, caller)
   }
 end
 
--- What refuses a call: data of another layout, or where `codec` and `partitions` are given, of another codec or number of partitions.
+-- Refuses a call for data of another layout, or, if `codec` and `partitions` are given, of another codec or number of
+-- partitions.
 local function refusal_of_feed(feed, codec, partitions)
   if feed.layout ~= FEED_LAYOUT then
     return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -85,8 +85,7 @@ end
 
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
+-- Stores a feed that did not exist, so that its main key exists from its first write on. True if it was new.
 local function begin_feed(meta, feed)
   if feed.epoch ~= 0 then
     return false
@@ -99,7 +98,7 @@ local function begin_feed(meta, feed)
   return true
 end
 
--- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
+-- A server out of memory rejects this, before anything has changed. After a removal it would accept all growth.
 local function refuse_when_full(meta, feed)
   redis.call('HSET', meta, 'codec', feed.codec)
 end
@@ -127,7 +126,7 @@ local function packed_state(feed)
   return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
 
--- From now on something of the feed is where only those look who know this layout.
+-- From now on some data of the feed is in places that only clients with this layout know.
 local function stand_apart(meta, feed)
   if not feed.is_apart then
     feed.is_apart = true
@@ -154,16 +153,16 @@ local function save_feed_and_call(meta, feed, call_id, answer)
   forget_old_calls(meta, call_id, added, feed.now_ms)
 end
 
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+-- Whether an emptied feed with lasting messages may expire, according to its state; see `rest_when_empty`.
 local function may_rest(feed)
   return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
 
--- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
--- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
--- subscribers. A message that comes meanwhile finds it as it was.
+-- An emptied feed of lasting messages needs only what is remembered for a while: readers must learn that nothing is
+-- lost, and repeated calls get their answers. So it expires as an idle feed of expiring messages does, unless it has
+-- subscribers. A message that arrives meanwhile finds it unchanged.
 
--- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+-- False also if the user has no right to ask: the work of the call is done, and an error must not end it.
 local function is_empty(keys, feed)
   local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
   if feed.moved ~= 0 then
@@ -177,7 +176,7 @@ local function is_empty(keys, feed)
   return true
 end
 
--- To be asked for where the feed `may_rest`.
+-- Call this if the feed `may_rest`.
 local function rest_when_empty(keys, feed)
   if not is_empty(keys, feed) then
     return
@@ -198,19 +197,19 @@ local function rest_when_empty(keys, feed)
   end
 end
 
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
+-- An idle feed expires: Redis drops its keys some time after everything in it has expired. The slack makes moving that
+-- time rare, and is never shorter than a call is remembered.
 local IDLE_SLACK_MS = 1200000
 
--- Lets a key that this call may have created go when the feed goes.
+-- Makes a key that this call may have created expire with the feed.
 local function keep_with_feed(feed, key)
   if feed.kept_until > 0 then
     redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - feed.now_ms))
   end
 end
 
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
+-- Whether the expiry of all keys has to move, because the content lives longer, or forever. Moves it in the state of
+-- the feed.
 local function must_move(feed)
   if feed.lives_until == -1 then
     local moves = feed.kept_until > 0
@@ -224,7 +223,7 @@ local function must_move(feed)
   return true
 end
 
--- Tells Redis the time that `must_move` has set.
+-- Sets the expiry that `must_move` has computed.
 local function move_keys(feed, moving)
   for _, key in ipairs(moving) do
     if feed.kept_until == -1 then
@@ -235,15 +234,15 @@ local function move_keys(feed, moving)
   end
 end
 
--- When messages can be appended without a look at anything but the log: nothing is due, all of them
--- belong to the lane or stay, and the feed is kept long enough already.
+-- Whether messages can be appended by looking at the log only: nothing is due, all of them belong to the lane or never
+-- expire, and the feed is kept long enough already.
 local function is_quick(feed, last, ttl_ms)
   if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= feed.now_ms) then
     return false
   elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= feed.now_us then
     return false
   elseif ttl_ms == 0 then
-    -- A feed that has been emptied, and rests, has one key; see shared/feed/rest.
+    -- An emptied feed at rest has one key; see `rest_when_empty`.
     return feed.kept_until == -1 or feed.lives_until == 0
   end
   local lane_is_free = feed.lane_swept >= feed.lane_last

@@ -1,8 +1,8 @@
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
+-- A barging waiter is notified to come when the lock becomes free. It leaves the line, and until it has got the lock,
+-- or its call time is over, no other waiter is notified: it polls by itself, so that barging callers need not check the
+-- line.
 
--- Nobody is told to come for longer than this: more is left where the clock has stepped back.
+-- No waiter is called for longer than this: more remains only if the clock has stepped back.
 local MOST_CALLED_MS = 60000
 
 local function is_called(called, now_ms)
@@ -21,20 +21,20 @@ local function call_until(until_ms, id)
   return until_ms .. '/' .. id
 end
 
--- One that was told to come finds that another was quicker: that one passes by, or keeps the lock.
+-- A called waiter finds that another one was quicker: a barging caller, or the holder itself.
 
--- Longer than the work of those who take and give back as fast as they can.
+-- Longer than the work of holders that acquire and release as fast as they can.
 local PASSING_MS = 20
 
--- Whether the lock is free, or was taken so recently that trying again by itself beats standing in line.
+-- Whether the lock is free, or was taken so recently that polling beats queueing.
 local function passes_by(lock)
   return is_free(lock) or math.abs(lock.now_ms - lock.token / 1000) <= PASSING_MS
 end
 
--- How soon it tries again.
+-- The delay of its polling.
 local TRY_AGAIN_MS = 2
 
--- Gives a free lock to the ticket that asks. Another one that was told to come may still come.
+-- Grants a free lock to the ticket that calls. Another one that was called may still come.
 local function grant_to(lock, ticket)
   local is_awaited = is_called(lock.called, lock.now_ms) and called_id(lock.called) ~= ticket.id
   lock.called = is_awaited and lock.called or '0'
@@ -52,9 +52,9 @@ local function stand_before_all(keys, lock, text)
   end
 end
 
--- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
--- the process is gone.
+-- Grants the lock to a ticket, or offers it for the time that its process has to call, and notifies the next one.
+-- Returns 'granted', 'unnotified' if it may not be notified and so polls, or false, having only removed the ticket, if
+-- the process is dead.
 local function hand_over(keys, lock, ticket, behind)
   local heard = listens_here(ticket, lock.how)
   if heard == false then
@@ -70,8 +70,8 @@ local function hand_over(keys, lock, ticket, behind)
   if together then
     message = message .. '\n' .. first_message(next_ticket, lease_ms)
   end
-  if not tell_granted(keys, lock, ticket, message) then
-    return 'untold'
+  if not notify_granted(keys, lock, ticket, message) then
+    return 'unnotified'
   end
   redis.call('ZREM', keys.queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
@@ -84,11 +84,11 @@ local function hand_over(keys, lock, ticket, behind)
   return 'granted'
 end
 
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+-- Notifies a barging waiter to come, and the next one to check when that time is over, because the called one may not
+-- come. Returns false, and has only removed the ticket, if the process is dead.
 local function call_up(keys, lock, ticket, behind)
   redis.call('ZREM', keys.queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, lock.how) then
+  if not notify_process(ticket, 'come ' .. ticket.id, lock.how) then
     return false
   end
   local next_ticket = behind and parse_ticket(behind)
@@ -103,12 +103,12 @@ local function call_up(keys, lock, ticket, behind)
   return true
 end
 
--- Whether one that was told to come has not come, though it had the time.
+-- Whether a called waiter has not come within its time.
 local function is_overdue(lock)
   return lock.called ~= '0' and not is_called(lock.called, lock.now_ms)
 end
 
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
+-- Sends back the tickets of processes that did not take an offer, or did not come.
 local function send_back_late(keys, lock, own)
   if is_overdue(lock) then
     lock.late = lock.late or {}
@@ -117,7 +117,7 @@ local function send_back_late(keys, lock, own)
   end
   if lock.mode == 'l' then
     note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
+    -- Only once: its attempt may join the line again.
     lock.id = ''
   end
   if lock.late then
@@ -125,9 +125,9 @@ local function send_back_late(keys, lock, own)
   end
 end
 
--- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
--- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
--- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
+-- Hands a free lock to the first living waiter in line; a barging one (kind b) is called instead. Returns 'own' if that
+-- was the caller's own ticket, 'none' if the line is empty, 'unnotified' if the first may not be notified, and 'more'
+-- if the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(keys, lock, own)
   if lock.mode == 'l' or lock.late or is_overdue(lock) then
     send_back_late(keys, lock, own)
@@ -136,7 +136,7 @@ local function serve(keys, lock, own)
     local pair = redis.call('ZRANGE', keys.queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
-      return 'nobody'
+      return 'none'
     end
     local ticket = parse_ticket(pair[1])
     if ticket.text == own then
@@ -146,15 +146,15 @@ local function serve(keys, lock, own)
       return 'more'
     elseif ticket.kind == 'b' then
       if is_called(lock.called, lock.now_ms) or call_up(keys, lock, ticket, pair[2]) then
-        return 'told'
+        return 'notified'
       end
     else
       local came = hand_over(keys, lock, ticket, pair[2])
       if came == 'granted' then
         return 'granted'
-      elseif came == 'untold' then
+      elseif came == 'unnotified' then
         if not pass_silent(keys, lock, ticket, own) then
-          return 'untold'
+          return 'unnotified'
         end
       end
     end

@@ -1,9 +1,9 @@
--- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
--- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
+-- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that maps the id of an
+-- attempt to its token ('i<id>'), and the token to id and holder.
 local READERS_KEPT_MS = 600000
 
--- The token that this attempt has got, and when it ends, if it is live; else nil twice, and the token if there is one. Nobody reads
--- while the lock is not shared, whatever the time says that has stepped back since a lease ended.
+-- The token of this attempt, and when it ends, if it is live; otherwise nil twice, and the token if there is one.
+-- Without shared mode there are no readers, even if the clock has stepped back since a lease ended.
 local function reading_of(keys, lock, id)
   local token = redis.call('HGET', keys.reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', keys.readers, token) or 0)
@@ -13,7 +13,7 @@ local function reading_of(keys, lock, id)
   return nil, nil, token
 end
 
--- Answers the id of its attempt.
+-- Returns the id of its attempt.
 local function forget_reader(keys, token)
   local id = string.match(redis.call('HGET', keys.reader_ids, token) or '', '^%S*')
   redis.call('ZREM', keys.readers, token)
@@ -25,8 +25,8 @@ local function forget_reader(keys, token)
   return id
 end
 
--- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
--- they have, and does not remove them.
+-- Removes leases that have ended, and stores the remaining state in the lock. In a free lock all have ended: a writer
+-- sees that, and does not remove them.
 local function count_readers(keys, lock)
   if lock.mode == 'x' then
     return
@@ -39,7 +39,7 @@ local function count_readers(keys, lock)
     note_late(lock, id, ended[at], ended[at + 1])
   end
   if lock.mode ~= 's' then
-    -- There may be more: were the lock shared again, those would count where the clock has stepped back.
+    -- There may be more: if the lock became shared again, they would be valid again after a clock step back.
     if #ended == 2000 then
       redis.call('UNLINK', keys.readers, keys.reader_ids)
     end
@@ -52,7 +52,7 @@ local function count_readers(keys, lock)
   end
 end
 
--- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
+-- An attempt that confirms an offer gets its whole lease. Returns when it ends.
 local function confirm_reader(keys, lock, token, ends_at_ms, lease_ms)
   local expires_at_ms = math.max(ends_at_ms, lock.now_ms + lease_ms)
   lock.expires_at_ms = math.max(lock.expires_at_ms, expires_at_ms)
@@ -83,11 +83,11 @@ local function add_reader(keys, lock, ticket, lease_ms)
   return expires_at_ms
 end
 
--- Readers who stand one behind the other are let in together.
+-- Consecutive readers in line are let in together.
 local MOST_LET_IN = 100
 
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
--- be told, and so asks by itself, and false when the process is gone.
+-- Lets a waiting reader in, or offers it a lease for the time that its process has to call. Returns 'granted',
+-- 'unnotified' if it may not be notified and so polls, or false if the process is dead.
 local function let_in(keys, lock, ticket)
   local heard = listens_here(ticket, lock.how)
   if heard == false then
@@ -97,20 +97,19 @@ local function let_in(keys, lock, ticket)
   local now_ms, lease_ms = lock.now_ms, offered_ms(lock, ticket, heard)
   local message =
     string.format('granted %s %s %.0f %.0f', ticket.id, new_token(lock), now_ms + lease_ms, now_ms)
-  if not tell_granted(keys, lock, ticket, message) then
-    return 'untold'
+  if not notify_granted(keys, lock, ticket, message) then
+    return 'unnotified'
   end
   redis.call('ZREM', keys.queue, ticket.text)
   add_reader(keys, lock, ticket, lease_ms)
   return 'granted'
 end
 
--- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
--- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
--- it stopped among dead tickets, 'nobody' when the line is empty.
+-- Hands a lock that is free, or shared, to the first in line: to consecutive readers, or to one writer. Returns 'own'
+-- if it reached the caller's own ticket, 'more' if it stopped among dead tickets, 'none' if the line is empty.
 local function serve_shared(keys, lock, own)
   local let = 0
-  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
+  -- The process of the last reader that was let in: it may sleep, and then cannot notify the next one.
   local asleep
   if lock.mode == 'l' or lock.late or is_overdue(lock) then
     send_back_late(keys, lock, own)
@@ -119,19 +118,19 @@ local function serve_shared(keys, lock, own)
     local pair = redis.call('ZRANGE', keys.queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
-      return 'nobody'
+      return 'none'
     end
     local ticket = parse_ticket(pair[1])
     local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
     if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, lock.now_ms) then
-      -- One that was told to come has left the line, and stands before these.
+      -- A called waiter has left the line, and goes before these.
       return 'served'
     elseif ticket.text == own and fits then
       return 'own'
     elseif not fits then
       local recheck_ms, looks = lock.expires_at_ms - lock.now_ms, own ~= ''
       local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), lock.how) then
+      if not notify_process(ticket, first_message(ticket, ask_in_ms), lock.how) then
         redis.call('ZREM', keys.queue, ticket.text)
       else
         local passed = false
@@ -146,7 +145,7 @@ local function serve_shared(keys, lock, own)
         end
       end
     elseif let == MOST_LET_IN then
-      if tell_process(ticket, 'come ' .. ticket.id, lock.how) then
+      if notify_process(ticket, 'come ' .. ticket.id, lock.how) then
         return 'served'
       end
       redis.call('ZREM', keys.queue, ticket.text)
@@ -167,7 +166,7 @@ local function serve_shared(keys, lock, own)
           return 'served'
         end
         let, asleep = let + 1, process_of(ticket)
-      elseif came == 'untold' then
+      elseif came == 'unnotified' then
         if not pass_silent(keys, lock, ticket, own) then
           return 'served'
         end

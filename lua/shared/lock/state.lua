@@ -1,15 +1,16 @@
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
+--   mode           x: one holder; s: shared; -: released; l: the lease expired
 --   token          the newest one granted; it outlives its lease, so that tokens rise
 --   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
+--   last_ticket    number of the newest ticket; 0: no waiters, and the queue is not read
+--   called         '<until_ms>/<id>' of a waiter that was called and has not come yet; 0: none
+--   id, holder     of the attempt that holds it exclusively, or held it
 local LOCK_LAYOUT = '1'
 
--- Takes apart what is stored. A lock of an unknown layout has nothing but `layout`. The token stays text: it is compared and copied.
--- With it go the time of the call, and, of one that hands the lock on, `claim_ms` and `how`; see shared/line.
+-- Parses the stored state. A lock of an unknown layout has nothing but `layout`. The token stays text: it is compared
+-- and copied. The table also has the time of the call, and, for calls that hand the lock on, `claim_ms` and `how`; see
+-- shared/line.
 local function read_lock(stored, now_us)
   stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
@@ -21,7 +22,7 @@ local function read_lock(stored, now_us)
     layout = layout,
     mode = mode,
     token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
+    -- Releasing a lock leaves the end of its lease in the text.
     expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
     last_ticket = tonumber(last_ticket),
     called = called,
@@ -44,7 +45,7 @@ local function is_held(lock)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > lock.now_ms
 end
 
--- Notes that time has ended the lease.
+-- Notes that the lease has expired.
 local function lapse(lock)
   if lock.mode ~= '-' and not is_held(lock) then
     lock.mode = 'l'
@@ -55,12 +56,12 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 
--- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+-- How long an unused lock is remembered; one with waiters outlives the longest wait.
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
+-- The TTL of the key of a lock whose lease lasts so much longer. Nearly always a constant text: a number would be
+-- formatted for the command.
 local function kept_ms_after(left_ms, awaited)
   local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
   if left_ms > kept_ms then
@@ -101,8 +102,8 @@ local function save_lock(state, lock)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock))
 end
 
--- As `save_lock`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
+-- As `save_lock`, for a call that releases something: a full server rejects a call whose first write may need memory,
+-- but accepts it after another one.
 local function save_freed_lock(state, lock)
   local text, kept_ms = lock_text(lock), lock_kept_ms(lock)
   local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
@@ -117,7 +118,7 @@ local function new_token(lock)
   return string.format('%.0f', next_token(lock.token, lock.now_us))
 end
 
--- Makes the attempt the only holder.
+-- Makes the attempt the exclusive holder.
 local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
   lock.token = token
@@ -126,12 +127,11 @@ local function grant(lock, id, holder, token, expires_at_ms)
   lock.holder = holder
 end
 
--- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
--- field as `read_lock` and `save_lock` do, without taking it apart. Anything else takes the long
--- way.
+-- The fast path of a lock whose line need not be read: reads and writes its state as text, field for field as
+-- `read_lock` and `save_lock` do, without parsing it. All other cases take the slow path.
 
--- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
--- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
+-- The newest token of a free lock and, as text, the following fields about its line. A lock with a line is only for
+-- barging callers that are not in it. Nil for the attempt that released the lock.
 local function free_token(stored, id, passes)
   if not stored then
     return '0', '0 0'
@@ -148,7 +148,7 @@ local function free_token(stored, id, passes)
   return nil
 end
 
--- True when this token is held until then, and nobody need be told when it is given back.
+-- True if this token is held until then, and no waiter has to be notified of its release.
 local function is_quickly_given_back(stored, token, now_ms)
   local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
   return known == token
@@ -156,7 +156,7 @@ local function is_quickly_given_back(stored, token, now_ms)
     and (last_ticket == '0' or is_called(called, now_ms))
 end
 
--- A value that remembers the greatest token that wrote it, and which call of which process did: '<process> <number>'.
+-- A value that remembers the greatest token that wrote it, and the call that did: '<process> <number>'.
 local FENCED_LAYOUT = '1'
 
 local function read_fenced(fenced)

@@ -3,8 +3,8 @@
 -- A job that is done: a group of a repeated argument.
 local ACKS = fields({ 'number:text', 'token:integer', 'result:bytes' })
 
--- Of such: what ends, as number, run and result, what is refused, and the
--- numbers of those that are refused because they were cancelled.
+-- Checks acks: returns what ends, as number, run and result, what is refused, and the numbers of those that are refused
+-- because they were cancelled.
 local function judge_acks(jobs, acks, acks_at)
   local ended, refused, stopped, fields = {}, {}, {}, {}
   if #acks < acks_at then
@@ -54,7 +54,7 @@ local function room_of(leases, queue, settings, limit)
   return math.max(0, room)
 end
 
--- In how many milliseconds the rate lets another ready job start; 0: it holds back none.
+-- In how many milliseconds the rate lets another ready job start; 0: at once.
 local function next_start_ms(queue, settings)
   if settings.rate_limit == 0 or settings.paused or queue.ready == 0 then
     return 0
@@ -67,13 +67,13 @@ local function may_free_others(queue, settings)
   return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, MARKS.groups))
 end
 
--- Why an attempt has no say over its job any more, or nil where it has.
+-- Why an attempt has lost its job, or nil if it has not.
 local function judge_claim(jobs, seq, token)
   local packed = redis.call('HGET', jobs, 'r' .. seq)
   return why_not(packed and unpack_run(packed), token)
 end
 
--- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
+-- One claimed job: its record and its run, or nil, nil and why the attempt has lost it.
 local function judge_job(jobs, seq, token)
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
@@ -84,9 +84,9 @@ local function judge_job(jobs, seq, token)
   return stored[1], run
 end
 
--- What the acks of a call do.
+-- The effects of the acks of a call.
 
--- Which are refused, and how many jobs are over by it.
+-- Returns the refused ones, and how many jobs have ended.
 local function carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
   local ended, refused, stopped = judge_acks(keys.jobs, acks, acks_at)
   if #stopped > 0 or change_others(queue, settings, ended) then
@@ -103,9 +103,10 @@ local function carry_out_acks(keys, queue, settings, acks, acks_at, has_tried)
   return refused, #ended + #stopped
 end
 
--- What comes behind the first write where jobs are done, each command once on nothing; see shared/queue/rights. Most need few of them.
+-- The commands after the first write if jobs are done, each once on nothing; see `try_rights` in shared/queue/state.
+-- Most calls need few of them.
 
--- Whether other jobs may be changed by the end of these: dependencies and dependents, and what was kept.
+-- Whether the end of these jobs may change others: dependencies and dependents, and jobs that were kept.
 local function change_others(queue, settings, ended)
   if settings.retention_count + settings.retention_ms > 0 or queue.done > 0 then
     return true
@@ -131,7 +132,7 @@ local function try_acks(keys, queue, has_tried)
   redis.call('HSET', keys.meta, 'codec', queue.codec)
 end
 
--- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
+-- The outcomes of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
 
 local function format_places(refused, places)
   return table.concat(refused, ' ') .. ';' .. table.concat(places, ' ')
@@ -154,7 +155,7 @@ local function parse_places(text)
   return places
 end
 
--- The answer of an ack-and-claim as text: '<token> <count> <ends_ms> <refused>'; see shared/queue/claimed-before for the jobs.
+-- The answer of an ack-and-claim as text: '<token> <count> <ends_ms> <refused>'; see `claimed_before` for the jobs.
 local function format_claimed(token, count, ends_ms, refused)
   return string.format('%.0f %d %.0f ', token, count, ends_ms) .. format_places(refused, {})
 end

@@ -1,7 +1,7 @@
--- Dead jobs: `dead` by when they died, `failed` by the number of the kind of their last failure. The kinds, in a hash:
--- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
+-- Dead jobs: `dead` by when they died, `failed` by the number of the kind of their last failure. The kinds are a hash:
+-- under the name of a kind '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
--- As much of a text as is shown of it: 200 bytes at most, and whole letters.
+-- The shown part of a text: 200 bytes at most, and whole characters.
 local function beginning_of(text)
   local last = math.min(#text, 200)
   while last < #text and string.find(text, '^[\128-\191]', last + 1) do
@@ -31,7 +31,8 @@ local function count_dead(kinds, queue, seq, failure)
   return tonumber(number)
 end
 
--- A job that is not claimed any more dies. It keeps its id; its unique key is free. `failure`: of what `kind`, and its `message`.
+-- Makes a job dead that is not claimed any more. It keeps its id; its unique key is free. `failure`: its `kind` and its
+-- `message`.
 local function end_dead(keys, queue, seq, job, run, failure)
   if has_flag(run.flags, FLAGS.dependency) then
     end_dependency(keys, queue, seq, job.id, 'd', failure.kind .. '\0' .. failure.message)
@@ -52,7 +53,7 @@ local function end_dead(keys, queue, seq, job, run, failure)
   queue.dead, queue.failed = queue.dead + run.size, queue.failed + 1
 end
 
--- A dead job goes elsewhere.
+-- A dead job leaves its state.
 local function leave_dead(keys, queue, seq, run)
   redis.call('ZREM', keys.dead, seq)
   redis.call('ZREM', keys.failed, seq)
@@ -78,8 +79,8 @@ local function fail_claimed(keys, queue, seq, job, run, failure)
   end_dead(keys, queue, seq, job, run, failure)
 end
 
--- Where in `failed`, from a place to before another one, the jobs begin whose number is greater. All are of one kind, and
--- stand by their numbers, for these have as many digits each.
+-- The place in `failed`, between two places, of the first job whose number is greater. All are of one kind, and sorted
+-- by their numbers, which all have equally many digits.
 local function place_behind(failed, from, to, seq)
   while from < to do
     local middle = math.floor((from + to) / 2)

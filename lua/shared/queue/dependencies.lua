@@ -1,16 +1,16 @@
 -- Jobs that wait for others, their dependencies.
 --
--- A dependency is named by a ref: its number, or, of another queue, 'q<queue>\1<id>'. `children` holds, all with score 0,
--- '<ref>\0<dependent>' for each dependent that waits for it, and '<ref>\0q<queue>\1<id>' for each queue that asked after it by that
--- id. `parents` holds refs: with 0, those that have ended, and whose dependents are not all told; with a time in
--- milliseconds, those of other queues, which are asked after then.
+-- A dependency is named by a ref: its number, or, of another queue, 'q<queue>\1<id>'. `children` holds, all with score
+-- 0, '<ref>\0<dependent>' for each dependent that waits for it, and '<ref>\0q<queue>\1<id>' for each queue that asked
+-- for it by that id. `parents` holds refs: with 0, those that have ended and have dependents to notify; with a time in
+-- milliseconds, those of other queues that are due for a check then.
 --
 -- In the hash of jobs:
---   d<dependent>  '<policy><left> <delay_ms>\0<ref>\0<ref>…': what becomes of it if a dependency fails (b: dies, c: is cancelled,
+--   d<dependent>  '<policy><left> <delay_ms>\0<ref>\0<ref>…': its end if a dependency fails (b: dies, c: is cancelled,
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that dependency
---   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result (see also shared/queue/keep-end) or what it died of
+--   z<ref>    how it ended, as long as that is needed: f (done), d (dead), x (cancelled), a (unknown), its
+--             id, and its result (see also `keep_end` in shared/queue/ends) or its failure
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -21,7 +21,7 @@ local function unpack_end(packed)
   return struct.unpack('>c1Hc0', packed)
 end
 
--- A dependency has ended: its dependents are to be told; see shared/queue/settle.
+-- A dependency has ended: its dependents must be notified; see `settle_dependents`.
 local function end_dependency(keys, queue, seq, id, letter, text)
   redis.call('HSET', keys.jobs, 'z' .. seq, pack_end(letter, id == '' and seq or id, text))
   redis.call('ZADD', keys.parents, '0', seq)
@@ -38,7 +38,7 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A dependent waits no more. How many links a call takes apart is counted; see shared/queue/work.
+-- A dependent stops waiting. The links that a call removes are counted; see `MOST_WORK` in shared/queue/ready.
 local function leave_dependencies(keys, queue, seq, stored)
   local links = {}
   for ref in each_ref(stored) do
@@ -53,14 +53,15 @@ end
 -- No job names that dependency any more.
 local function forget_dependency(keys, ref)
   redis.call('HDEL', keys.jobs, 'y' .. ref)
-  -- Who has ended just now is still told of.
+  -- A dependency that has just ended is still needed for notifications.
   if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
     redis.call('HDEL', keys.jobs, 'z' .. ref)
     redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names these dependencies, each of which is named by one. A few commands, but for those that nobody names any more.
+-- One job fewer names these dependencies, each of which is named by one. A few commands for all, more only for those
+-- that no job names any more.
 local function unname_dependencies(keys, refs)
   local counts, left = {}, {}
   for at, ref in ipairs(refs) do
@@ -79,7 +80,7 @@ local function unname_dependencies(keys, refs)
   end
 end
 
--- News of a dependency in another queue; nobody may want them any more.
+-- News of a dependency in another queue; there may be no job left that needs it.
 local function hear_of_dependency(keys, queue, source, id, ended)
   local ref = 'q' .. source .. '\1' .. id
   if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 1 then
@@ -89,7 +90,7 @@ local function hear_of_dependency(keys, queue, source, id, ended)
   end
 end
 
--- A job that has dependencies is no more: what was kept of those for it is dropped, if nobody else wants it.
+-- Removes the links of a job that had dependencies: the ends kept for it are dropped, if no other job needs them.
 local function drop_dependencies(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
@@ -104,9 +105,9 @@ local function drop_dependencies(keys, queue, seq)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 
--- New dependents; see shared/queue/dependencies.
+-- New dependents; see the top of this file.
 
--- A dependency of this queue, by its id. Answers its ref, or nil where there is no such job.
+-- Links a dependency of this queue, by its id. Returns its ref, or nil if there is no such job.
 local function link_here(keys, queue, id)
   local seq, record, run = find_job(keys, id)
   if not seq then
@@ -123,7 +124,7 @@ local function link_here(keys, queue, id)
   return seq
 end
 
--- One of another queue is asked after at once, by whoever sees to it; see CHORES in src/queue/source/chores.ts.
+-- A dependency in another queue is checked at once, by some process; see CHORES in src/queue/source/chores.ts.
 local function link_elsewhere(keys, queue, ref)
   if redis.call('ZADD', keys.parents, 'NX', string.format('%.0f', queue.now_ms), ref) == 1 then
     queue.chores = with_flag(queue.chores, CHORES.ask_after)
@@ -145,7 +146,7 @@ local function known_here(keys, queue, id)
   return known[id] or nil
 end
 
--- Of a new job: '<ref>\0<dependent>' for each of its dependencies, and one job more that names each.
+-- For a new job: '<ref>\0<dependent>' for each of its dependencies, and one more job that names each.
 local function store_links(keys, seq, refs)
   local links, counts = {}, {}
   for at, ref in ipairs(refs) do
@@ -160,8 +161,8 @@ local function store_links(keys, seq, refs)
   redis.call('HSET', keys.jobs, unpack(fields))
 end
 
--- Links a new job to its dependencies: 'l<id>' and 'q<queue>\1<id>', one behind the other with '\0' between. Answers how many
--- it waits for; one that is not known is taken for done. A few commands, however many they are.
+-- Links a new job to its dependencies: 'l<id>' and 'q<queue>\1<id>', separated by '\0'. Returns how many it waits for;
+-- an unknown one is treated as done. A few commands, however many they are.
 local function link_dependencies(keys, queue, seq, dependencies, policy, delay_ms)
   local refs, seen = {}, {}
   for dependency in string.gmatch(dependencies, '[^%z]+') do
@@ -184,7 +185,8 @@ local function link_dependencies(keys, queue, seq, dependencies, policy, delay_m
   return #refs
 end
 
--- A dependency that is done and kept. `queue.copied`: so many bytes of results this call has copied; see shared/queue/keep-end.
+-- A dependency that is done and kept. `queue.copied`: bytes of results that this call has copied; see `keep_end` in
+-- shared/queue/ends.
 local function link_done(keys, queue, seq, record, run)
   local id, copied, result = read_job(record).id, queue.copied or 0, ''
   if copied < CALL_BYTES then
@@ -196,9 +198,9 @@ local function link_done(keys, queue, seq, record, run)
   end_dependency(keys, queue, seq, id, 'f', result)
 end
 
--- Other dependencies for a dependent that waits; see shared/queue/dependencies.
+-- Changes the dependencies of a waiting dependent; see the top of this file.
 
--- Whether a dependency may be added to a dependent: it is older, or not known. Another queue is not asked here.
+-- Whether a dependency may be added to a dependent: it is older, or unknown. Other queues are not asked here.
 local function is_older(keys, dependency, seq)
   if string.sub(dependency, 1, 1) ~= 'l' then
     return false
@@ -207,7 +209,7 @@ local function is_older(keys, dependency, seq)
   return not found or tonumber(found) < tonumber(seq)
 end
 
--- What a dependent waits for: its refs, and what else stands with them.
+-- The dependencies of a dependent: its refs, and the other stored fields.
 local function read_wants(keys, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   local policy, delay_ms = string.match(stored, '^(%a)%d+ (%d+)')
@@ -268,11 +270,11 @@ local function change_dependency(keys, queue, seq, wants, adds, dependency)
   end
 end
 
--- Telling dependents that their dependencies have ended; see shared/queue/dependencies.
+-- Notifies dependents that their dependencies have ended; see the top of this file.
 
 local DEPENDENCY_FAILED = 'dependency-failed'
 
--- One whose dependency died or was cancelled, and that waits no more. `message`: what became of the dependency.
+-- Ends a dependent whose dependency died or was cancelled, and that waits no more. `message`: how the dependency ended.
 local function fail_dependent(keys, queue, seq, job, run, message)
   local entry = { what = 'b', at_ms = queue.now_ms, claimed_ms = 0, kind = DEPENDENCY_FAILED }
   note_history(keys.jobs, seq, run, entry)
@@ -283,7 +285,7 @@ local function fail_dependent(keys, queue, seq, job, run, message)
   end_dead(keys, queue, seq, job, run, ended)
 end
 
--- Answers whether the dependent became ready.
+-- Returns whether the dependent became ready.
 local function settle_dependent(keys, queue, seq, letter, id)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq, 'd' .. seq)
   local run = stored[1] and stored[2] and unpack_run(stored[2])
@@ -311,8 +313,8 @@ local function settle_dependent(keys, queue, seq, letter, id)
   return unblock_dependent(keys, queue, seq, job, run, delay_ms)
 end
 
--- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
--- once. Answers how many became ready.
+-- Settles at most so many, and stops once the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Returns how many became ready.
 local function settle_dependents(keys, queue, most)
   local became_ready = 0
   while most > 0 do
@@ -325,11 +327,11 @@ local function settle_dependents(keys, queue, most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
     queue.moved = (queue.moved or 0) + #ended
-    local told = 0
+    local notified = 0
     for _, member in ipairs(members) do
       local dependent = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
-      told = told + 1
+      notified = notified + 1
       if string.sub(dependent, 1, 1) == 'q' then
         put_out_end(keys, queue, dependent, ref, letter, string.sub(ended, rest))
         if queue.moved >= CALL_BYTES then
@@ -339,19 +341,19 @@ local function settle_dependents(keys, queue, most)
         became_ready = became_ready + 1
       end
     end
-    if told == #members and #members < most then
+    if notified == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = queue.moved < CALL_BYTES and most - 1 - told or 0
+    most = queue.moved < CALL_BYTES and most - 1 - notified or 0
   end
   note_due(queue, queue.now_ms)
   return became_ready
 end
 
--- A dependent waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
+-- A dependent without open dependencies: it is ready, or scheduled, if it has a delay. Returns whether it is ready.
 local function unblock_dependent(keys, queue, seq, job, run, delay_ms)
   unblock(keys, queue, seq, run)
   wait_again(keys, queue, seq, job, run, queue.now_ms + delay_ms)

@@ -1,4 +1,4 @@
--- What the time brings: scheduled jobs that are due become ready.
+-- Due work: scheduled jobs that are due become ready.
 local function show_due(keys, queue, most)
   local due =
     redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', queue.now_ms, 'WITHSCORES', 'LIMIT', '0', most)
@@ -6,7 +6,7 @@ local function show_due(keys, queue, most)
     local seq, due_ms = due[at], tonumber(due[at + 1])
     local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
     local job = stored[1] and read_job(stored[1], queue.usual)
-    -- One that may not stand there yet is still due.
+    -- A job that may not become ready yet is still due.
     local stands = not job or stand_ready(keys, queue, job, seq, false)
     if stands then
       redis.call('ZREM', keys.scheduled, seq)
@@ -20,8 +20,8 @@ local function show_due(keys, queue, most)
   return #due / 2
 end
 
--- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
--- never too late, perhaps too early: leases are extended, and jobs are done.
+-- The time from which something may be due: a scheduled job, or a lease that ends. Earlier calls need not look. It is
+-- never too late, but may be too early: leases are renewed, and jobs are done.
 
 local function note_due(queue, due_ms)
   if due_ms < queue.due_ms then
@@ -29,8 +29,8 @@ local function note_due(queue, due_ms)
   end
 end
 
--- Jobs that were lost or released while the queue had none with a priority or a group stand at the front of the list,
--- which is not served first any more. As many as are wanted go where such jobs stand since then: before all priorities.
+-- Jobs that were lost or released while the queue had none with a priority or a group are at the front of the list,
+-- which is no longer served first. Up to `count` of them move before all priorities.
 local function bring_returned(keys, queue, count)
   local ghosts = queue.ghosts
   local looked = math.min(queue.ghosts, MOST_GHOSTS) + count
@@ -56,20 +56,21 @@ local function bring_returned(keys, queue, count)
     redis.call('ZADD', keys.prioritized, unpack(returned))
   end
   if passed > 0 and redis.pcall('LTRIM', keys.ready, string.format('%d', passed), '-1').err then
-    -- They leave their numbers behind.
+    -- They leave their numbers behind, as ghosts.
     queue.ghosts = ghosts + #returned / 2
     return
   end
-  -- Behind the first other one there are none.
+  -- There are none after the first other one.
   if #returned < count * 2 and (passed < #numbers or #numbers < looked) then
     queue.marks = queue.marks - MARKS.returned
   end
 end
 
--- Sees to what the time has brought: leases that ended, jobs that are due, dependencies to ask after, and runs that recur.
--- About as many jobs become ready as are `wanted`, for others wait meanwhile.
+-- Handles due work: leases that ended, jobs that are due, dependencies to check, and recurrences. About as many jobs
+-- become ready as are `wanted`, because other calls wait meanwhile.
 
--- Whether the user may do all that is done to one of them: each is seen to as a whole. The commands, each once on nothing.
+-- Whether the user may do everything that one of them needs: each is handled as a whole. The commands, each once on
+-- nothing.
 local function may_bring_due(keys, queue)
   local tried = {
     redis.pcall('HDEL', keys.jobs, ''),
@@ -103,7 +104,7 @@ local function may_bring_due(keys, queue)
     and not redis.pcall('ZSCORE', keys.held, '')
 end
 
--- Without a right to it nothing of that is seen to, and the next call looks again.
+-- Without a right to it none of that is handled, and the next call looks again.
 local function bring_due(keys, queue, settings, wanted)
   if not may_bring_due(keys, queue) then
     queue.is_refused = true
@@ -123,13 +124,13 @@ local function bring_due(keys, queue, settings, wanted)
   queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings) or NEVER_MS)
 end
 
--- The least score; nil where there is none. What may not be seen now is looked for again in a moment.
+-- The least score; nil if there is none. If the user may not read it now, it is read again in a moment.
 local function least_of(set, now_ms)
   local first = redis.pcall('ZRANGE', set, '0', '0', 'WITHSCORES')
   return first.err and now_ms + 1000 or tonumber(first[2])
 end
 
--- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
+-- When there is work without another call, in milliseconds of the server; nil: never.
 local function next_due_ms(keys, queue, settings)
   local first, lease = least_of(keys.scheduled, queue.now_ms), least_of(keys.leases, queue.now_ms)
   local soonest = math.min(first or math.huge, lease or math.huge)
@@ -138,7 +139,7 @@ local function next_due_ms(keys, queue, settings)
   end
   if is_marked(queue, MARKS.dependencies) then
     local dependency = least_of(keys.parents, queue.now_ms)
-    -- Those of other queues are asked after by somebody, who may take a moment.
+    -- Some process checks those of other queues, which may take a moment.
     local ask_ms = dependency and math.max(dependency, queue.now_ms + 1000)
     soonest = math.min(soonest, dependency == 0 and queue.now_ms or ask_ms or math.huge)
   end
@@ -158,7 +159,7 @@ local function next_due_ms(keys, queue, settings)
   return soonest < math.huge and soonest or nil
 end
 
--- What is due of dependencies: dependents to tell, and other queues to ask.
+-- Notes due work of dependencies: dependents to notify, and other queues to ask.
 local function note_dependencies_due(keys, queue)
   local dependency = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
   if dependency == '0' then
@@ -168,7 +169,7 @@ local function note_dependencies_due(keys, queue)
   end
 end
 
--- When what was claimed just now, until `ends_ms`, brings something to do: its leases end, or a rate that it used up
+-- When jobs that were claimed just now, until `ends_ms`, cause work: their leases end, or the rate that they used up
 -- lets the next job start.
 local function next_change_ms(held, queue, settings, ends_ms)
   local soonest = ends_ms
@@ -182,8 +183,8 @@ local function next_change_ms(held, queue, settings, ends_ms)
   return soonest
 end
 
--- What would stand still after a step back of the server's clock until that has caught up: groups that their rate holds
--- back, and recurrences. They are looked at as long as the clock is behind, so many at a time, in turn.
+-- After a clock step back, groups held back by their rate, and recurrences, would wait until the clock has caught up.
+-- They are checked as long as the clock is behind, so many at a time, in turn.
 local MOST_CAUGHT_UP = 100
 local TURN_MS = 1000
 
@@ -194,24 +195,24 @@ local function part_of(set, now_ms)
   return redis.call('ZRANGE', set, from, from + MOST_CAUGHT_UP - 1)
 end
 
--- The longest time from one run to the next, as far as is known; 0: nothing is.
+-- The longest known time between two runs; 0: unknown.
 local function longest_gap(recurrence)
   local longest_ms, times = recurrence.every_ms, recurrence.times
   for at = 2, #times do
     longest_ms = math.max(longest_ms, times[at] - times[at - 1])
   end
-  -- Of the last one before its end.
+  -- The gap before the last run.
   if #times == 1 and recurrence.last_ms > 0 then
     return math.max(longest_ms, times[1] - recurrence.last_ms)
   end
   return longest_ms
 end
 
--- A recurrence whose next run is further away than twice that goes on by the clock as it is now: it runs whenever that
--- shows one of its times, also a second time. Others only wait until the clock comes to their next run, so that what runs
--- once a day does so once a day. Times of an expression are to be supplied again, also where all up to its end were known;
--- until they are, those that are known stay. Answers how many bytes it has read of the job.
-local function go_on(keys, queue, id)
+-- A recurrence whose next run is further away than twice that continues by the present clock: it runs whenever that
+-- shows one of its times, also a second time. Others only wait until the clock reaches their next run, so that a daily
+-- run happens once a day. Times of an expression have to be supplied again, even if all up to its end were known; until
+-- then the known ones stay. Returns how many bytes of the job it has read.
+local function continue_by_clock(keys, queue, id)
   -- Without its job, which may be large.
   local stored = redis.call('HMGET', keys.recurrences, 'd' .. id, 's' .. id, 't' .. id)
   local known = unpack_runs(stored[1], stored[2], stored[3])
@@ -236,10 +237,10 @@ local function catch_up(keys, queue, settings)
     look_at_held(keys, part_of(keys.held, queue.now_ms), queue.now_us)
   end
   if is_marked(queue, MARKS.recurrences) and not settings.paused then
-    -- The rest of them when it is the turn of this part again: those that go on are not far away any more.
+    -- The others of this part follow at its next turn: continued ones are not far away any more.
     local bytes = 0
     for _, id in ipairs(part_of(keys.recurring, queue.now_ms)) do
-      bytes = bytes + go_on(keys, queue, id)
+      bytes = bytes + continue_by_clock(keys, queue, id)
       if bytes >= CALL_BYTES then
         break
       end
@@ -247,9 +248,9 @@ local function catch_up(keys, queue, settings)
   end
 end
 
--- Who watches the time; see shared/queue/idle.
+-- The watching worker; see shared/queue/idle.
 
--- Where one that watched waits no more, another one comes to watch.
+-- If a watching worker stops waiting, another one comes to watch.
 local function see_to_watch(idle, queue, score)
   local by_ms = called_until(score, queue.now_ms)
   if by_ms then

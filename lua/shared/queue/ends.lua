@@ -1,6 +1,6 @@
 -- The end of a job.
 
--- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+-- Removes all data of a job, in any state. A job that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
   if run and run.state == 'f' and has_flag(run.flags, FLAGS.owed) then
     keep_end(keys, queue, seq, job, run)
@@ -35,7 +35,7 @@ local function erase_job(keys, queue, seq, job, run)
   end
 end
 
--- A claimed job is claimed no more; its lease has been removed.
+-- Ends the claim of a job; its lease has been removed.
 local function end_claim(keys, queue, job, run)
   queue.claimed = queue.claimed - run.size
   if job.group ~= '' then
@@ -43,10 +43,11 @@ local function end_claim(keys, queue, job, run)
   end
 end
 
--- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
--- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+-- The end of a job that is done and kept, for its dependents and waiters. Its result is copied for later waiters,
+-- unless it exceeds what a call may read. Then it is read from the job itself, until that is removed, or begins again.
 
--- To be asked for before a job goes whose run says FLAGS.owed. Changes its flags, which the caller writes where there still is a run.
+-- Call this before removing a job whose run has FLAGS.owed. Changes its flags, which the caller writes if there still
+-- is a run.
 local function keep_end(keys, queue, seq, job, run)
   run.flags = run.flags - FLAGS.owed
   if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
@@ -56,13 +57,12 @@ local function keep_end(keys, queue, seq, job, run)
   end
 end
 
--- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
--- 'w' and its number, their names behind each other, and its run says so. They are told when the call is over; see
--- shared/queue/tell-others.
+-- The end of a job that has waiters, or is kept for them. The waiters are stored in the hash of jobs under 'w' and its
+-- number, their names separated, and its run says so. They are notified at the end of the call; see `notify_others`.
 local KEPT_FOR_WAITERS_MS = 60000
 
--- `ended`: its state (f done, d dead, x cancelled), the kind and the message of what it died of, and its result; '' for what it
--- has not. Changes the flags of the run, which the caller writes where there still is one.
+-- `ended`: its state (f done, d dead, x cancelled), the kind and the message of its failure, and its result; '' if it
+-- has none. Changes the flags of the run, which the caller writes if there still is one.
 local function note_end(jobs, queue, seq, job, run, ended)
   local is_awaited = run and has_flag(run.flags, FLAGS.awaited)
   if not is_awaited and job.result_ttl_ms == 0 then
@@ -88,7 +88,7 @@ local function note_end(jobs, queue, seq, job, run, ended)
   }
 end
 
--- Those who wait for the end of a job; see shared/queue/note-end.
+-- The waiters for the end of a job; see `note_end`.
 local MOST_WAITERS = 100
 
 local function waiters_of(jobs, seq)
@@ -113,7 +113,7 @@ local function enter_waiters(jobs, seq, waiter)
   redis.call('HSET', jobs, 'w' .. seq, table.concat(names, ' '))
 end
 
--- Its run goes on to say that somebody waits, which does no harm.
+-- Its run continues to say that there are waiters, which does no harm.
 local function leave_waiters(jobs, seq, waiter)
   if not seq then
     return
@@ -131,7 +131,7 @@ local function leave_waiters(jobs, seq, waiter)
   end
 end
 
--- The end that is kept of a job, or nil.
+-- The kept end of a job, or nil.
 local function kept_result(results, id, now_ms)
   local stored = redis.call('HMGET', results, 'v' .. id, 'u' .. id)
   if not stored[1] or tonumber(stored[2]) <= now_ms then
@@ -152,8 +152,8 @@ local function result_of(jobs, seq, run)
   return nil
 end
 
--- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
--- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+-- A queue that has not begun is not stored, except for the waiters for its first job, and its event listeners. Their
+-- data is removed with the last of them, and expires if none comes back: they poll far more often.
 local AWAITED_KEPT_MS = '7200000'
 
 local function save_awaited(meta, queue, packed, caller, record)
@@ -168,12 +168,12 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
 
--- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+-- Keeps the ends of jobs, and notifies their waiters: 'ended <name> 0', one message a process.
 
--- All of them are gone some time after the last.
+-- The hash expires some time after the last end.
 local SPARE_MS = 3600000
 
--- Of the ends to which these fields belong those that are over: both fields of each.
+-- Of the ends to which these fields belong, the expired ones: both fields of each.
 local function ends_over(results, sample, now_ms)
   local fields, over = {}, {}
   for at = 1, #sample do
@@ -188,8 +188,8 @@ local function ends_over(results, sample, now_ms)
   return over
 end
 
--- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
--- Two are looked at for each that comes, so that as many go as come once half of all are over.
+-- Expired ends are dropped by sampling, as in shared/expiry, but without reading results, which may have any size. Two
+-- are sampled for each added one, so that as many are dropped as are added once half of all have expired.
 local function forget_old_results(results, count, now_ms)
   local left, size = 2 * count + 4, 8
   while left > 0 do
@@ -224,7 +224,7 @@ local function keep_results(results, ended, now_ms)
   forget_old_results(results, #ended, now_ms)
 end
 
-local function tell_ends(results, queue)
+local function notify_ends(results, queue)
   local ended = queue.ends
   keep_results(results, ended, queue.now_ms)
   local letters = {}
@@ -236,16 +236,16 @@ local function tell_ends(results, queue)
     end
   end
   for process, letter in pairs(letters) do
-    tell_process({ id = process, listens = 1 }, letter, queue.how)
+    notify_process({ id = process, listens = 1 }, letter, queue.how)
   end
 end
 
--- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
--- statistics are to know.
+-- Notifications at the end of a call: to waiters, that their jobs have ended; to listeners, the events; and the notes
+-- for the statistics.
 
-local function tell_others(keys, queue)
+local function notify_others(keys, queue)
   if queue.ends then
-    tell_ends(keys.results, queue)
+    notify_ends(keys.results, queue)
   end
   if queue.noted or queue.counted then
     leave_notes(keys, queue, packed_notes(queue))
@@ -266,7 +266,7 @@ end
 
 local CANCELLED = { state = 'x', kind = '', message = '', result = '' }
 
--- The end of a job that was cancelled, and stands nowhere any more.
+-- The end of a cancelled job that has left its state.
 local function cancel_job(keys, queue, seq, job, run)
   happened(queue, 'cancelled', seq, job, run, '')
   note_end(keys.jobs, queue, seq, job, run, CANCELLED)
@@ -275,11 +275,11 @@ local function cancel_job(keys, queue, seq, job, run)
   count_job(queue, 'c', run.name)
 end
 
--- Jobs that are done. They are removed at once, unless the queue keeps some: then `done` holds them by when they
--- ended, and their results stay with them.
+-- Jobs that are done. They are removed at once, unless the queue keeps some: then `done` holds them by when they ended,
+-- and their results are kept with them.
 
--- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many, and fewer where their
--- results have to be kept for others.
+-- Removes jobs above the kept number, or older than allowed, or all if none are kept; at most so many, and fewer if
+-- their results have to be kept for others.
 local function drop_done(keys, queue, settings, most)
   local surplus = {}
   if settings.retention_ms > 0 then
@@ -298,12 +298,12 @@ local function drop_done(keys, queue, settings, most)
     return
   end
   local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(surplus)))
-  local gone = {}
+  local removed = {}
   for at, seq in ipairs(surplus) do
     if (queue.moved or 0) >= CALL_BYTES then
       break
     end
-    gone[at] = seq
+    removed[at] = seq
     local record = stored[at * 2 - 1]
     if record then
       local run = unpack_run(stored[at * 2])
@@ -311,15 +311,15 @@ local function drop_done(keys, queue, settings, most)
       erase_job(keys, queue, seq, read_job(record, queue.usual), run)
     end
   end
-  if #gone > 0 then
-    redis.call('ZREM', keys.done, unpack(gone))
+  if #removed > 0 then
+    redis.call('ZREM', keys.done, unpack(removed))
   end
 end
 
--- Fields of jobs that are gone; of those kept their ends by time, and their fields with values.
-local function store_ends(keys, gone, kept, kept_runs)
-  if #gone > 0 then
-    redis.call('HDEL', keys.jobs, unpack(gone))
+-- Fields of removed jobs; for kept ones their ends by time, and their fields with values.
+local function store_ends(keys, removed, kept, kept_runs)
+  if #removed > 0 then
+    redis.call('HDEL', keys.jobs, unpack(removed))
   end
   if #kept > 0 then
     redis.call('ZADD', keys.done, unpack(kept))
@@ -327,10 +327,10 @@ local function store_ends(keys, gone, kept, kept_runs)
   end
 end
 
--- The jobs of a list of numbers and packed runs, claimed until now, are done.
+-- Completes the jobs of a list of numbers and packed runs, which were claimed until now.
 local function finish_jobs(keys, queue, settings, ended)
   local keeps = settings.retention_count + settings.retention_ms > 0
-  local numbers, gone, kept, kept_runs = {}, {}, {}, {}
+  local numbers, removed, kept, kept_runs = {}, {}, {}, {}
   local ran = {}
   for at = 1, #ended, 3 do
     numbers[#numbers + 1] = ended[at]
@@ -370,14 +370,14 @@ local function finish_jobs(keys, queue, settings, ended)
     elseif job then
       erase_job(keys, queue, seq, job, run)
     else
-      gone[#gone + 1] = seq
-      gone[#gone + 1] = 'r' .. seq
+      removed[#removed + 1] = seq
+      removed[#removed + 1] = 'r' .. seq
       if run.attempts > 1 then
-        gone[#gone + 1] = 'e' .. seq
+        removed[#removed + 1] = 'e' .. seq
       end
     end
   end
-  store_ends(keys, gone, kept, kept_runs)
+  store_ends(keys, removed, kept, kept_runs)
   if queue.done > 0 then
     drop_done(keys, queue, settings, 20 + #numbers)
   end

@@ -1,4 +1,4 @@
--- A job as it comes: a group of a repeated argument.
+-- A new job: a group of a repeated argument.
 local SPECS = fields({
   'name:text',
   'payload:bytes',
@@ -15,7 +15,7 @@ local SPECS = fields({
   'unique:text',
   'until:text', -- s, d or w; see shared/queue/names
   'window_ms:integer',
-  'replace:flag', -- a duplicate may take the place of a job that was not claimed yet
+  'replace:flag', -- a duplicate may replace a job that was not claimed yet
   'trace:text',
   'tags:text',
   'depends_on:text', -- see shared/queue/dependencies
@@ -44,7 +44,7 @@ local function read_spec(specs, at)
   }
 end
 
--- Whether what comes may change jobs that are there: it replaces some, waits for some, or takes the place of one that was done.
+-- Whether new jobs may change existing ones: they replace some, wait for some, or take over the id of a done one.
 local function meets_others(queue, specs, specs_at)
   for at = specs_at, #specs, #SPECS do
     if specs[at + SPECS.replace] == '1' or specs[at + SPECS.depends_on] ~= '' then
@@ -54,7 +54,7 @@ local function meets_others(queue, specs, specs_at)
   return queue.done > 0
 end
 
--- What comes behind the first write, each command once on nothing: of a job alone that stands in the list there is none.
+-- The commands after the first write, each once on nothing: none for a single job that goes to the list.
 local function try_places(keys, specs, specs_at)
   local are_many, is_grouped = #specs - specs_at >= #SPECS, specs[specs_at + SPECS.group] ~= ''
   if
@@ -80,7 +80,7 @@ local function begin_jobs(keys, queue)
   end
 end
 
--- What comes of several, which stand in `specs`: jobs that are ready, when the first of the others is due, keys that are held for a
+-- The tally of several jobs, which are in `specs`: ready ones, when the first of the others is due, keys held for a
 -- time, places and numbers of duplicates.
 local function new_spec_tally(specs)
   return { specs = specs, ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
@@ -106,8 +106,8 @@ local function hold_names(keys, queue, tally, at, job, seq)
   end
 end
 
--- The number of the job that has an id, or nil. One that was done before the queue's age of what is kept has it no more,
--- and goes now: nothing else might be done that lets it go.
+-- The number of the job that has an id, or nil. A done job that is older than the queue keeps them has lost it, and is
+-- removed now: perhaps no other call would.
 local function holder_of_id(keys, queue, id)
   local seq = redis.call('HGET', keys.ids, 'i' .. id)
   local keep_ms = seq and queue.done > 0 and parse_settings(queue.settings).retention_ms or 0
@@ -125,7 +125,7 @@ local function holder_of_id(keys, queue, id)
   return nil
 end
 
--- Puts the job at a place of the specs of a tally into the queue, unless it is a duplicate.
+-- Enqueues the job at a place of the specs of a tally, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, at, place, seq)
   local specs = tally.specs
   local job, payload, delay_ms =
@@ -152,7 +152,7 @@ local function enqueue_spec(keys, queue, tally, at, place, seq)
   end
   hold_names(keys, queue, tally, at, job, seq)
   if queue.linked then
-    -- Whoever had this id, or nobody, until now.
+    -- The job, or none, that had this id until now.
     queue.linked[job.id], queue.linked[seq] = nil, nil
   end
   happened(queue, 'enqueued', seq, job, nil, '')
@@ -170,7 +170,7 @@ local function enqueue_spec(keys, queue, tally, at, place, seq)
   end
 end
 
--- What is to be done once all are in.
+-- The work after all jobs are enqueued.
 local function see_to_new(keys, queue, tally)
   if queue.left then
     sweep_ready(keys, queue, queue.left)
@@ -187,7 +187,7 @@ local function see_to_new(keys, queue, tally)
   end
 end
 
--- A job on its way to another queue, as text.
+-- A job for another queue, as text.
 local function pack_spec(specs, at)
   local parts = {}
   for place = 1, #SPECS do
@@ -205,9 +205,9 @@ local function unpack_spec(packed)
   return specs
 end
 
--- Putting jobs into a queue.
+-- Enqueues jobs.
 
--- A job is there from `due_ms` on; 0: at once.
+-- A job is visible from `due_ms` on; 0: at once.
 local function add_job(keys, queue, seq, job, payload, due_ms)
   local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
   if due_ms == 0 then
@@ -244,8 +244,8 @@ local function add_blocked(keys, queue, seq, job, payload)
   queue.blocked = queue.blocked + size
 end
 
--- How much greater the numbers are under which a queue gets what is in the outbox. 0, but where the numbers of this queue have gone
--- back: then what is put out would have numbers that the other one has seen. See decision 78.
+-- The offset of the numbers under which a queue gets the entries of the outbox. 0, unless the numbers of this queue
+-- have gone back: then entries would have numbers that the other queue has seen. See decision 78.
 
 local AHEAD = 'ahead '
 
@@ -253,7 +253,7 @@ local function ahead_of(meta, target)
   return tonumber(redis.call('HGET', meta, AHEAD .. target) or 0)
 end
 
--- Duplicates: what is remembered of them, and jobs that they replace.
+-- Duplicates: how they are remembered, and jobs that they replace.
 
 -- The answer of an enqueue as text: '<first> <at> <number> …'.
 local function format_enqueued(first, duplicates)
@@ -276,7 +276,7 @@ local function duplicates_of(remembered)
   return duplicates
 end
 
--- Takes a job that was not claimed yet from where it stands.
+-- Removes a job that was not claimed yet from its state.
 local function leave_place(keys, queue, seq, old, state, size)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
@@ -289,8 +289,9 @@ local function leave_place(keys, queue, seq, old, state, size)
   end
 end
 
--- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its dependencies, its
--- age and what is known of it, and its place where that is the same; delayed, it waits anew. One that was claimed stays as it is.
+-- A job that was not claimed yet takes the options and the payload of another one, but keeps its names, its
+-- dependencies, its age and its history, and its place if that is the same; if delayed, its delay starts over. A job
+-- that was claimed is not changed.
 local function replace_job(keys, queue, seq, new, payload, due_ms)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
   local run = stored[2] and unpack_run(stored[2])
@@ -314,7 +315,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms)
   elseif apart ~= 0 then
     flags = with_flag(flags, FLAGS.apart)
   end
-  local anew = { token = token, attempts = 0, size = size, flags = flags, name = new.name }
+  local fresh = { token = token, attempts = 0, size = size, flags = flags, name = new.name }
   if old.tags ~= new.tags then
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
@@ -322,23 +323,23 @@ local function replace_job(keys, queue, seq, new, payload, due_ms)
   if is_ready and due_ms == 0 and old.group == new.group and old.priority == new.priority then
     if run or apart ~= 0 then
       local since_ms = run and run.at_ms or math.floor(seq / 1000)
-      store_run(keys.jobs, seq, anew, state, since_ms)
+      store_run(keys.jobs, seq, fresh, state, since_ms)
     end
     queue.ready = queue.ready - old_size + size
     return
   end
   leave_place(keys, queue, seq, old, state, old_size)
   if state == 'w' then
-    store_run(keys.jobs, seq, anew, 'w', run.at_ms)
+    store_run(keys.jobs, seq, fresh, 'w', run.at_ms)
     queue.blocked = queue.blocked + size
     mark_place(queue, new)
   elseif due_ms == 0 then
     local stands = place_ready(keys, queue, new, seq, size, 'r')
     if run or apart ~= 0 or stands == 's' then
-      store_run(keys.jobs, seq, anew, stands, queue.now_ms)
+      store_run(keys.jobs, seq, fresh, stands, queue.now_ms)
     end
   else
-    store_run(keys.jobs, seq, anew, 's', due_ms)
+    store_run(keys.jobs, seq, fresh, 's', due_ms)
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size

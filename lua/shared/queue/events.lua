@@ -1,8 +1,8 @@
--- Those who listen to events; see shared/queue/message.
+-- Event listeners; see `send_message`.
 local MOST_LISTENERS = 1000
 local LISTENERS_KEPT_MS = '7200000'
 
--- Drops those whose time is over. Answers how many others there are, and until when the last of them listens.
+-- Drops expired listeners. Returns how many others there are, and until when the last of them listens.
 local function look_at_listeners(listeners, name, now_ms)
   local stored = redis.call('HGETALL', listeners)
   local count, last_ms = 0, 0
@@ -18,7 +18,7 @@ local function look_at_listeners(listeners, name, now_ms)
   return count, last_ms
 end
 
--- The entries of such a text, the oldest first, and how many were dropped; see shared/queue/entries.
+-- The entries of such a text, the oldest first, and how many were dropped; see `add_entry` in shared/queue/ready.
 local function list_entries(packed)
   local entries, at = {}, 5
   if not packed then
@@ -32,13 +32,13 @@ local function list_entries(packed)
   return entries, struct.unpack('>I4', packed) - #entries
 end
 
--- Publishes messages to those who listen to a queue.
+-- Publishes messages to the listeners of a queue.
 
 local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- `stored`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
+-- `stored`: their channel. If the user may not publish, listeners detect the loss by the next number.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function send(stored, message)
   local channel = string.sub(stored, 3)
@@ -49,7 +49,7 @@ local function send(stored, message)
   end
 end
 
--- A text between tabs; see shared/queue/message.
+-- A text between tabs; see below.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
@@ -58,16 +58,17 @@ local function spelled(text)
   )
 end
 
--- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
--- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
--- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+-- The events of a queue, for its listeners. The hash of listeners holds under 'l' and the name of a listener until when
+-- it listens, under 'channel' its channel ('<sharded>:<channel>'), and under 'number' the number of the newest message, so
+-- that a missed one is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line
+-- for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
--- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and `more` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
--- one line, for a line each would cost more than all else that is done with them:
+-- with tabs between. Control characters and percent signs in the last three are escaped as '%09'; an empty id is the number
+-- of the job, and `more` the kind of a failure, or a line of a log. An event of several plain jobs in their first attempt
+-- is one line, because separate lines would cost more than all other work on them:
 --   *<what> <jobs> <tokens> <name> <name> …
--- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
--- one by one; none: they were never claimed. A single name is that of all.
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow
+-- it one by one; none: they were never claimed. A single name is that of all.
 
 local function event_line(event)
   return string.format(
@@ -92,7 +93,7 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\n'))
 end
 
--- Tells those who listen what happened in a call; see shared/queue/message.
+-- Notifies listeners of the events of a call; see above.
 local function publish(listeners, events, now_ms)
   local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
   local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
@@ -101,8 +102,7 @@ local function publish(listeners, events, now_ms)
   end
 end
 
--- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
--- claimed has no run.
+-- Records an event of a job for the listeners, if there are any; see above. A job that was never claimed has no run.
 local function happened(queue, what, seq, job, run, more)
   local events = queue.events
   if not events then

@@ -1,15 +1,15 @@
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: `rate_limit` starts flow back in a window, and
--- `rate_burst` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
--- saved up is used up, and no more.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: `rate_limit` starts refill in a window, and
+-- `rate_burst` of them may be saved up, 0: those of a window. Jobs start while the theoretical arrival time is ahead by
+-- no more than the refill time of the burst. It is further ahead if the clock has stepped back, or the rate was
+-- lowered: then the burst is used up, and no more.
 
--- How far ahead the arrival time may lie, and what a start costs.
+-- How far ahead the arrival time may be, and the cost of a start.
 local function spans_of(rate)
   local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
   if rate.rate_burst == 0 then
     return rate.rate_window_ms * 1000, unit_us
   end
-  -- Rounding up is not to hold back the last that was saved up.
+  -- Rounding up must not hold back the last saved start.
   local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
   return rate.rate_burst * unit_us + rounded_us, unit_us
 end
@@ -19,7 +19,7 @@ local function bounded_arrival(arrival_us, rate, now_us)
   return math.min(arrival_us, math.floor(now_us + span_us))
 end
 
--- A rate as it is now, for it is about to change.
+-- The present rate, which is about to change.
 local function rate_of(settings)
   return {
     rate_limit = settings.rate_limit,
@@ -28,7 +28,7 @@ local function rate_of(settings)
   }
 end
 
--- The arrival time by another rate: as many starts are used up as by the one before.
+-- The arrival time by another rate: as many starts are used up as by the previous one.
 local function arrival_by(rate, arrival_us, before, now_us)
   local is_same = rate.rate_limit == before.rate_limit and rate.rate_window_ms == before.rate_window_ms
   if is_same or rate.rate_limit == 0 or before.rate_limit == 0 or arrival_us <= now_us then
@@ -40,15 +40,15 @@ local function arrival_by(rate, arrival_us, before, now_us)
   return math.floor(now_us + used * other_us)
 end
 
--- How many may start now. A quotient that comes out a trifle too small for a whole number is one.
+-- How many may start now. A quotient slightly below a whole number counts as that number.
 local function starts_left(arrival_us, rate, now_us)
   local span_us = spans_of(rate)
   local left_us = span_us - math.max(0, arrival_us - now_us)
   return math.max(0, math.floor(left_us * rate.rate_limit / (rate.rate_window_ms * 1000) + 0.000000001))
 end
 
--- The arrival time after so many starts. Rounded up where a burst is set, for there it may be a single one; else down, as it
--- always was: a microsecond too many would hold back the last of a window.
+-- The arrival time after so many starts. Rounded up if a burst is set, because a burst may be a single start; otherwise
+-- down, as in earlier releases: a microsecond too many would hold back the last start of a window.
 local function arrival_after(arrival_us, rate, now_us, starts)
   local _, unit_us = spans_of(rate)
   local round = rate.rate_burst > 0 and math.ceil or math.floor
@@ -68,20 +68,20 @@ local function next_interval(recurrence, after_ms)
   return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
 end
 
--- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
--- time, so the newest may be as new as now; see shared/queue/plain.
+-- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered
+-- by the time, so the newest may be as new as now; see shared/queue/plain.
 local function note_time(queue)
   queue.token = math.max(queue.token, queue.now_us - 1)
 end
 
--- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, `grouped`: the score is
--- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. `turns` is the ring
--- of groups that may be served: a list of names. A group that may not, for it has no ready job, as many claimed ones
--- as it may, no start left of its rate, or is paused, is not in the ring; `held` knows when a rate lets it in again.
+-- Groups of jobs, served round robin. Ready jobs of all groups are in one sorted set, `grouped`: the score is the
+-- number of the group, the member '<rank><job>', so that a group's next job is its lowest. `turns` is the ring of
+-- groups that may be served: a list of names. A group is not in the ring if it has no ready job, has reached its
+-- concurrency, has no start left of its rate, or is paused; `held` has the time when a rate lets it in again.
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
--- Its burst stands beside it; see shared/queue/state.
+-- Its burst is a separate field; see shared/queue/state.
 
 local function new_group(number)
   return {
@@ -119,7 +119,7 @@ local function read_group(groups, name)
     arrival_us = tonumber(arrival_us),
   }
   if group.rate_limit > 0 then
-    -- Only here: a script makes its functions anew in every call.
+    -- Only here: a script creates its functions again in every call.
     group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
   end
   return group
@@ -134,7 +134,7 @@ local function open_group(groups, queue, name)
   return group
 end
 
--- One with no job and nothing set is forgotten, once its rate has nothing to remember.
+-- A group without jobs and settings is removed, once its rate has nothing to remember.
 local function save_group(groups, name, group, now_us)
   local is_set = group.paused or group.concurrency > 0 or group.rate_limit > 0
   if group.ready + group.claimed == 0 and not group.in_ring and not is_set then
@@ -157,7 +157,7 @@ local function save_group(groups, name, group, now_us)
   redis.call('HSET', groups, name, text)
 end
 
--- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+-- For how long the rate of a group holds it back, in milliseconds from now; 0: not held back.
 local function held_for_ms(group, now_us)
   if group.rate_limit == 0 then
     return 0
@@ -170,8 +170,8 @@ local function hold_back(held, name, wait_ms, now_us)
   redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
 end
 
--- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
--- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+-- Saves a group, and puts it into the ring, or, if it may not be served now, into `held` until its rate lets it in.
+-- Without the right to put it into the ring, the next claim tries again. Returns whether it is held back.
 local function place_group(keys, name, group, now_us)
   local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
   if group.in_ring or group.paused or group.ready == 0 or is_full then
@@ -193,7 +193,7 @@ local function place_group(keys, name, group, now_us)
   return false
 end
 
--- Before all that ranks.
+-- Before all ranks.
 local FIRST_RANK = '0000000000'
 
 -- The greater the priority, the lower; 10 digits.
@@ -208,7 +208,7 @@ local function join_group(keys, queue, job, seq, in_front)
   place_group(keys, job.group, group, queue.now_us)
 end
 
--- A ready job of a group goes elsewhere. False when it was not there.
+-- A ready job of a group leaves it. False if it was not there.
 local function leave_group(keys, job, seq, now_us)
   local group = read_group(keys.groups, job.group)
   if not group or redis.call('ZREM', keys.grouped, rank_of(job.priority) .. seq, FIRST_RANK .. seq) == 0 then
@@ -228,7 +228,7 @@ local function free_in_group(keys, name, now_us)
   end
 end
 
--- Lets groups that were held back enter the ring, or sets anew until when they are.
+-- Groups that were held back enter the ring, or get another time.
 local function look_at_held(keys, names, now_us)
   for _, name in ipairs(names) do
     local group = read_group(keys.groups, name)
@@ -244,8 +244,8 @@ local function release_held(keys, now_us, most)
   look_at_held(keys, redis.call('ZRANGEBYSCORE', keys.held, '-inf', now_ms, 'LIMIT', '0', most), now_us)
 end
 
--- What comes behind the first write where a group is set, each command once on nothing; see shared/queue/state. `grows`: a server out
--- of memory refuses it here.
+-- The commands after the first write if a group is set, each once on nothing; see shared/queue/state. `grows`: a server
+-- out of memory rejects it here.
 local function try_group(keys, queue, grows)
   if grows then
     redis.call('ZADD', keys.held, 'XX', '0', '')

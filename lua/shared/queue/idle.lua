@@ -1,32 +1,32 @@
--- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see `hand_over`,
--- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
+-- Workers that found no job, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'. After ':' the name may say that the worker takes jobs by letter, see
+-- `hand_over`; letters leave that part out. A caller that adds work calls one worker; one that finds more than it takes
+-- calls the next, so that as many come as there is work for. A process that does not listen is dead, and skipped.
 --
--- Two of them watch the time, and stand behind the others, by greater scores:
---   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
---   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
---                the latest: whatever becomes of the first one's process, what is due is seen then.
--- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- Two of them watch the time; they are after the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. After it, no worker watches.
+--   the second   is of another process. It comes back at the time in its score, at most a second after the first one.
+--                So due work is seen even if the process of the first one dies.
+-- If only one process is called, a second one is called as well, once in a second, and comes back after a second. So a
 -- job does not wait for a process that listens and does not come.
 --
--- All this is done besides: where the user misses a right to it, it ends no call. Workers look by themselves after a while.
+-- All this is best effort: a missing right to it ends no call. Workers poll after a while.
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 500
 local MOST_LOOKED_AT = 500
--- One that is so late will not come.
+-- A worker that is so late will not come.
 local LATE_MS = 1000
 
--- The first one watches no more.
+-- The first one stops watching.
 local function end_watch(queue, score)
   if score >= WATCHING and score < SECOND then
     queue.watch_ms = 0
   end
 end
 
--- The name of the one that waits longest; nil where nobody does. It waits no more.
+-- The name of the worker that waits longest; nil if none waits. It stops waiting.
 local function pop_idle(idle, queue)
   local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
@@ -49,13 +49,13 @@ local function come_message(ticket)
   return 'come ' .. ticket.id .. ' 0'
 end
 
--- Calls it. False when it is certain that it is gone.
-local function tell_idle(worker, how)
+-- Notifies it. False if it is certainly dead.
+local function notify_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, come_message(ticket), how)
+  return notify_process(ticket, come_message(ticket), how)
 end
 
--- Whether a second one that is not of this process comes by itself by then.
+-- Whether a second one of another process comes by itself by then.
 local function has_second(idle, queue, process, by_ms)
   local first, last = SECOND + queue.now_ms, SECOND + by_ms
   local names = redis.pcall('ZRANGEBYSCORE', idle, first, last, 'LIMIT', '0', '3')
@@ -68,7 +68,7 @@ local function has_second(idle, queue, process, by_ms)
   return false
 end
 
--- One of those waits no more, or several. Answers whether the user may do that.
+-- One or several workers stop waiting. Returns whether the user may do that.
 local function remove_idle(idle, queue, names)
   local removed = redis.pcall('ZREM', idle, unpack(names))
   local may = type(removed) == 'number'
@@ -76,26 +76,26 @@ local function remove_idle(idle, queue, names)
   return may
 end
 
--- Removes those that are gone from the hundred that wait longest.
+-- Removes dead workers among the hundred that wait longest.
 local function drop_gone(idle, queue)
-  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, dead = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
   local listening = processes[1] and listening_here(processes, queue.how)
   for at, process in ipairs(listening and processes or {}) do
     if not listening[process] then
-      gone[#gone + 1] = names[at * 2 - 1]
+      dead[#dead + 1] = names[at * 2 - 1]
       end_watch(queue, tonumber(names[at * 2]))
     end
   end
-  if gone[1] then
-    remove_idle(idle, queue, gone)
+  if dead[1] then
+    remove_idle(idle, queue, dead)
   end
 end
 
--- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
--- waits no more. Nil where nobody waits, or too many are gone.
+-- The name of the living worker that waits longest, and whether its process listens, nil if unknown. It stops waiting.
+-- Nil if none waits, or too many are dead.
 local function pop_living(idle, queue)
   for _ = 1, MOST_GONE, 100 do
     local name = pop_idle(idle, queue)
@@ -103,13 +103,13 @@ local function pop_living(idle, queue)
     if listens ~= false then
       return name, listens
     end
-    -- Others may be gone, too.
+    -- Others may be dead, too.
     drop_gone(idle, queue)
   end
 end
 
--- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
--- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+-- Calls the first of these that is of another process, and makes it come back by then. Those that are dead, or were
+-- called so before and did not come, stop waiting. Returns whether there was one, and how many are of this process.
 local function call_one_of(some, idle, queue, process, by_ms)
   local own = 0
   for at = 1, #some, 2 do
@@ -119,7 +119,7 @@ local function call_one_of(some, idle, queue, process, by_ms)
     else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + queue.now_ms - LATE_MS
-      if not is_late and tell_idle(name, queue.how) then
+      if not is_late and notify_idle(name, queue.how) then
         redis.pcall('ZADD', idle, SECOND + by_ms, name)
         return true, own
       end
@@ -129,7 +129,7 @@ local function call_one_of(some, idle, queue, process, by_ms)
   return false, own
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Calls one of another process, and makes it come back by then: one of those that wait longest, or that watch.
 local function call_second(idle, queue, process, by_ms)
   local from, count = 0, 10
   while from < MOST_LOOKED_AT do
@@ -140,11 +140,11 @@ local function call_second(idle, queue, process, by_ms)
     end
     from, count = from + own, 100
   end
-  -- Behind all others stand those that watch.
+  -- Watching workers are after all others.
   call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms)
 end
 
--- Sees to it that one that is not of this process comes by then.
+-- Makes sure that one of another process comes by then.
 local function see_to_second(idle, queue, process, by_ms)
   if queue.idle > 0 and not has_second(idle, queue, process, by_ms) then
     call_second(idle, queue, process, by_ms)
@@ -169,7 +169,7 @@ local function call_idle(idle, queue, count)
   end
 end
 
--- Answers its score if it was still waiting.
+-- Returns its score if it was still waiting.
 local function leave_idle(idle, queue, name)
   local score = queue.idle > 0 and name ~= '' and tonumber(redis.pcall('ZSCORE', idle, name))
   if score and remove_idle(idle, queue, { name }) then
@@ -182,20 +182,20 @@ local function is_watched(queue)
   return queue.watch_ms + LATE_MS > queue.now_ms
 end
 
--- What comes at that time must be seen by somebody.
+-- Makes sure that some worker sees what is due at that time.
 local function see_to(idle, queue, due_ms)
   if queue.idle > 0 and (not is_watched(queue) or due_ms < queue.watch_ms) then
     call_idle(idle, queue, 1)
   end
 end
 
--- Until when one that stood so was called to come back; nil: it was not, or comes back now.
+-- Until when a worker with this score was called to come back; nil: it was not, or comes back now.
 local function called_until(score, now_ms)
   local by_ms = (score or 0) - SECOND
   return by_ms > now_ms and by_ms or nil
 end
 
--- The process of the first one, or nil. The newest is the one; there may be others, which were late.
+-- The process of the first watching worker, or nil. The newest is the one; there may be others, which were late.
 local function watching_process(idle)
   local first = redis.pcall('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
   return first[1] and process_of({ id = first[#first] })
@@ -203,10 +203,10 @@ end
 
 -- How a worker waits.
 
--- Answers whether it stands there, where the user may do that.
+-- Returns whether it is stored, if the user may do that.
 local function stand_idle(idle, queue, name, score)
   local added = redis.pcall('ZADD', idle, score, name)
-  -- One that a call left there which was refused then is counted now.
+  -- An entry left by an earlier refused call is counted now.
   if added == 1 or queue.idle == 0 and added == 0 then
     queue.idle = queue.idle + 1
     redis.pcall('PEXPIRE', idle, IDLE_KEPT_MS)
@@ -214,7 +214,7 @@ local function stand_idle(idle, queue, name, score)
   return type(added) == 'number'
 end
 
--- Until when a worker of this process watches as the second one; nil: it need not.
+-- Until when a worker of this process watches as the second one; nil: not needed.
 local function second_until(idle, queue, process)
   local by_ms = queue.watch_ms + LATE_MS
   local watching = watching_process(idle)
@@ -224,8 +224,8 @@ local function second_until(idle, queue, process)
   return by_ms
 end
 
--- A worker waits, and watches the time where nobody else does, or what is due comes sooner (`due_ms`; nil: nothing is).
--- `score` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
+-- A worker waits, and watches the time if no other does, or if work is due sooner (`due_ms`; nil: none is). `score` is
+-- its previous score. Returns in how many milliseconds it has to come back; 0: not needed.
 local function wait_idle(idle, queue, worker, due_ms, score)
   local process, by_ms = process_of({ id = worker }), called_until(score, queue.now_ms)
   queue.idlers = queue.idlers + 1
@@ -246,8 +246,8 @@ local function wait_idle(idle, queue, worker, due_ms, score)
   return by_ms and math.max(1, by_ms - queue.now_ms) or 0
 end
 
--- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
--- by itself; 0: it need not.
+-- A worker that found fewer jobs than it wanted waits until it is woken. Returns in how many milliseconds it has to
+-- come back by itself; 0: not needed.
 local function wait_for_work(keys, queue, settings, worker, score, has_room)
   local now_ms, wait_ms = queue.now_ms, next_start_ms(queue, settings)
   if has_room and queue.ready > 0 and has_more(keys, queue) then
@@ -263,15 +263,16 @@ local function wait_for_work(keys, queue, settings, worker, score, has_room)
   return wait_idle(keys.idle, queue, worker, due_ms, score)
 end
 
--- A job that comes while a worker waits is claimed for it there and then, and travels in the letter that calls it: that
--- saves the worker a call. It is as if the worker had claimed it, and died where it never reads the letter.
+-- A job that arrives while a worker waits is claimed for it at once, and is sent in the letter that calls it: that
+-- saves the worker a call. If the worker never reads the letter, it is as if it had claimed the job and died.
 --
--- A worker that takes jobs so ends its name with ':' and how long it claims them, in ms. Its letter is
+-- Such a worker ends its name with ':' and its lease time in ms. Its letter is
 --   'job <name> <number> <token> <ends_at_ms>', the name of the job, its payload
--- in three lines, of which only the last one may have breaks. Letters are texts, and so must be the payloads in them.
+-- in three lines, of which only the last may contain line breaks. Letters are texts, and so must be the payloads in
+-- them.
 local MOST_HANDED = 8192
 
--- Only where whoever claimed would get just this job, and nothing else happened; and where those who are gone are known.
+-- Only if any claim would get just this job, and nothing else happened; and if dead processes can be detected.
 local function may_hand(ready, queue, codec, name, payload)
   return queue.idle > 0
     and queue.how.counted
@@ -284,14 +285,14 @@ local function may_hand(ready, queue, codec, name, payload)
     and redis.call('EXISTS', ready) == 0
 end
 
--- Ready again, for it could not be handed over.
+-- Ready again, because it could not be handed over.
 local function take_back_handed(keys, handed)
   local at_ms = math.floor(handed.seq / 1000)
   local run = pack_new_run('r', at_ms, handed.size, FLAGS.plain, handed.name)
   redis.call('HSET', keys.jobs, 'r' .. handed.seq, run)
 end
 
--- Answers whether the user may do that; if not, the job is as it was.
+-- Returns whether the user may do that; if not, the job is unchanged.
 local function store_handed(keys, queue, handed)
   local scores, marks = { exact(handed.ends_ms), handed.seq }, queue.marks
   local run = pack_claimed_run(handed.token, 1, queue.now_ms, handed.size, FLAGS.plain, handed.name)
@@ -305,7 +306,7 @@ local function store_handed(keys, queue, handed)
   return false
 end
 
--- Nobody could be told. Answers whether the lease could be taken back; if not, it is as if the worker had died.
+-- No worker could be notified. Returns whether the lease could be taken back; if not, it is as if the worker had died.
 local function take_back_lease(keys, handed)
   if type(redis.pcall('ZREM', keys.leases, handed.seq)) == 'table' then
     return false
@@ -320,8 +321,9 @@ local function note_handed(queue, handed)
   queue.token, queue.claimed = handed.token, queue.claimed + handed.size
 end
 
--- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether nobody else is
--- to be called: one was that does not take jobs so, or of which nobody knows whether it listens, or nobody waits.
+-- Stores a plain job, and claims it for the first worker whose process listens. Returns whether there is one, and
+-- whether no other worker is to be called: the caller has called one that takes no letters, or whose process may not
+-- listen, or none waits.
 local function hand_over(keys, queue, seq, name, payload, record)
   local fields = { seq, record }
   widen(queue, MARKS.wide_jobs, fields, '~')
@@ -329,7 +331,7 @@ local function hand_over(keys, queue, seq, name, payload, record)
   local now_ms, token = queue.now_ms, next_token(queue.token, queue.now_us)
   local worker, listens = pop_living(keys.idle, queue)
   if not worker then
-    -- Nobody waits, or this call has passed over as many as it may.
+    -- No worker waits, or this call has skipped as many as it may.
     return false, true
   end
   local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
@@ -346,7 +348,7 @@ local function hand_over(keys, queue, seq, name, payload, record)
     not store_handed(keys, queue, handed)
     or not publish_to(ticket, letter, queue.how) and take_back_lease(keys, handed)
   then
-    -- It looks by itself after a while.
+    -- It polls after a while.
     return false, true
   end
   note_handed(queue, handed)
@@ -354,14 +356,15 @@ local function hand_over(keys, queue, seq, name, payload, record)
   return true, false
 end
 
--- When to look again, at the latest, what a step back of the clock holds back; see shared/queue/due.
+-- The longest time until the next check of what a clock step back holds up; see shared/queue/due.
 local LOOK_AGAIN_MS = 1000
 
 local function look_again(queue, due_ms)
   return queue.is_behind and math.min(due_ms, queue.now_ms + LOOK_AGAIN_MS) or due_ms
 end
 
--- Dependents of dependencies that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+-- Dependents of ended dependencies, beyond those that one call notifies, are due at once: a waiting worker handles
+-- them.
 local function see_to_rest(idle, queue)
   if queue.due_ms <= queue.now_ms then
     see_to(idle, queue, queue.now_ms)

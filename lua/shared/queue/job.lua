@@ -1,18 +1,17 @@
--- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
--- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
--- the queue's `usual` name it is one byte that says so. Any other head begins with '\0', and has all the options; see
--- full_head.
+-- A stored job, under its number in the hash of jobs: a head and the payload, which no script parses. The head of a
+-- plain job, one with no option but its name, is the length of the name, a byte, and the name; with the queue's `usual`
+-- name it is one byte that says so. Any other head begins with '\0', and has all the options; see `full_head`.
 --
--- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
--- before it; `id` is what its user calls it, and empty where that is the number.
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the previous job;
+-- `id` is its user's name for it, and empty if that is the number.
 
--- What a plain job has, and an option that is not named.
+-- The attempts of a plain job, and the code of an unset option.
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
--- `backoff`: 0: none, 1: fixed, 2: linear, 3: exponential; `jitter` in percent; `unique`: the key that holds others off,
--- behind a letter that says until when; `tags` are separated by '\0'; `result_ttl_ms`:
--- how long its end is kept for those who ask, 0: not at all.
+-- `backoff`: 0: none, 1: fixed, 2: linear, 3: exponential; `jitter` in percent; `unique`: the key that deduplicates,
+-- after a letter that says until when; `tags` are separated by '\0'; `result_ttl_ms`: how long its end is kept for
+-- waiters, 0: not at all.
 local function full_head(job)
   return struct.pack(
     '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
@@ -40,7 +39,7 @@ local function full_head(job)
   )
 end
 
--- The job of a record. Its payload begins at `body_at`.
+-- Parses a record. The payload begins at `body_at`.
 local function read_job(record, usual)
   if string.byte(record) > 0 then
     local name, body_at = plain_name(record, usual)
@@ -89,14 +88,14 @@ end
 
 -- The flags of a run; see shared/queue/run.
 local FLAGS = bits({
-  'plain', -- it has no other
+  'plain', -- no other flag is set
   'dependency', -- others wait for it, in this queue or elsewhere; see shared/queue/dependencies
-  'awaited', -- somebody waits for its end; see shared/queue/ends
+  'awaited', -- its end has waiters; see shared/queue/ends
   'stored', -- progress, a log or a history is stored
-  'tracked', -- somebody wants to follow it
+  'tracked', -- its events are tracked
   'dependent', -- it waits for others, or did
   'apart', -- its payload is stored apart; see `payload_of`
-  'owed', -- it is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/ends
+  'owed', -- it is done and kept, and its dependents, past or present, get its result from there; see shared/queue/ends
 })
 
 local function has_flag(flags, flag)
@@ -107,7 +106,7 @@ local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
 end
 
--- The flags of a run with one more.
+-- The flags of a run plus one.
 local function flagged(flags, flag)
   return flags == FLAGS.plain and flag or with_flag(flags, flag)
 end
@@ -122,9 +121,9 @@ local function fields_of(numbers)
   return fields
 end
 
--- Finding a job by its id.
+-- Finds a job by its id.
 
--- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
+-- Its number as text, its record and its run (nil: ready, never claimed); nil if there is no such job.
 local function find_job(keys, id)
   local seq = string.find(id, '^%d+$') and id or redis.call('HGET', keys.ids, 'i' .. id)
   if not seq then
@@ -152,9 +151,9 @@ local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
 
--- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
--- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
--- Such a job has a run from the beginning, for only the run knows its bytes.
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its
+-- number, and the run of the job says so: most calls need only the head of a job, and one call cannot read a hundred
+-- payloads of 4 MiB. Such a job has a run from the beginning, because only the run knows its bytes.
 
 -- The fields that hold the record of a job, its bytes, and the flags of its run.
 local function record_fields(queue, seq, head, payload)
@@ -175,7 +174,7 @@ local function size_of(record, run)
   return run and run.size or #record
 end
 
--- The payload of a job. `flags`: those of its run, 0: it has none.
+-- The payload of a job. `flags`: those of its run, 0 without a run.
 local function payload_of(jobs, seq, record, body_at, flags)
   if has_flag(flags, FLAGS.apart) then
     return redis.call('HGET', jobs, 'b' .. seq)
@@ -183,8 +182,8 @@ local function payload_of(jobs, seq, record, body_at, flags)
   return string.sub(record, body_at)
 end
 
--- Says in the run of a job what is stored of it, or who is to be told. One that was never claimed has no run before. Answers
--- the run.
+-- Sets a flag in the run of a job: data that is stored of it, or a party to notify. A job that was never claimed gets a
+-- run. Returns the run.
 local function flag_job(jobs, queue, seq, record, run, flag)
   if run and has_flag(run.flags, flag) then
     return run
@@ -198,17 +197,17 @@ local function flag_job(jobs, queue, seq, record, run, flag)
   return run
 end
 
--- Takes back what `flag_job` says; the run says it. Changes the run.
+-- Undoes `flag_job`; the flag is set. Changes the run.
 local function unflag_job(jobs, seq, run, flag)
   run.flags = run.flags - flag
   store_run(jobs, seq, run, run.state, run.at_ms)
 end
 
--- The log of a job, in the hash of jobs under 'l' and its number: its newest lines, each behind the time at which it came.
+-- The log of a job, in the hash of jobs under 'l' and its number: its newest lines, each after its time.
 local MOST_LINES = 100
 local MOST_LINE_BYTES = 1024
 
--- No part of a letter at the end.
+-- Cuts no character in half at the end.
 local function add_line(packed, line, at_ms)
   local last = math.min(#line, MOST_LINE_BYTES)
   while last < #line and string.find(line, '^[\128-\191]', last + 1) do
@@ -217,7 +216,7 @@ local function add_line(packed, line, at_ms)
   return add_entry(packed, struct.pack('>d', at_ms) .. string.sub(line, 1, last), MOST_LINES, 0)
 end
 
--- Other options for a job, in the place where it stands. Changes its run.
+-- Changes the options of a job in its place. Changes its run.
 local function rewrite_job(jobs, queue, seq, job, run, record)
   local changed = full_head(job) .. string.sub(record, job.body_at)
   local state = state_of(run)
@@ -231,11 +230,12 @@ local function rewrite_job(jobs, queue, seq, job, run, record)
   end
 end
 
--- Telling a page of jobs.
+-- A page of jobs.
 local READ_AT_ONCE = 100
 
--- Tells of the jobs with these numbers those that are wanted, as far as one call does. Answers how many it looked at.
-local function tell_page(told, jobs, numbers, usual, is_wanted)
+-- Reports the wanted ones of the jobs with these numbers, until the call's budget is used up. Returns how many it
+-- looked at.
+local function report_page(reported, jobs, numbers, usual, is_wanted)
   local budget = budget_of(#numbers)
   for from = 1, #numbers, READ_AT_ONCE do
     local some = { unpack(numbers, from, math.min(from + READ_AT_ONCE - 1, #numbers)) }
@@ -244,7 +244,7 @@ local function tell_page(told, jobs, numbers, usual, is_wanted)
       local record, packed = stored[at * 2 - 1], stored[at * 2]
       local run = packed and unpack_run(packed)
       if record and is_wanted(seq, record, run) then
-        spend(budget, 1, tell_job(told, jobs, seq, record, run, usual))
+        spend(budget, 1, report_job(reported, jobs, seq, record, run, usual))
         if not is_left(budget) then
           return from + at - 1
         end
@@ -254,8 +254,8 @@ local function tell_page(told, jobs, numbers, usual, is_wanted)
   return #numbers
 end
 
--- Everything that is known of a job, appended to a list. Answers its bytes there.
-local function tell_job(told, jobs, seq, record, run, usual)
+-- Appends all data of a job to a list. Returns its bytes there.
+local function report_job(reported, jobs, seq, record, run, usual)
   local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
   local failed_at_ms, kind, message = 0, '', ''
@@ -287,14 +287,14 @@ local function tell_job(told, jobs, seq, record, run, usual)
     run and has_flag(run.flags, FLAGS.tracked) and 1 or 0,
   }
   for _, part in ipairs(parts) do
-    told[#told + 1] = part
+    reported[#reported + 1] = part
   end
   return size_of(record, run) + #message + #(more[2] or '') + #(more[3] or '')
 end
 
--- The options of a claimed job, told beside it by its place.
+-- The options of a claimed job, reported next to it by its place.
 
-local function tell_options(options, place, seq, job)
+local function report_options(options, place, seq, job)
   options[#options + 1] = place
   options[#options + 1] = job.id == '' and seq or job.id
   options[#options + 1] = job.priority

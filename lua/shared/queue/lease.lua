@@ -1,11 +1,11 @@
--- Leasing what was taken: a flat list of number, record and packed run; see shared/queue/take.
+-- Leases ready jobs: a flat list of number, record and packed run; see shared/queue/take.
 
--- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited. Nil without the right to
--- lease, and nothing has changed.
+-- Returns the report of the jobs, and the options of those that have any. Notes how long they waited. Nil without the
+-- right to lease, and then nothing has changed.
 local function lease_jobs(keys, queue, taken, lease_ms)
   local ends_ms = string.format('%.0f', queue.now_ms + lease_ms)
   local token, events = queue.token, queue.events
-  local told, options, runs, ends = {}, {}, {}, {}
+  local reported, options, runs, ends = {}, {}, {}, {}
   local waited, starting, started, bytes = {}, {}, {}, 0
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
@@ -19,7 +19,7 @@ local function lease_jobs(keys, queue, taken, lease_ms)
       attempts, flags, since_ms, size = run.attempts + 1, run.flags, run.at_ms, run.size
     end
     if string.byte(record) > 0 then
-      -- One that was requeued may have a failure to forget.
+      -- A requeued job may have a failure to forget.
       if packed and attempts == 1 and flags == FLAGS.plain then
         flags = 0
       end
@@ -27,17 +27,17 @@ local function lease_jobs(keys, queue, taken, lease_ms)
     else
       local job = read_job(record, queue.usual)
       flags, name, body_at, id = packed and flags or 0, job.name, job.body_at, job.id
-      tell_options(options, (at - 1) / 3, seq, job)
+      report_options(options, (at - 1) / 3, seq, job)
       if string.sub(job.unique, 1, 1) == 's' then
         starting[seq] = job
       end
     end
-    local told_at = #told
-    told[told_at + 1] = tonumber(seq)
-    told[told_at + 2] = token
-    told[told_at + 3] = attempts
-    told[told_at + 4] = name
-    told[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
+    local told_at = #reported
+    reported[told_at + 1] = tonumber(seq)
+    reported[told_at + 2] = token
+    reported[told_at + 3] = attempts
+    reported[told_at + 4] = name
+    reported[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
     runs[#runs + 1] = 'r' .. seq
     runs[#runs + 1] = pack_claimed_run(token, attempts, queue.now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms
@@ -54,7 +54,7 @@ local function lease_jobs(keys, queue, taken, lease_ms)
     redis.call('HGET', keys.ids, '')
   end
   if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
-    -- A server out of memory takes them behind a removal only.
+    -- A server out of memory accepts the next writes only after a removal.
     redis.call('LTRIM', keys.ready, '0', '-1')
     redis.call('HSET', keys.jobs, unpack(runs))
   end
@@ -66,7 +66,7 @@ local function lease_jobs(keys, queue, taken, lease_ms)
     return nil
   end
   leave_taken(keys, queue, taken)
-  -- Keys that are held until their jobs start are free.
+  -- Keys that are held until their jobs start are released.
   for seq, job in pairs(starting) do
     free_unique(keys.ids, job, seq, false)
   end
@@ -76,11 +76,11 @@ local function lease_jobs(keys, queue, taken, lease_ms)
   queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
   note_due(queue, queue.now_ms + lease_ms)
   note_spans(queue, 'w', waited, queue.now_us / 1000, 1)
-  return told, options
+  return reported, options
 end
 
--- Leases jobs that are ready, of which there is room for so many. Answers what is told of them, and of their options, how many they are,
--- their first token and when the leases end, and whether the caller comes again for others; nil without the right to lease.
+-- Leases ready jobs, up to the given room. Returns the report of them, and of their options, how many they are, their
+-- first token and when the leases end, and whether the caller calls again for others; nil without the right to lease.
 local function claim_jobs(keys, queue, settings, room, lease_ms)
   local taken, is_cut = take_ready(keys, queue, room)
   local count = #taken / 3
@@ -90,8 +90,8 @@ local function claim_jobs(keys, queue, settings, room, lease_ms)
   end
   local token = next_token(queue.token, queue.now_us) - 1
   queue.token = token
-  local told, options = lease_jobs(keys, queue, taken, lease_ms)
-  if not told then
+  local reported, options = lease_jobs(keys, queue, taken, lease_ms)
+  if not reported then
     -- A call that acks nothing is refused.
     if queue.over == 0 then
       redis.call('ZADD', keys.leases, 'XX', '0', '')
@@ -101,13 +101,13 @@ local function claim_jobs(keys, queue, settings, room, lease_ms)
   if settings.rate_limit > 0 then
     queue.arrival_us = arrival_after(queue.arrival_us, settings, queue.now_us, count)
   end
-  return told, options, count, token, queue.now_ms + lease_ms, is_cut
+  return reported, options, count, token, queue.now_ms + lease_ms, is_cut
 end
 
--- Jobs that a call claimed before, found again by when their leases end, as long as those were not extended: whoever
--- extends them has seen them.
+-- Jobs that a call claimed before, found by when their leases end, as long as those were not renewed: a caller that
+-- renewed them has received them.
 
--- What was claimed by the call that got these tokens: number, record and run of each.
+-- The jobs that were claimed by the call with these tokens: number, record and run of each.
 local function claimed_before(keys, token, count, ends_ms)
   local found, from = {}, 0
   repeat
@@ -126,30 +126,30 @@ local function claimed_before(keys, token, count, ends_ms)
   return found
 end
 
--- Tells them as they were told before. A job that is not claimed by that call any more is left out.
-local function tell_again(jobs, found, count, usual)
-  local told, options = {}, {}
+-- Reports them as before. A job that is no longer claimed by that call is left out.
+local function report_again(jobs, found, count, usual)
+  local reported, options = {}, {}
   local place = 0
   for at = 1, count do
     local each = found[at]
     if each then
       local job = read_job(each.record, usual)
       if not job.is_plain then
-        tell_options(options, place, each.seq, job)
+        report_options(options, place, each.seq, job)
       end
-      told[#told + 1] = tonumber(each.seq)
-      told[#told + 1] = each.run.token
-      told[#told + 1] = each.run.attempts
-      told[#told + 1] = job.name
-      told[#told + 1] = payload_of(jobs, each.seq, each.record, job.body_at, each.run.flags)
+      reported[#reported + 1] = tonumber(each.seq)
+      reported[#reported + 1] = each.run.token
+      reported[#reported + 1] = each.run.attempts
+      reported[#reported + 1] = job.name
+      reported[#reported + 1] = payload_of(jobs, each.seq, each.record, job.body_at, each.run.flags)
       place = place + 1
     end
   end
-  return told, options
+  return reported, options
 end
 
--- Records, with their runs, of jobs that may not stand in the list: the call is refused. A run that was written for one that was to be
--- handed over goes as well.
+-- Removes the records and runs of jobs that could not be put into the list: the call is refused. The run of a job that
+-- was about to be handed over is removed as well.
 local function take_back_records(jobs, fields)
   local names = {}
   for at = 1, #fields, 2 do
@@ -161,7 +161,7 @@ local function take_back_records(jobs, fields)
   end
 end
 
--- Those that could not be leased are as they were.
+-- Jobs that could not be leased are restored.
 local function take_back_leases(jobs, queue, taken)
   local runs = {}
   for at = 1, #taken, 3 do
@@ -177,7 +177,7 @@ local function take_back_leases(jobs, queue, taken)
   redis.call('HSET', jobs, unpack(runs))
 end
 
--- Jobs that could not be leased are ready again, as they were.
+-- Jobs that could not be leased are ready again, as before.
 local function take_back_runs(jobs, runs)
   for at = 2, #runs, 2 do
     local _, _, _, _, size, _, name_at = struct.unpack('>c1dHdI4B', runs[at])
@@ -187,9 +187,9 @@ local function take_back_runs(jobs, runs)
   redis.call('HSET', jobs, unpack(runs))
 end
 
--- Giving claimed jobs back, as if their attempts had never begun.
+-- Releases claimed jobs, as if their attempts had never begun.
 
--- Before all that wait, or when a delay is over.
+-- Before all waiting jobs, or after a delay.
 local function give_back(keys, queue, seq, job, run, due_ms)
   redis.call('ZREM', keys.leases, seq)
   end_claim(keys, queue, job, run)
@@ -204,7 +204,7 @@ local function give_back(keys, queue, seq, job, run, due_ms)
   store_run(keys.jobs, seq, run, state, queue.now_ms)
 end
 
--- Calls workers that wait: for those that are ready, for places that are free, and to come back in time.
+-- Calls waiting workers: for ready jobs, for free places, and to come back in time.
 local function call_for_returned(idle, queue, standing, soonest_ms)
   if queue.idle == 0 then
     return
@@ -218,16 +218,15 @@ local function call_for_returned(idle, queue, standing, soonest_ms)
   end
 end
 
--- Taking back what lost workers held.
+-- Reclaims jobs of lost workers.
 
 local LOST = { kind = 'lost', message = 'the lease ended before the job did' }
 
--- Jobs whose lease has ended are ready again, before all that wait (those of a group, before the others of it), or dead
--- where that was their last attempt.
--- Answers how many there were.
+-- Jobs whose lease has ended are ready again, before all waiting jobs (those of a group, before the others of it), or
+-- dead if that was their last attempt. Returns how many there were.
 local function reclaim_lost(keys, queue, most)
   local lost = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', queue.now_ms, 'LIMIT', '0', most)
-  -- From the last to the first: each goes before the one that was lost later.
+  -- From last to first: each is placed before the one that was lost later.
   for at = #lost, 1, -1 do
     local seq = lost[at]
     local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
@@ -257,7 +256,8 @@ local function reclaim_lost(keys, queue, most)
   return #lost
 end
 
--- Those that are leased leave their places. Without the right to take them from the list they leave their numbers behind, as ghosts.
+-- Leased jobs leave the list and the sorted sets. Without the right to remove them from the list they leave their
+-- numbers behind, as ghosts.
 local function leave_taken(keys, queue, taken)
   if #taken.prioritized > 0 then
     redis.call('ZREM', keys.prioritized, unpack(taken.prioritized))

@@ -1,7 +1,7 @@
--- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
--- unique '<job> <until> <ends_ms>'. `until`: s its job starts, d its job is done, w a time is over.
+-- The holders of names, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a unique key
+-- '<job> <until> <ends_ms>'. `until`: s its job starts, d its job is done, w a time is over.
 
--- The number of the job that a key of users belongs to, or nil.
+-- The number of the job that holds a unique key, or nil.
 local function holder_of_unique(ids, key, now_ms)
   local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
   if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
@@ -14,8 +14,8 @@ local function hold_unique(ids, key, seq, till, ends_ms)
   redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
 end
 
--- Keys of users that were held for a time are dropped by sampling, two for each that comes: where as many end as come, no more
--- than half of them are over.
+-- Expired unique keys that were held for a time are dropped by sampling, two for each added one: if as many end as are
+-- added, at most half of them have expired.
 local function forget_old_uniques(ids, count, now_ms)
   drop_over(ids, math.max(4, 2 * count), function(held)
     local ends_ms = string.match(held, ' w (%d+)$')
@@ -23,7 +23,7 @@ local function forget_old_uniques(ids, count, now_ms)
   end)
 end
 
--- Frees the key of a job, where it is the job's own; `all`: also one that is held until the job is done.
+-- Frees the key of a job, if the job holds it; `all`: also one that is held until the job is done.
 local function free_unique(ids, job, seq, all)
   local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
   if till == 's' or (till == 'd' and all) then
@@ -34,7 +34,7 @@ local function free_unique(ids, job, seq, all)
   end
 end
 
--- Frees all names of a job that is no more.
+-- Frees all names of a removed job.
 local function free_names(ids, job, seq)
   free_unique(ids, job, seq, true)
   if job.id ~= '' and redis.call('HGET', ids, 'i' .. job.id) == seq then
@@ -42,9 +42,9 @@ local function free_names(ids, job, seq)
   end
 end
 
--- Idempotency keys, in the hash of ids: under 'k' and the key what a unique key that holds for a time has under its own,
--- '<job> w <ends_ms>', so that both are dropped alike. Whatever becomes of the job, a request that is sent again is
--- answered with it.
+-- Idempotency keys, in the hash of ids: under 'k' and the key the same text as for a unique key that is held for a
+-- time, '<job> w <ends_ms>', so that both are dropped the same way. Whatever the state of the job, a repeated request
+-- returns it.
 local KEY_KEPT_MS = 86400000
 
 -- The number of the job of the first request with this key, or nil.
@@ -57,20 +57,20 @@ local function remember_job_key(ids, key, seq, now_ms)
   redis.call('HSET', ids, 'k' .. key, string.format('%s w %.0f', seq, now_ms + KEY_KEPT_MS))
 end
 
--- The unique key of a job that begins again, which is its own again until it starts, or is done; nil where it needs none.
+-- The unique key of a job that begins again and holds it again until it starts, or is done; nil if it needs none.
 local function key_again(job)
   local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
   return (till == 's' or till == 'd') and key or nil, till
 end
 
--- Answers false where another job has it.
+-- Returns false if another job holds it.
 local function may_hold_again(ids, job, seq, now_ms)
   local key = key_again(job)
   local holder = key and holder_of_unique(ids, key, now_ms)
   return not holder or holder == seq
 end
 
--- Behind the first write: a full server refuses a call whose first write may need memory.
+-- After the first write: a full server rejects a call whose first write may need memory.
 local function hold_again(ids, job, seq)
   local key, till = key_again(job)
   if key then
@@ -78,7 +78,7 @@ local function hold_again(ids, job, seq)
   end
 end
 
--- Jobs by their tags, in one sorted set without scores: '<tag>\0<number>'. A job that somebody follows has an empty tag more.
+-- Jobs by their tags, in one sorted set without scores: '<tag>\0<number>'. A tracked job has an additional empty tag.
 local function enter_tags(tagged, seq, tags)
   local members = {}
   for tag in string.gmatch(tags, '[^%z]+') do
@@ -90,7 +90,7 @@ local function enter_tags(tagged, seq, tags)
   end
 end
 
--- Takes a job from its tags.
+-- Removes the tags of a job.
 local function leave_tags(tagged, seq, tags, is_tracked)
   local members = { is_tracked and '\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do

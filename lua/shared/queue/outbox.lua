@@ -1,6 +1,6 @@
--- What goes to other queues, which this script cannot reach: `outbox` has the numbers, rising, and the hash of jobs under
--- 'x' and the number '<queue><what>', where `what` is 'e' and the end of a dependency, or 'j' and a job; see shared/queue/enqueue.
--- Some process brings it there, and says when that is done.
+-- Entries for other queues, which this script cannot reach: `outbox` has the numbers, rising, and the hash of jobs
+-- under 'x' and the number '<queue><what>', where `what` is 'e' and the end of a dependency, or 'j' and a job; see
+-- shared/queue/enqueue. Some process delivers them, and confirms that.
 
 local function put_out(keys, queue, target, what)
   queue.sent = math.max(queue.sent + 1, queue.now_us)
@@ -10,16 +10,16 @@ local function put_out(keys, queue, target, what)
   queue.chores = with_flag(queue.chores, CHORES.deliver)
 end
 
--- What a dependent in another queue is to be told of an end.
+-- Puts out the news of an end for a dependent in another queue.
 local function put_out_end(keys, queue, dependent, ref, letter, text)
   local target, asked = string.match(dependent, '^q(.*)\1(.*)$')
   -- See shared/queue/ends.
-  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
-  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told))
-  queue.moved = queue.moved + #told
+  local result = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, result))
+  queue.moved = queue.moved + #result
 end
 
--- What is told of dependencies; see shared/queue/dependencies.
+-- Reports dependencies; see shared/queue/dependencies.
 
 -- Queue (empty: this one) and id of a dependency.
 local function split_ref(jobs, ref)
@@ -34,8 +34,8 @@ end
 
 local ENDS = { f = 'done', d = 'dead', x = 'cancelled', a = 'absent' }
 
--- `waits`: it has not ended for this dependent. Answers how many bytes there are of what it left.
-local function tell_dependency(told, jobs, ref, waits)
+-- `waits`: it has not ended for this dependent. Returns how many bytes its end has.
+local function report_dependency(reported, jobs, ref, waits)
   local name, id = split_ref(jobs, ref)
   local state, result, kind, message = 'pending', '', '', ''
   local packed = not waits and redis.call('HGET', jobs, 'z' .. ref)
@@ -50,15 +50,15 @@ local function tell_dependency(told, jobs, ref, waits)
     end
   end
   for _, part in ipairs({ name, id, state, result, kind, message }) do
-    told[#told + 1] = part
+    reported[#reported + 1] = part
   end
   return #result + #message
 end
 
--- What comes from other queues.
+-- Entries from other queues.
 
--- Whether those who waited for news went when their queue was cleared: it is not there, or has another number of partitions
--- since. News that come late do not begin it again.
+-- Whether the jobs that waited for news were removed when their queue was cleared: it does not exist, or has another
+-- number of partitions since. Late news does not begin it again.
 local function is_stale_news(queue, partitions)
   if queue.layout ~= QUEUE_LAYOUT then
     return string.find(queue.layout, '^in %d+ partitions$') ~= nil
@@ -66,7 +66,7 @@ local function is_stale_news(queue, partitions)
   return queue.began_us == 0 or (queue.partitions > 0 and queue.partitions ~= partitions)
 end
 
--- What an outbox brings: a group of a repeated argument.
+-- An entry of an outbox: a group of a repeated argument.
 local ENTRIES = fields({ 'number:integer', 'what:bytes' })
 
 -- Whether there are jobs among the entries of an outbox.
@@ -79,15 +79,15 @@ local function brings_jobs(entries, entries_at)
   return false
 end
 
--- Whether a job waits for that dependency that is newer than the newest which was asked for (0: any).
+-- Whether a job newer than the newest that was asked for (0: any) waits for that dependency.
 local function waits_since(keys, ref, newest)
   local from = '(' .. ref .. '\0' .. exact(newest)
   return newest > 0
     and redis.call('ZRANGEBYLEX', keys.children, from, '(' .. ref .. '\1', 'LIMIT', '0', '1')[1]
 end
 
--- A dependency that its queue does not know any more. What it came to counts where that has been told: for all dependents but those
--- that have come since. Where some have, it may be there by now, and is asked after once more for them.
+-- A dependency that its queue no longer knows. A known end applies to all dependents except those added since. If there
+-- are any, the dependency may exist by now, and is checked again for them.
 local function hear_of_unknown(keys, queue, source, id, newest)
   local ref = 'q' .. source .. '\1' .. id
   if waits_since(keys, ref, newest) then
@@ -114,10 +114,11 @@ local function hear_of_unknown(keys, queue, source, id, newest)
   end
 end
 
--- Dependents of dependencies that were not known when they were asked after; others of the same dependency have come since, for which it is asked after
--- once more. See `hear_of_unknown`.
+-- Dependents of dependencies that were unknown when checked; others of the same dependency were added since, for which
+-- it is checked again. See `hear_of_unknown`.
 
--- At most so many; the others are told when it has been asked after again. Answers how many became ready, and how many more may be told.
+-- At most so many; the others are notified after the next check. Returns how many became ready, and how many more may
+-- be notified.
 local function settle_asked(keys, queue, most)
   local became_ready = 0
   for _, asked in ipairs(queue.asked or {}) do
@@ -144,12 +145,13 @@ local function settle_news(keys, queue, most)
   return became_ready + settle_dependents(keys, queue, left)
 end
 
--- Taking what comes from the outbox of another queue.
+-- Takes entries from the outbox of another queue.
 
--- As far as one call goes, in about as many commands; see src/queue/jobs/job-options.ts for what one that enqueues may have.
+-- The bound of one call, in about as many commands; see src/queue/jobs/job-options.ts for the bounds of an enqueued
+-- job.
 local MOST_TAKEN_WORK = 2000
 
--- What a job takes with its tags and its dependencies.
+-- The work of a job with its tags and its dependencies.
 local function work_of(specs)
   local work = 4
   for _, texts in ipairs({ specs[1 + SPECS.tags], specs[1 + SPECS.depends_on] }) do
@@ -167,7 +169,7 @@ local function take_job(keys, queue, tally, packed)
   return work_of(tally.specs)
 end
 
--- `from.newest`: the newest number that came from there. Answers how many entries were taken, or passed over.
+-- `from.newest`: the newest number received from there. Returns how many entries were taken, or skipped.
 local function take_entries(keys, queue, tally, from, entries, entries_at)
   local work, taken = 0, 0
   for at = entries_at, #entries, #ENTRIES do
@@ -180,7 +182,7 @@ local function take_entries(keys, queue, tally, from, entries, entries_at)
     if kind == 'a' then
       hear_of_unknown(keys, queue, from.source, rest, number)
     elseif number > from.newest then
-      -- What came before is passed over. A late copy must not tell of another job that has that id by now.
+      -- Entries received before are skipped. A late copy must not report on another job that has that id by now.
       from.newest = number
       if kind == 'e' then
         local _, id = unpack_end(rest)

@@ -14,8 +14,9 @@ local function plain_name(record, usual)
   return string.sub(record, 2, length + 1), length + 2
 end
 
--- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind. The newest job and
--- the newest token, which rise, are numbered by the time. A queue that was idle for longer than the step does not know of
+-- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind. The newest
+-- job and the newest token, which rise, are numbered by the time. A queue that was idle for longer than the step does
+-- not detect it; its waits are late by less than that.
 -- it; what it waits for is late by less than that.
 local STEP_MS = 1000
 
@@ -23,7 +24,7 @@ local function is_behind(queue)
   return math.max(queue.last, queue.token) > (queue.now_ms + STEP_MS) * 1000
 end
 
--- Remembers for the statistics how long jobs waited or ran.
+-- Notes for the statistics how long jobs waited or ran.
 
 -- Notes `count` jobs under one key whose spans are in one bucket: the sum of those, and the greatest.
 local function note_alike(queue, key, bucket, count, sum_ms, greatest_ms)
@@ -33,10 +34,10 @@ local function note_alike(queue, key, bucket, count, sum_ms, greatest_ms)
   queue.noted = queue.noted and queue.noted .. note or note
 end
 
--- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
+-- Plain jobs that are claimed for the first time, and acked by their holders: the fast path.
 
--- Whether nothing but plain jobs can be met, and the call is not a repeated one. Of the marks only those of priorities
--- and groups count.
+-- Whether all jobs must be plain, and the call is not a repeated one. Of the marks only those of priorities and groups
+-- matter.
 local function is_quiet(queue, call_id)
   if
     queue.layout ~= QUEUE_LAYOUT
@@ -68,9 +69,10 @@ end
 -- A job that is done without a result: a group of a repeated argument.
 local PLAIN_ACKS = fields({ 'number:text', 'token:integer' })
 
--- Of such: the fields and the numbers of the jobs that end, their bytes, and where there are any the name of all, or false where
--- they have several, when they were claimed: the sum of those times, the soonest, the latest, their runs as they are stored, and
--- whether each token is one more than the one before. Nil where one is not plain, not held, or there twice.
+-- Checks such acks. Returns the fields and the numbers of the jobs that end, their bytes, and if there are any the name
+-- of all, or false if they have several; the times of their claims: the sum, the earliest, the latest; their runs as
+-- they are stored; and whether each token is one more than the previous one. Nil if one is not plain, not held, or
+-- listed twice.
 local function judge_plain(jobs, acks, acks_at)
   local fields, numbers, bytes, count = {}, {}, 0, 0
   for at = acks_at, #acks, #PLAIN_ACKS do
@@ -109,7 +111,7 @@ local function judge_plain(jobs, acks, acks_at)
     soonest = at_ms < soonest and at_ms or soonest
     latest = at_ms > latest and at_ms or latest
   end
-  -- A job that is there twice is so with one token.
+  -- A job that is listed twice has the same token twice.
   if not do_rise and has_twice(numbers) then
     return nil
   end
@@ -126,8 +128,8 @@ local function judge_plain(jobs, acks, acks_at)
   }
 end
 
--- Notes how long acked jobs ran; see judge_plain. The names of plain jobs have 254 bytes at most, as many as a key of the notes
--- has room for.
+-- Notes how long acked jobs ran; see judge_plain. The names of plain jobs have 254 bytes at most, as many as a key of
+-- the notes has room for.
 local function note_ran(queue, acked)
   local now_ms, count = queue.now_ms, #acked.runs
   local greatest_ms = now_ms - acked.soonest
@@ -172,7 +174,7 @@ local function note_waited(queue, numbers, names, are_alike, sum_us)
   note_spans(queue, 'w', list, now_us, 1000)
 end
 
--- The first jobs of the list and their records. Nil where one is not plain, or was claimed before.
+-- The first jobs of the list and their records. Nil if one is not plain, or was claimed before.
 local function look_at_listed(keys, count)
   if count == 0 then
     return {}, {}
@@ -196,9 +198,10 @@ local function look_at_listed(keys, count)
   return numbers, stored
 end
 
--- Leases the first jobs of the list, and notes how long they waited. Answers their names, one if all have the same, and
--- their payloads; nil without the right to that. The leases of those that are `acked` go before others come. Runs and leases are written
--- first, and jobs taken from the list last: without the right to that they leave their numbers behind, as ghosts.
+-- Leases the first jobs of the list, and notes how long they waited. Returns their names, one if all have the same, and
+-- their payloads; nil without the right to that. The leases of `acked` jobs are removed before others are added. Runs
+-- and leases are written first, and jobs taken from the list last: without the right to that they leave their numbers
+-- behind, as ghosts.
 local function lease_plain(keys, queue, acked, numbers, stored, ends_ms)
   local ends, now_ms, token, usual = exact(ends_ms), queue.now_ms, queue.token, queue.usual
   local names, payloads, runs, scores, count = {}, {}, {}, {}, #numbers
@@ -214,7 +217,7 @@ local function lease_plain(keys, queue, acked, numbers, stored, ends_ms)
     bytes, sum_us = bytes + size, sum_us + seq
   end
   if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
-    -- A server out of memory takes them behind a removal only.
+    -- A server out of memory accepts the next writes only after a removal.
     redis.call('LTRIM', keys.ready, '0', '-1')
     redis.call('HSET', keys.jobs, unpack(runs))
   end
@@ -238,8 +241,8 @@ local function lease_plain(keys, queue, acked, numbers, stored, ends_ms)
   return are_alike and { names[1] } or names, payloads
 end
 
--- Tells those who listen what happened to plain jobs in a call; see shared/queue/events. A message is put together once, of
--- pieces: the server's Lua takes longer to throw away a text than to make it. The first piece is left free for the head.
+-- Notifies listeners of events of plain jobs in a call; see shared/queue/events. A message is concatenated once, from
+-- pieces: the server's Lua takes longer to free a text than to create it. The first piece is reserved for the head.
 
 -- Adds a line, which begins '\n*<what>\t'. Numbers and tokens are texts with spaces between; one name, or one for each job.
 local function plain_line(pieces, beginning, numbers, tokens, names)

@@ -1,6 +1,6 @@
--- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
+-- A short list of texts, stored as one text: how many were ever added in four bytes, then each after its length in two.
 
--- Adds one. Where `most` are there, the oldest of them goes but for the `spared` first ones. `packed`: false: none yet.
+-- Adds one. If there are `most`, the oldest is removed, except the `spared` first ones. `packed`: false: none yet.
 local function add_entry(packed, entry, most, spared)
   local count, kept = 0, ''
   if packed then
@@ -17,16 +17,17 @@ local function add_entry(packed, entry, most, spared)
   return struct.pack('>I4', count + 1) .. kept .. struct.pack('>H', #entry) .. entry
 end
 
--- Where ready jobs stand: those of a group in `grouped` (see shared/queue/groups), those with a priority in
+-- The places of ready jobs: those of a group in `grouped` (see shared/queue/groups), those with a priority in
 -- `prioritized`, all others in the list `ready`.
 --
--- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
--- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see `sweep_ready`.
--- `queue.left`: how many there were before.
+-- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost, which
+-- is skipped when it reaches the front. If the job has come back to the list meanwhile, its first entry is valid, and
+-- the other one is the ghost. A call that leaves ghosts sweeps the list; see `sweep_ready`. `queue.left`: how many
+-- there were before.
 
--- Also of a job that waits for others, and will stand there: the ack that makes it ready may claim it, and tries what that needs before.
--- What came back while there were no groups is brought among the priorities now; see shared/queue/due.
+-- Also for a job that waits for others, and will be ready there: the ack that makes it ready may claim it, and tries
+-- the needed commands before. Jobs that came back while there were no groups move among the priorities now; see
+-- shared/queue/due.
 local function mark_place(queue, job)
   if job.group ~= '' then
     set_mark(queue, MARKS.groups)
@@ -38,9 +39,9 @@ local function mark_place(queue, job)
   end
 end
 
--- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
--- Should others come that are served before the list, it is brought before them; see shared/queue/due.
--- Answers whether it stands: not where it needs a right to the list that the user misses.
+-- A lost job without group goes to the front of the list only if the list is served first: with groups it is one of
+-- many. If jobs are added later that are served before the list, it moves before them; see shared/queue/due. Returns
+-- whether it is stored: not if the user lacks a right to the list.
 local function stand_ready(keys, queue, job, seq, in_front)
   mark_place(queue, job)
   if job.group ~= '' then
@@ -59,7 +60,8 @@ local function stand_ready(keys, queue, job, seq, in_front)
   return true
 end
 
--- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+-- As stand_ready, of so many bytes. If it cannot be stored it is due at once, and becomes ready with all that is due.
+-- Returns its state.
 local function place_ready(keys, queue, job, seq, size, state)
   if stand_ready(keys, queue, job, seq, state == 'b') then
     queue.ready = queue.ready + size
@@ -71,7 +73,7 @@ local function place_ready(keys, queue, job, seq, size, state)
   return 's'
 end
 
--- Takes a ready job from where it stands.
+-- Removes a ready job from its place.
 local function leave_ready(keys, queue, job, seq)
   if job.group ~= '' then
     leave_group(keys, job, seq, queue.now_us)
@@ -85,18 +87,18 @@ local function is_above(count, least)
   return type(count) == 'number' and count > least
 end
 
--- Whether more is ready, as far as is known without looking at each.
+-- Whether more is ready, as far as is known without checking each.
 local function has_more(keys, queue)
   return is_above(redis.pcall('LLEN', keys.ready), queue.ghosts)
     or (is_marked(queue, MARKS.priorities) and is_above(redis.pcall('ZCARD', keys.prioritized), 0))
     or (is_marked(queue, MARKS.groups) and is_above(redis.pcall('LLEN', keys.turns), 0))
 end
 
--- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+-- In the sorted set of prioritized jobs, before all priorities: the place of jobs that came back.
 local IN_FRONT = '-4294967296'
 
--- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
--- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+-- The list has entries of jobs that are elsewhere, or removed: calls that leave some remove as many, from both ends, if
+-- there are any. A job that is only elsewhere keeps one entry, because it may come back to it.
 local SWEPT_AT_ONCE = 100
 local REBUILT_EACH = 500
 local MOST_REBUILT = 3000
@@ -105,7 +107,7 @@ local function is_gone(keys, seq)
   return redis.pcall('HEXISTS', keys.jobs, seq) == 0
 end
 
--- Answers whether the user may do that.
+-- Returns whether the user may do that.
 local function trim(keys, from, to)
   return not redis.pcall('LTRIM', keys.ready, string.format('%d', from), string.format('%d', to)).err
 end
@@ -113,19 +115,19 @@ end
 local function sweep_front(keys, most)
   local swept = 0
   repeat
-    local numbers, gone = redis.pcall('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
-    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
-      gone = gone + 1
+    local numbers, removed = redis.pcall('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while removed < #numbers and is_gone(keys, numbers[removed + 1]) do
+      removed = removed + 1
     end
-    if gone > 0 and not trim(keys, gone, -1) then
+    if removed > 0 and not trim(keys, removed, -1) then
       return swept
     end
-    swept = swept + gone
-  until gone == 0 or gone < #numbers or swept >= most
+    swept = swept + removed
+  until removed == 0 or removed < #numbers or swept >= most
   return swept
 end
 
--- Also one that stands before, too: the first place counts.
+-- Also one with an earlier entry: the first entry is valid.
 local function sweep_back(keys, most)
   local swept = 0
   repeat
@@ -137,16 +139,16 @@ local function sweep_back(keys, most)
     while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
       left = left - 1
     end
-    local gone = #numbers - left
-    if gone > 0 and not trim(keys, 0, -gone - 1) then
+    local removed = #numbers - left
+    if removed > 0 and not trim(keys, 0, -removed - 1) then
       return swept
     end
-    swept = swept + gone
-  until gone == 0 or left > 0 or swept >= most
+    swept = swept + removed
+  until removed == 0 or left > 0 or swept >= most
   return swept
 end
 
--- Of a short list all that stand between others, too.
+-- In a short list, also those between others.
 local function rebuild(keys)
   local numbers, seen, kept = redis.pcall('LRANGE', keys.ready, '0', '-1'), {}, {}
   for _, seq in ipairs(numbers) do
@@ -155,7 +157,7 @@ local function rebuild(keys)
     end
     seen[seq] = true
   end
-  -- First they are added once more, for whoever may not do both loses none.
+  -- They are added once more first, so that a user who lacks a right to the second step loses none.
   for at = 1, #kept < #numbers and #kept or 0, 1000 do
     if type(redis.pcall('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))) == 'table' then
       return 0
@@ -183,8 +185,8 @@ end
 
 -- Pages of ready jobs without group.
 
--- Their numbers from a place on: those that came back and stand before all priorities, then the list. Answers how many are of
--- the former, too, of which some have a priority.
+-- Their numbers from a place on: those that came back and are before all priorities, then the list. Also returns how
+-- many are of the former, some of which have a priority.
 local function ready_page(keys, after, limit)
   local count = redis.call('ZCOUNT', keys.prioritized, '-inf', IN_FRONT)
   local numbers = {}
@@ -211,8 +213,8 @@ local function stands_listed(prioritized_jobs, job, run, seq)
     and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
 end
 
--- Calls on many jobs end behind the one that reaches this, and the others are for the next call: 2 for a job, 4 for one with
--- options, and 1 for each of its dependencies; or where they have moved as many bytes as a call may.
+-- Calls on many jobs end after the job that reaches this, and the others are for the next call: 2 for a job, 4 for one
+-- with options, and 1 for each of its dependencies; or once they have moved as many bytes as a call may.
 local MOST_WORK = 2000
 
 local function may_do_more(queue)
@@ -223,7 +225,7 @@ local function count_work(queue, job)
   queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
 end
 
--- Takes a job that is not claimed from where it stands, whatever its state.
+-- Removes a job that is not claimed from its place, in any state.
 local function displace(keys, queue, seq, job, run, size)
   local state = run and run.state or 'r'
   count_work(queue, job)
@@ -244,9 +246,9 @@ local function displace(keys, queue, seq, job, run, size)
   end
 end
 
--- Where only so many jobs may be claimed at once, one that ends lets another one start.
+-- If concurrency is limited, the end of one job lets another one start.
 
--- Whether a worker that waits is to be called because a job is claimed no more.
+-- Whether to call a waiting worker because a job is claimed no more.
 local function frees_others(queue)
   if queue.idle == 0 or queue.ready == 0 then
     return false

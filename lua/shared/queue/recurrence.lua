@@ -1,6 +1,6 @@
 -- Changes to recurrences.
 
--- Behind all that run.
+-- After all recurrences that run.
 local NO_RUN = '9007199254740991'
 
 local function pack_times(times)
@@ -11,7 +11,7 @@ local function pack_times(times)
   return table.concat(packed)
 end
 
--- Whether it is to be filled by some process.
+-- Whether some process has to refill it.
 local function note_short(short, queue, id, recurrence)
   if not is_short(recurrence) then
     return leave_short(short, queue, id)
@@ -20,14 +20,14 @@ local function note_short(short, queue, id, recurrence)
   queue.chores = with_flag(queue.chores, CHORES.refill)
 end
 
--- What comes behind the first write, each once on nothing: one that does not stand among those that run next would never run.
+-- The commands after the first write, each once on nothing: a recurrence missing from the sorted set would never run.
 local function try_progress(keys)
   redis.call('ZADD', keys.recurring, 'XX', '0', '')
   redis.call('ZREM', keys.short, '')
   redis.call('EXISTS', keys.short)
 end
 
--- Saves how far a recurrence is, once its times or its runs have changed. One that `is_held` runs no more of its
+-- Saves the progress of a recurrence, after its times or its runs have changed. One that `is_held` runs no more of its
 -- times before others are known.
 local function save_progress(keys, queue, id, recurrence)
   local is_cron = recurrence.every_ms == 0
@@ -53,11 +53,11 @@ local function save_progress(keys, queue, id, recurrence)
   note_short(keys.short, queue, id, recurrence)
 end
 
--- Recurrences that are set anew, or changed.
+-- New or changed recurrences.
 
 local RULE = arguments({
   every_ms = 'integer', -- the interval; 0: by cron
-  offset_ms = 'integer', -- from when on intervals count, below `every_ms`
+  offset_ms = 'integer', -- origin of the intervals, below `every_ms`
   cron = 'text', -- the expression
   time_zone = 'text', -- the zone of the expression
 })
@@ -68,22 +68,22 @@ local function pack_rule(rule)
 end
 
 local TEMPLATE = arguments({
-  missed = 'integer', -- of how many runs that are due jobs are made; 0: of one that was not missed
+  missed = 'integer', -- how many due runs get jobs; 0: only one that was not missed
   limit = 'integer', -- how many jobs are spawned in all; 0: no bound
   until_ms = 'integer', -- no run is later; 0: no bound
-  name = 'text', -- of the jobs; what follows is as in enqueue
-  payload = 'bytes', -- of the jobs
-  priority = 'integer', -- of the jobs
+  name = 'text', -- name of the jobs; the following are as in enqueue
+  payload = 'bytes', -- payload of the jobs
+  priority = 'integer', -- priority of the jobs
   max_attempts = 'integer', -- of the jobs
   max_run_ms = 'integer', -- of the jobs
   backoff = 'integer', -- of the jobs
   backoff_ms = 'integer', -- of the jobs
   backoff_max_ms = 'integer', -- of the jobs
   jitter = 'integer', -- of the jobs
-  group = 'text', -- of the jobs
-  unique = 'text', -- of the jobs; while it is held, a run spawns none
+  group = 'text', -- group of the jobs
+  unique = 'text', -- unique key of the jobs; while it is held, a run spawns none
   till = 'text', -- until when that key is held: s, d or w
-  window_ms = 'integer', -- for how long, where it is held for a time
+  window_ms = 'integer', -- for how long, if it is held for a time
   trace = 'text', -- of the jobs
   tags = 'text', -- of the jobs
 })
@@ -97,8 +97,8 @@ local function pack_template(template)
   return bounds .. full_head(template) .. template.payload
 end
 
--- Behind which time the runs of a recurrence begin. Where its rule is the same they go on as they were; where it is
--- not, or had ended, they begin now, and no time comes twice.
+-- The time after which the runs of a recurrence begin. With the same rule they continue; with another rule, or after
+-- its end, they begin now, and no time runs twice.
 local function begins_behind(before, rule, now_ms)
   if not before then
     return now_ms
@@ -108,7 +108,7 @@ local function begins_behind(before, rule, now_ms)
   return before.next_ms > 0 and before.next_ms - 1 or before.known_ms
 end
 
--- The definition is stored already. Answers the recurrence as it is now.
+-- The definition is stored already. Returns the present recurrence.
 local function begin_recurrence(keys, queue, id, before, rule)
   local behind_ms = begins_behind(before, rule, queue.now_ms)
   set_mark(queue, MARKS.recurrences)
@@ -124,18 +124,18 @@ local function begin_recurrence(keys, queue, id, before, rule)
 end
 
 -- Recurring jobs. In the hash of recurrences, under a letter and the id that its user gave:
---   d   the rule: every how many ms and from where, or a cron expression and its time zone, which are kept for those
---       who compute its times
+--   d   the rule: every how many ms and from where, or a cron expression and its time zone, which are kept for the
+--       callers that compute its times
 --   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
---   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
---   t   the coming times of a cron expression, as doubles
---   m   how often it has moved to another partition of the queue: where two have it, the one it has moved to less often gives way
--- `recurring` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
--- last known time is not run before a later one is known: else nobody could say whether it was missed.
+--   s   its progress: the next run, the last run and its job, how many, the last known time
+--   t   the future times of a cron expression, as doubles
+--   m   how often it has moved to another partition of the queue: if two have it, the one with fewer moves gives way
+-- `recurring` has all of them by their next run; one that has ended, or waits for more times, is at NO_RUN. The last
+-- known time is not run before a later one is known: otherwise no one could say whether it was missed.
 --
--- One that is `complete` has no times but those that are known.
+-- One that is `complete` has no times after the known ones.
 
--- With fewer known times than these a recurrence is short of them.
+-- With fewer known times than this a recurrence is short of them.
 local SHORT = 25
 
 local function unpack_times(packed)
@@ -146,7 +146,7 @@ local function unpack_times(packed)
   return times
 end
 
--- What is known of its runs, by its rule, progress and times as they are stored.
+-- Its runs, parsed from the stored rule, progress and times.
 local function unpack_runs(rule, progress, times)
   local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', rule)
   local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', progress)
@@ -181,8 +181,8 @@ local function read_recurrence(recurrences, id)
   return recurrence
 end
 
--- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
--- were; see shared/queue/due.
+-- Whether its known times come after others that were not supplied yet, because the clock has stepped back since; see
+-- shared/queue/due.
 local function is_to_be_replaced(recurrence)
   return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
 end
@@ -193,7 +193,7 @@ local function is_short(recurrence)
     and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end
 
--- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see CHORES.
+-- Recurrences with few known times. As long as there are any, claims report a chore; see CHORES.
 
 -- No longer short of times.
 local function leave_short(short, queue, id)
@@ -203,14 +203,14 @@ local function leave_short(short, queue, id)
   end
 end
 
--- Spawning the jobs of recurrences that are due: one for each run, in the script that moves the recurrence on, so there
--- is no second one. A run is missed when a later one of its recurrence is due, too, or when it is late by more than a minute.
--- Of several that are due, missed or not, as many of the latest are spawned as the recurrence makes up for; where it makes up
--- for none, only one that was not missed.
+-- Spawns the jobs of due recurrences: one for each run, in the script that advances the recurrence, so there is no
+-- second one. A run is missed (a misfire) if a later one of its recurrence is due, too, or if it is late by more than a
+-- minute. Of several due runs, missed or not, the latest are spawned, up to the number that the recurrence makes up
+-- for; if that is 0, only one that was not missed.
 
 local MISFIRE_MS = 60000
 
--- How many of the runs that are due are spawned, of which this is the latest.
+-- How many of the due runs are spawned, the latest of which is this.
 local function count_runs(recurrence, latest_ms, now_ms)
   if recurrence.missed > 0 then
     return recurrence.missed
@@ -218,7 +218,7 @@ local function count_runs(recurrence, latest_ms, now_ms)
   return now_ms - latest_ms <= MISFIRE_MS and 1 or 0
 end
 
--- The next runs of an interval that are due, at most so many; moves it on.
+-- The next due runs of an interval, at most so many; advances it.
 local function take_intervals(recurrence, now_ms, most)
   local every_ms, next_ms = recurrence.every_ms, recurrence.next_ms
   local end_ms = recurrence.until_ms > 0 and math.min(now_ms, recurrence.until_ms) or now_ms
@@ -233,7 +233,7 @@ local function take_intervals(recurrence, now_ms, most)
   return times
 end
 
--- The next of the known times that are due, at most so many, and none where later ones may be due that are not known.
+-- The next due ones of the known times, at most so many, and none if unknown later ones may be due.
 local function take_times(recurrence, now_ms, most)
   local known, due = recurrence.times, 0
   while due < #known and known[due + 1] <= now_ms do
@@ -287,13 +287,13 @@ local function spawn_job(keys, queue, id, recurrence, time_ms)
   recurrence.last_ms, recurrence.last_job, recurrence.runs = time_ms, number, recurrence.runs + 1
 end
 
--- At most so many runs, and recurrences, and no more behind those that reach CALL_BYTES.
+-- At most so many runs, and recurrences, until their bytes reach CALL_BYTES.
 local function spawn_due(keys, queue, most)
   local due = redis.call('ZRANGEBYSCORE', keys.recurring, '-inf', queue.now_ms, 'LIMIT', '0', most)
   local bytes = 0
   for _, id in ipairs(due) do
     if most > 0 and bytes < CALL_BYTES then
-      -- A removal first, so that it also works when the server is out of memory.
+      -- A removal comes first, so that this works when the server is out of memory.
       redis.call('ZREM', keys.recurring, id)
       local recurrence = read_recurrence(keys.recurrences, id)
       local left = recurrence.limit > 0 and recurrence.limit - recurrence.runs or most
@@ -309,8 +309,8 @@ local function spawn_due(keys, queue, most)
   end
 end
 
--- Everything that is known of a recurrence, appended to a list. Answers its bytes.
-local function tell_recurrence(told, recurrences, id)
+-- Appends all data of a recurrence to a list. Returns its bytes.
+local function report_recurrence(reported, recurrences, id)
   local recurrence = read_recurrence(recurrences, id)
   if not recurrence then
     return 0
@@ -348,7 +348,7 @@ local function tell_recurrence(told, recurrences, id)
     job.tags,
   }
   for _, part in ipairs(parts) do
-    told[#told + 1] = part
+    reported[#reported + 1] = part
   end
   return #recurrence.record
 end

@@ -1,28 +1,28 @@
--- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
--- never claimed.
+-- The run of a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was never
+-- claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
 --              claimed, d dead, f done (finished)
 --   token      of its newest attempt; 0: none yet
 --   attempts   how often it was claimed
 --   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
 --   size       bytes of its record
---   flags      FLAGS.plain: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
---              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
---   name       what statistics are counted under
+--   flags      FLAGS.plain: a plain job (see shared/queue/job) with no other data than its record, its run and, after
+--              a second claim, its failure; otherwise which data is stored of it, and which parties to notify
+--   name       the name for statistics
 
 local RUN = '>c1dHdI4Bc0'
 
--- Of a job that goes on, as it is from now on; the rest is as its run says.
+-- The present run of a continuing job; other fields are as its run says.
 local function pack_run(run, state, at_ms)
   return struct.pack(RUN, state, run.token, run.attempts, at_ms, run.size, run.flags, run.name)
 end
 
--- Of a job that was never claimed.
+-- The run of a job that was never claimed.
 local function pack_new_run(state, at_ms, size, flags, name)
   return struct.pack(RUN, state, 0, 0, at_ms, size, flags, name)
 end
 
--- Of a job that is claimed now.
+-- The run of a job that is claimed now.
 local function pack_claimed_run(token, attempts, now_ms, size, flags, name)
   return struct.pack(RUN, 'c', token, attempts, now_ms, size, flags, name)
 end
@@ -44,8 +44,8 @@ local function unpack_run(packed)
   }
 end
 
--- Why an attempt has no say over its job any more, or nil where it has: its lease may be over, but the job
--- belongs to it until it is taken back.
+-- Why an attempt has lost its job, or nil if it has not: its lease may be over, but it holds the job until that is
+-- reclaimed.
 local function why_not(run, token)
   if not run then
     return 'absent'
@@ -74,8 +74,8 @@ local function unpack_failure(packed)
   return at_ms, kind, string.sub(packed, message_at)
 end
 
--- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
--- id until when.
+-- The kept end of a job: in the hash of results under 'v' and the user's id how it ended, and under 'u' and the id
+-- until when.
 local function pack_result(result, now_ms)
   return struct.pack(
     '>c1ddHc0I4',
@@ -100,14 +100,14 @@ local function unpack_result(packed)
   }
 end
 
--- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was enqueued, its
--- run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the first entry and the
--- newest 99. An entry is what happened, when, in which attempt and under which token, when that was claimed, and the kind of
--- the failure.
---   what  t retried, l reclaimed (lost), g released (given back), b dead, q requeued, x to stop, f acked (finished)
+-- The history of a job costs nothing as long as it is enqueued, claimed and acked: its number says when it was
+-- enqueued, its run when it was claimed last. All else is noted, in the hash of jobs under 'h' and its number: the
+-- first entry and the newest 99. An entry is the event, its time, its attempt and token, when that was claimed, and the
+-- kind of the failure.
+--   what  t retried, l reclaimed (lost), g released, b dead, q requeued, x to stop, f acked (finished)
 local MOST_HISTORY = 100
 
--- Notes such an entry, but for what the run says. Changes the flags of the run, which the caller writes.
+-- Notes such an entry, with the other fields from the run. Changes the flags of the run, which the caller writes.
 local function note_history(jobs, seq, run, entry)
   local stored = has_flag(run.flags, FLAGS.stored) and redis.call('HGET', jobs, 'h' .. seq)
   local packed = struct.pack('>c1dHdd', entry.what, entry.at_ms, run.attempts, run.token, entry.claimed_ms)
@@ -115,7 +115,7 @@ local function note_history(jobs, seq, run, entry)
   run.flags = flagged(run.flags, FLAGS.stored)
 end
 
--- Notes when a recurrence runs next, so that somebody comes to spawn it.
+-- Notes when a recurrence runs next, so that a worker comes to spawn it.
 local function note_run(idle, queue, recurrence)
   if recurrence.next_ms > 0 then
     note_due(queue, recurrence.next_ms)
@@ -123,14 +123,14 @@ local function note_run(idle, queue, recurrence)
   end
 end
 
--- Remembers why a job failed last; see `pack_failure`.
+-- Stores the last failure of a job; see `pack_failure`.
 local function note_failure(jobs, seq, at_ms, failure)
   redis.call('HSET', jobs, 'e' .. seq, pack_failure(at_ms, failure))
 end
 
 -- When a job is tried again, and how it waits until then.
 
--- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
+-- Milliseconds until its next attempt, by its own backoff. The jitter subtracts a part, so that jobs that failed
 -- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
 local function backoff_of(job, run)
   local delay_ms = 0
@@ -144,7 +144,7 @@ local function backoff_of(job, run)
   if job.backoff_max_ms > 0 then
     delay_ms = math.min(delay_ms, job.backoff_max_ms)
   end
-  -- Chance enough: the lower digits of a token are microseconds. Those alone, for a greater product is not exact.
+  -- Random enough: the lower digits of a token are microseconds. Only those, because a greater product is not exact.
   local chance = run.token % 1000 * 7919 % 1000 / 1000
   return math.floor(delay_ms * (1 - job.jitter / 100 * chance))
 end
@@ -162,8 +162,8 @@ local function wait_again(keys, queue, seq, job, run, due_ms)
   store_run(keys.jobs, seq, run, state, due_ms)
 end
 
--- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
--- of its attempts rise. What is known of its last failure stays too.
+-- Makes a job ready that has left its state, as if it had never been claimed, except that its token stays so that
+-- tokens of its attempts rise. Its last failure stays too.
 local function begin_again(keys, queue, seq, job, run)
   if run.state == 'f' then
     if has_flag(run.flags, FLAGS.owed) then
@@ -173,7 +173,7 @@ local function begin_again(keys, queue, seq, job, run)
     note_history(keys.jobs, seq, run, { what = 'f', at_ms = run.at_ms, claimed_ms = claimed_ms, kind = '' })
   end
   if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
-    -- How it ended is kept for those who ask: so is how it ends next, else they would be told what is true no more.
+    -- Its old end is kept for waiters: so its next end is kept as well, otherwise they would get the outdated one.
     run.flags = flagged(run.flags, FLAGS.awaited)
   end
   happened(queue, 'requeued', seq, job, run, '')
@@ -184,7 +184,7 @@ local function begin_again(keys, queue, seq, job, run)
   redis.call('HDEL', keys.jobs, 'o' .. seq)
 end
 
--- Tells everything that happened to a job; see `note_history`.
+-- Reports the history of a job; see `note_history`.
 local HAPPENED = {
   t = 'retried',
   l = 'reclaimed',
@@ -195,49 +195,51 @@ local HAPPENED = {
   f = 'acked',
 }
 
-local function tell_one(told, what, at_ms, attempt, token, kind)
-  local at = #told
-  told[at + 1], told[at + 2], told[at + 3], told[at + 4], told[at + 5] = what, at_ms, attempt, token, kind
+local function report_one(reported, what, at_ms, attempt, token, kind)
+  local at = #reported
+  reported[at + 1], reported[at + 2], reported[at + 3], reported[at + 4], reported[at + 5] =
+    what, at_ms, attempt, token, kind
 end
 
--- What the run says of its newest attempt, where no entry has told it.
-local function tell_newest(told, run, last)
+-- Reports the newest attempt from the run, if no entry has it.
+local function report_newest(reported, run, last)
   if run.state == 'f' then
     -- A token is the server's microsecond of the claim, or a little more.
-    tell_one(told, 'claimed', math.floor(run.token / 1000), run.attempts, run.token, '')
-    tell_one(told, 'acked', run.at_ms, run.attempts, run.token, '')
+    report_one(reported, 'claimed', math.floor(run.token / 1000), run.attempts, run.token, '')
+    report_one(reported, 'acked', run.at_ms, run.attempts, run.token, '')
   elseif (run.state == 'c' or run.state == 'x') and run.token ~= last then
-    tell_one(told, 'claimed', run.at_ms, run.attempts, run.token, '')
+    report_one(reported, 'claimed', run.at_ms, run.attempts, run.token, '')
   end
 end
 
--- A flat list of what, when, attempt, token and kind, and how many are missing behind the first of those that were noted.
-local function tell_history(jobs, seq, run)
-  local told, last = {}, 0
-  tell_one(told, 'enqueued', math.floor(seq / 1000), 0, 0, '')
+-- A flat list of event, time, attempt, token and kind, and how many are missing after the first noted one.
+local function report_history(jobs, seq, run)
+  local reported, last = {}, 0
+  report_one(reported, 'enqueued', math.floor(seq / 1000), 0, 0, '')
   local entries, omitted = list_entries(redis.call('HGET', jobs, 'h' .. seq))
   for _, entry in ipairs(entries) do
     local what, at_ms, attempt, token, claimed_ms, kind_at = struct.unpack('>c1dHdd', entry)
     if what ~= 'q' and token ~= last then
-      tell_one(told, 'claimed', claimed_ms, attempt, token, '')
+      report_one(reported, 'claimed', claimed_ms, attempt, token, '')
       last = token
     end
-    tell_one(told, HAPPENED[what], at_ms, attempt, token, string.sub(entry, kind_at))
+    report_one(reported, HAPPENED[what], at_ms, attempt, token, string.sub(entry, kind_at))
   end
   if run then
-    tell_newest(told, run, last)
+    report_newest(reported, run, last)
   end
-  return told, omitted
+  return reported, omitted
 end
 
--- Appends the lines of a job's log to a list: the place of the job, when, and what; see shared/queue/job. Answers its bytes.
-local function tell_log(told, jobs, seq, place)
+-- Appends the lines of a job's log to a list: the place of the job, time, and text; see shared/queue/job. Returns its
+-- bytes.
+local function report_log(reported, jobs, seq, place)
   local packed = redis.call('HGET', jobs, 'l' .. seq)
   for _, entry in ipairs((list_entries(packed))) do
     local at_ms, line_at = struct.unpack('>d', entry)
-    told[#told + 1] = place
-    told[#told + 1] = at_ms
-    told[#told + 1] = string.sub(entry, line_at)
+    reported[#reported + 1] = place
+    reported[#reported + 1] = at_ms
+    reported[#reported + 1] = string.sub(entry, line_at)
   end
   return packed and #packed or 0
 end

@@ -1,28 +1,28 @@
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
---                    which those who know only 1 would take for none
---   partitions       over how many the queue is spread, where this is one of them; see shared/agreement
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload that is
+--                    stored apart, which clients that know only 1 would treat as missing
+--   partitions       number of partitions of the queue, if this is one of them; see shared/agreement
 --   <caller>         the record of a slot; see shared/calls
---   settings, burst  what people set; see `parse_settings` and `read_burst`
---   state            the numbers below, as doubles one behind the other
+--   settings, burst  the configuration; see `parse_settings` and `read_burst`
+--   state            the numbers below, packed as doubles
 --     began_us       server microseconds at which the queue began
---     last           the newest job: its server microsecond, or one more than the job before
+--     last           the newest job: its server microsecond, or one more than the previous job
 --     token          the newest token of an attempt
 --     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
---     idle, idlers   workers that wait to be woken, and the newest number of one
---     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     idle, idlers   number of waiting workers, and the newest number of one
+--     watch_ms       when the worker that watches the time comes back; 0: none watches
 --     turn           groups served since a job without one was
---     ghosts         entries of the ready list whose jobs are elsewhere, or gone
---     marks          what the queue was ever used for; see MARKS
+--     ghosts         entries of the ready list whose jobs are elsewhere, or removed
+--     marks          features that the queue ever used; see MARKS
 --     due_ms         no scheduled job is due and no lease ends before; see shared/queue/due
 --     arrival_us     theoretical arrival time of the queue's rate
---     chores         what waits for some process to see to it; see CHORES
---     sent           the newest number of what goes to other queues
---     listened_ms    until when somebody listens to events
+--     chores         work for some process; see CHORES
+--     sent           the newest number of entries for other queues
+--     listened_ms    until when there are event listeners
 --     minute         to which the newest notes of the statistics belong; 0: there are none
 --     enqueued, acked, retried, failed, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
---     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
+--     usual          after them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
@@ -34,7 +34,7 @@ local function read_queue(meta, codec, caller)
   if is_apart then
     layout = QUEUE_LAYOUT
   end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
+  -- An unknown layout may have another state; the caller refuses it first.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
     struct.unpack('>dddddddd', readable)
@@ -85,7 +85,8 @@ local function read_queue(meta, codec, caller)
   }
 end
 
--- What refuses a call: data of another layout, or where `codec` and `partitions` are given, of another codec or number of partitions.
+-- Refuses a call for data of another layout, or, if `codec` and `partitions` are given, of another codec or number of
+-- partitions.
 local function refusal_of_queue(queue, codec, partitions)
   if queue.layout ~= QUEUE_LAYOUT then
     return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -102,8 +103,8 @@ local function open_queue(meta, codec, partitions)
   return refusal_of_queue(queue, codec, partitions), queue
 end
 
--- What belongs to the whole call: its time, how those who wait are told (see shared/messages; nil: nobody is), and where somebody
--- listens to events, room for those of the call.
+-- Data of the whole call: its time, how waiters are notified (see shared/messages; nil: not at all), and, if there are
+-- event listeners, room for the events of the call.
 local function begin_call(queue, how)
   local now_us = clock_us()
   queue.now_us, queue.now_ms, queue.how = now_us, math.floor(now_us / 1000), how
@@ -112,7 +113,7 @@ local function begin_call(queue, how)
   end
 end
 
--- Opens a queue to change it, by a call that has no id.
+-- Opens a queue to change it, for a call without an id.
 local function open_to_change(meta, how, codec, partitions)
   local queue = read_queue(meta, codec or '', '')
   local refusal = refusal_of_queue(queue, codec, partitions)
@@ -123,7 +124,7 @@ local function open_to_change(meta, how, codec, partitions)
   return nil, queue
 end
 
--- Opens a queue to change it, by a call that has an id. The last is what a repeated call answered before.
+-- Opens a queue to change it, for a call with an id. The last value is the earlier answer of a repeated call.
 local function open_call(meta, how, call_id, codec, partitions)
   local queue = read_queue(meta, codec or '', call_id.caller)
   local refusal = refusal_of_queue(queue, codec, partitions)
@@ -135,24 +136,24 @@ local function open_call(meta, how, call_id, codec, partitions)
   return late, queue, remembered
 end
 
--- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+-- Features that the queue ever used. An unused one is not looked at: most queues use few.
 local MARKS = bits({
   'priorities',
   'groups',
-  -- Of those from here on the quick way need not know.
+  -- The fast path ignores the following ones.
   'dependencies',
   'recurrences',
   'wide_jobs', -- see `widen`
   'wide_leases',
-  'returned', -- also of jobs that are gone again; see shared/queue/ready
+  'returned', -- also if those jobs have been removed; see shared/queue/ready
   'bodies', -- payloads that are stored apart; see shared/queue/job
 })
 
--- What scripts cannot do by themselves, and some process has to see to; see src/queue/source/chores.ts.
+-- Work that scripts cannot do by themselves, for some process; see src/queue/source/chores.ts.
 local CHORES = bits({
   'refill', -- a recurring job runs out of known times
-  'deliver', -- something waits to go to other queues
-  'ask_after', -- dependencies in other queues are to be asked after
+  'deliver', -- entries wait for delivery to other queues
+  'ask_after', -- dependencies in other queues have to be checked
 })
 
 local function is_marked(queue, mark)
@@ -167,7 +168,7 @@ end
 
 -- The numbers of new jobs; see shared/queue/job.
 
--- The last number of `count` new jobs is `queue.last`; answers the first.
+-- The last number of `count` new jobs is `queue.last`; returns the first.
 local function number_jobs(queue, count)
   local first = math.max(queue.last + 1, queue.now_us)
   queue.last = first + count - 1
@@ -181,14 +182,14 @@ local function moves_of(recurrences, id)
   return tonumber(redis.call('HGET', recurrences, 'm' .. id) or 0)
 end
 
--- What `due_ms` of a queue is where nothing will be due; see shared/queue/due.
+-- `due_ms` of a queue in which nothing will be due; see shared/queue/due.
 local NEVER_MS = 9007199254740991
 
--- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
--- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
--- comes last: in the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
+-- Redis keeps a hash or a sorted set of few small entries as one list, and searches it from its front for each entry.
+-- One entry of more than 64 bytes prevents that for the busiest keys of a queue; no job has it, and it comes last: in
+-- the hash of jobs, and among the leases. It halves the cost of a batch; see docs/decisions/0014.
 
--- Adds the entry to what is written, where it is not there yet.
+-- Adds the entry to the written fields, if it is missing.
 local function widen(queue, mark, written, first)
   if queue.marks % (mark * 2) < mark then
     queue.marks = queue.marks + mark
@@ -199,14 +200,14 @@ end
 
 -- Changes to the main key of a queue; see above for its fields.
 
--- Stores a queue that did not exist, so that its main key is there from its first write on.
+-- Stores a queue that did not exist, so that its main key exists from its first write on.
 local function begin_queue(meta, queue)
   if queue.began_us == 0 then
     queue.began_us = queue.now_us
-    -- Of what comes now everything notes when it is due.
+    -- From here on every write updates due_ms.
     queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-    -- Those who waited for it were to be forgotten; see shared/queue/ends.
+    -- The data of waiters was about to expire; see shared/queue/ends.
     redis.call('PERSIST', meta)
   end
 end
@@ -247,7 +248,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
+-- Writes the state, and the record of a call if there is one. Returns how many lasting fields were added.
 local function write_state(meta, queue, packed, caller, record)
   if queue.stands_apart and not queue.is_apart then
     redis.call('HSET', meta, 'layout', APART_LAYOUT)
@@ -279,9 +280,9 @@ local function save_queue_and_call(meta, queue, call_id, answer)
   forget_old_calls(meta, call_id, added, queue.now_ms)
 end
 
--- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
--- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
--- refuse asks before.
+-- The commands in the middle of a call, each once on nothing: if the right to one of them is missing, the call is
+-- refused before it has changed anything. Removals come first, so that a server out of memory continues; a call that
+-- such a server must reject checks before.
 
 local function refuse_when_full(keys)
   redis.call('ZADD', keys.parents, 'XX', '0', '')
@@ -301,19 +302,19 @@ local function try_rights(keys, queue)
   end
 end
 
--- A setting as it is to be: what is negative stays as it was.
+-- The new value of a setting: a negative one leaves it unchanged.
 local function pick(new, old)
   return new < 0 and old or new
 end
 
 local LIMITS = arguments({
-  paused = 'integer', -- 1: gives out no job; 0: does
+  paused = 'integer', -- 1: hands out no jobs; 0: does
   concurrency = 'integer', -- jobs claimed at once; 0: any number
   rate_limit = 'integer', -- jobs claimed in a window; 0: any number
   rate_window_ms = 'integer', -- the window
 })
 
--- Of a queue or a group.
+-- For a queue or a group.
 local function set_limits(held, limits)
   if limits.paused >= 0 then
     held.paused = limits.paused == 1
@@ -323,9 +324,10 @@ local function set_limits(held, limits)
   held.rate_window_ms = pick(limits.rate_window_ms, held.rate_window_ms)
 end
 
--- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<retention_count>,<retention_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
--- of the rate stands in a field of its own; see `read_burst`.
+-- The configuration of a queue, one text:
+-- '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<retention_count>,<retention_ms>'. 0 for a number: no limit,
+-- nothing kept. Not separated by spaces: a text that begins with two numbers is a call (see shared/calls). The burst of
+-- the rate has a field of its own; see `read_burst`.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, retention_count, retention_ms =
@@ -353,9 +355,10 @@ local function format_settings(settings)
   )
 end
 
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+-- The burst of a rate, if one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, because processes
+-- of older releases know none. So it belongs to the rate with which it was set, and not to one that those have set
+-- since. Those of groups are in the hash of groups, each after a byte with which no name begins; the field of that byte
+-- alone has their number.
 local GROUP_BURST = '\255'
 
 -- 0: as many as the rate allows in a window.
@@ -366,10 +369,11 @@ local function read_burst(hash, field, rate)
   return is_of_rate and tonumber(burst) or 0
 end
 
--- Changes to bursts. They come before the settings: to remove one may be refused, and a queue that goes on by its
--- settings is to know what is due. Before them something is written that a server out of memory refuses: behind a removal it takes all.
+-- Changes to bursts. They precede the settings: removing one may be rejected, and a queue that continues by its
+-- settings must know what is due. Before them comes a write that a server out of memory rejects: after a removal it
+-- accepts all.
 
--- Answers by how many fields there are more.
+-- Returns how many fields were added.
 local function keep_burst(hash, field, rate)
   if rate.rate_limit == 0 or rate.rate_burst == 0 then
     return -redis.call('HDEL', hash, field)

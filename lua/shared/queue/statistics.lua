@@ -11,12 +11,12 @@ local function bucket_of(span_ms)
   return bucket < LAST_BUCKET and bucket or LAST_BUCKET
 end
 
--- A letter and the name of the jobs, or the letter alone where the name is too long.
+-- A letter and the name of the jobs, or the letter alone if the name is too long.
 local function note_key(kind, name)
   return #name < 255 and kind .. name or kind
 end
 
--- Remembers for the statistics what happened to a job; see `leave_notes`.
+-- Notes an event of a job for the statistics; see `leave_notes`.
 local function count_job(queue, kind, name)
   local counted = queue.counted
   if not counted then
@@ -37,7 +37,8 @@ end
 
 -- As shared/queue/plain, for any jobs.
 
--- Notes jobs of a flat list: since when each waited or ran, and its name. There are `per_ms` units of that time to a millisecond.
+-- Notes the jobs of a flat list: since when each waited or ran, and its name. `per_ms`: units of that time in a
+-- millisecond.
 local function note_spans(queue, kind, list, now, per_ms)
   local groups, by_name = {}, {}
   for at = 1, #list, 2 do
@@ -62,12 +63,12 @@ local function note_spans(queue, kind, list, now, per_ms)
   end
 end
 
--- The statistics, a hash, and what the notes of calls (see `leave_notes`) add to it:
---   names                       the first names that were met, each behind its length
+-- The statistics, a hash, and the changes by the notes of calls (see `leave_notes`):
+--   names                       the first names that were met, each after its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
---                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
---                               failed, reclaimed and cancelled; what they waited and what they ran: the sum and the
---                               greatest, and of each bucket how many
+--                               shows whether the slot was taken over; how many were enqueued, acked, retried, failed,
+--                               reclaimed and cancelled; how long they waited and ran: the sum and the greatest, and of
+--                               each bucket how many
 
 local MOST_NAMES = 100
 local PERIODS = {
@@ -77,7 +78,7 @@ local PERIODS = {
 }
 local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
 local SPREAD = '>ddH'
--- What a kind of note adds to: the place of a count, and one of two spreads.
+-- The target of a kind of note: the place of a count, and one of two spreads.
 local KINDS = {
   e = { place = 1 },
   d = { place = 4 },
@@ -106,8 +107,8 @@ local function new_spread()
   return { sum = 0, greatest = 0, flat = {}, places = {} }
 end
 
--- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
--- not kept.
+-- The counts of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are not
+-- kept.
 local function new_tally(name)
   local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
   return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
@@ -127,7 +128,7 @@ local function add_span(spread, sum, greatest)
   end
 end
 
--- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+-- The target of the notes of a key; new tallies are added to the list. Mere counts have a spread that is never read.
 local function target_of(tallies, key)
   local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
   local tally = tallies.by_name[name]
@@ -141,9 +142,9 @@ local function target_of(tallies, key)
   return target
 end
 
--- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+-- The notes of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
 local function tallies_of_notes(notes)
-  -- What is of no minute is left out: the notes before it are gone.
+  -- Notes without a minute are left out: the notes before them are lost.
   local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
   local unpack_from = struct.unpack
   while at <= last do
@@ -220,8 +221,8 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
--- the clock has stepped back.
+-- A stored period, plus a tally. It takes over a slot that holds another period; that is a later one if the clock has
+-- stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
   if holds ~= number then
@@ -239,7 +240,7 @@ local function add_to_period(stored, number, tally)
     .. enlarge_spread(stored, next_at, tally.spreads.run)
 end
 
--- The names that are told apart, as they are stored, and each as a field.
+-- The names with statistics of their own, as they are stored, and each as a field.
 local function read_names(packed)
   local names = { packed = packed, count = 0, known = {} }
   for _, name in ipairs(parse_names(packed)) do
@@ -248,8 +249,8 @@ local function read_names(packed)
   return names
 end
 
--- Whether a name is told apart; a new one is as long as there is room.
-local function is_told_apart(names, name)
+-- Whether a name has statistics of its own; a new one gets them as long as there is room.
+local function has_own_statistics(names, name)
   if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
     names.known[name], names.count = true, names.count + 1
     names.packed = names.packed .. string.char(#name) .. name
@@ -257,7 +258,7 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
+-- Enters a tally of a minute for the period that contains it: by its field, the number and the tallies of the last one.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
@@ -269,13 +270,13 @@ local function enter_period(entered, period, minute, name, tally)
   there.tallies[#there.tallies + 1] = tally
 end
 
--- The fields of the statistics that notes change, and what they hold then; `names` among them.
+-- The fields of the statistics that notes change, and their new values; `names` among them.
 local function changed_periods(stats, notes, packed_names)
   local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
-      local name = is_told_apart(names, tally.name) and tally.name
+      local name = has_own_statistics(names, tally.name) and tally.name
       for _, period in pairs(PERIODS) do
         enter_period(entered, period, minute, '', tally)
         if name then
@@ -296,7 +297,7 @@ local function changed_periods(stats, notes, packed_names)
   return changed
 end
 
--- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
+-- Folds the notes into the statistics. Returns whether it did: not if the user lacks a right to it.
 
 local function fold(keys)
   local noted, names = redis.pcall('GET', keys.notes), redis.pcall('HGET', keys.stats, 'names')
@@ -309,12 +310,12 @@ local function fold(keys)
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  -- What is folded once is not folded again.
+  -- Notes that were folded are not folded again.
   return type(redis.pcall('DEL', keys.notes)) == 'number'
     and type(redis.pcall('HSET', keys.stats, unpack(pairs_of))) == 'number'
 end
 
--- What a call has noted for the statistics and counted.
+-- The notes and counts of a call for the statistics.
 local function packed_notes(queue)
   local packed = { queue.noted }
   local counted = queue.counted or {}
@@ -324,21 +325,21 @@ local function packed_notes(queue)
   return table.concat(packed)
 end
 
--- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
--- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
--- doubles a sum and the greatest.
+-- Notes of calls for the statistics, concatenated. Each has the length of its key in a byte, the key, which is a letter
+-- and the name of the jobs, or none if that is too long; a bucket in a byte, how many jobs in two, and as doubles a sum
+-- and the greatest.
 --   w a t b    jobs that waited, or ran until they were acked, retried, failed, all of them as long as the bucket says (see
 --              shared/queue/statistics); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
--- no longer told: a queue that nobody uses any more keeps no statistics.
+-- When there are many of them they are folded: added to the hash of statistics. Both expire when their newest day is no
+-- longer returned: an unused queue keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
--- A day more than are told.
+-- A day more than is returned.
 local NOTES_KEPT_MS = '7862400000'
 
--- Notes end no call: where the user misses a right to them there are none.
+-- Notes end no call: if the user lacks a right to them there are none.
 local function leave_notes(keys, queue, noted)
   local minute = queue.now_ms / 60000 - queue.now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
@@ -360,25 +361,25 @@ local function leave_notes(keys, queue, noted)
   end
 end
 
--- A spread, appended to a list: the sum and the greatest in microseconds, and the buckets as they are stored. Answers
+-- Appends a spread to a list: the sum and the greatest in microseconds, and the buckets as they are stored. Returns
 -- where it ends.
-local function tell_spread(told, stored, at)
+local function report_spread(reported, stored, at)
   local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
-  told[#told + 1] = math.floor(sum * 1000 + 0.5)
-  told[#told + 1] = math.floor(greatest * 1000 + 0.5)
-  told[#told + 1] = string.sub(stored, from, from + buckets * 6 - 1)
+  reported[#reported + 1] = math.floor(sum * 1000 + 0.5)
+  reported[#reported + 1] = math.floor(greatest * 1000 + 0.5)
+  reported[#reported + 1] = string.sub(stored, from, from + buckets * 6 - 1)
   return from + buckets * 6
 end
 
--- A period as it is stored, appended to a list, unless its slot holds another one.
-local function tell_period(told, stored, number, length_ms)
+-- Appends a stored period to a list, unless its slot holds another one.
+local function report_period(reported, stored, number, length_ms)
   if not stored or struct.unpack('>I4', stored) ~= number then
     return
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
-  told[#told + 1] = number * length_ms
+  reported[#reported + 1] = number * length_ms
   for place = 2, 7 do
-    told[#told + 1] = found[place]
+    reported[#reported + 1] = found[place]
   end
-  tell_spread(told, stored, tell_spread(told, stored, found[8]))
+  report_spread(reported, stored, report_spread(reported, stored, found[8]))
 end

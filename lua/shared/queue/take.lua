@@ -1,8 +1,9 @@
--- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
--- What is taken is a flat list of number, record and packed run (false: none); its `seen` are the numbers that it has,
--- where the list may have one of them twice. Those of the list and of the priorities stay where they are until they are leased: it
--- has `passed` so many places of the list, and `prioritized` are the numbers of the others; see shared/queue/lease.
--- One call passes so many ghosts, and groups without a job, however many turns it takes: `more_ghosts`, `more_empty` are left.
+-- Takes ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0. The
+-- result is a flat list of number, record and packed run (false: none); its `seen` are the numbers that it has, because
+-- the list may have one of them twice. Jobs of the list and of the priorities keep their places until they are leased:
+-- it has `passed` so many entries of the list, and `prioritized` are the numbers of the others; see shared/queue/lease.
+-- One call skips so many ghosts, and groups without a job, however many turns it takes: `more_ghosts`, `more_empty` are
+-- left.
 local MOST_GHOSTS = 1000
 local MOST_EMPTY = 100
 
@@ -28,7 +29,7 @@ local function take_listed(keys, queue, count, taken)
     local numbers =
       redis.pcall('LRANGE', keys.ready, string.format('%d', from), string.format('%d', from + count - 1))
     if numbers.err then
-      -- What was acked is so though nothing may be claimed.
+      -- Acks take effect even if nothing may be claimed.
       queue.is_refused = true
       return queue.over == 0 and redis.call('LRANGE', keys.ready, '1', '0')
     elseif #numbers == 0 then
@@ -71,10 +72,10 @@ local function take_numbers(jobs, numbers, taken)
   end
 end
 
--- The scores of what is served before the list, and behind it.
+-- The scores of the jobs that are served before the list, and after it.
 local SIDES = { before = { '-inf', '(0' }, behind = { '(0', '+inf' } }
 
--- `side`: of which side of the list they are; so many of them are taken already.
+-- `side`: before or after the list; so many of them are taken already.
 local function take_prioritized(keys, side, count, taken)
   local from, to = unpack(SIDES[side])
   local numbers = redis.call('ZRANGEBYSCORE', keys.prioritized, from, to, 'LIMIT', taken[side], count)
@@ -85,7 +86,7 @@ local function take_prioritized(keys, side, count, taken)
   take_numbers(keys.jobs, numbers, taken)
 end
 
--- The next job of the group whose turn it is, and how many groups have none any more by that.
+-- The next job of the group whose turn it is, and how many groups become empty by that.
 local function take_of_group(keys, now_us)
   local name = redis.call('LRANGE', keys.turns, '0', '0')[1]
   local group = read_group(keys.groups, name)
@@ -106,7 +107,7 @@ local function take_of_group(keys, now_us)
   return member and string.sub(member, 11), group.in_ring and 0 or 1
 end
 
--- The list counts as one group more.
+-- The list counts as one more group.
 local function take_in_turn(keys, queue, count, taken)
   local ring = redis.call('LLEN', keys.turns)
   while count > 0 and ring > 0 and taken.more_empty > 0 do
@@ -115,8 +116,8 @@ local function take_in_turn(keys, queue, count, taken)
       queue.turn = 0
       take_listed(keys, queue, 1, taken)
     else
-      local seq, gone = take_of_group(keys, queue.now_us)
-      ring = ring - gone
+      local seq, emptied = take_of_group(keys, queue.now_us)
+      ring = ring - emptied
       if seq then
         queue.turn = queue.turn + 1
         take_numbers(keys.jobs, { seq }, taken)
@@ -129,7 +130,7 @@ local function take_in_turn(keys, queue, count, taken)
   take_listed(keys, queue, count, taken)
 end
 
--- At most so many, behind what was taken before.
+-- At most so many, in addition to those taken before.
 local function take_some(keys, queue, count, taken)
   local before = #taken
   local has_priorities = is_marked(queue, MARKS.priorities)
@@ -148,7 +149,7 @@ local function take_some(keys, queue, count, taken)
   return taken
 end
 
--- One after the other, as far as one call does. Answers also whether there may be more.
+-- One after the other, until the call's budget is used up. Also returns whether there may be more.
 local function take_large(keys, queue, count, taken)
   local budget = budget_of(count)
   while is_left(budget) do
@@ -163,7 +164,7 @@ local function take_large(keys, queue, count, taken)
   return taken, budget.elements > 0
 end
 
--- At most so many. Answers also whether there may be more that did not fit into one answer.
+-- At most so many. Also returns whether there may be more that did not fit into one answer.
 local function take_ready(keys, queue, count)
   if
     is_marked(queue, MARKS.returned)
@@ -188,8 +189,8 @@ local function take_ready(keys, queue, count)
   return take_some(keys, queue, count, taken), false
 end
 
--- What is done to places of priorities and groups before, or behind, the jobs are leased: each command once on nothing. Answers whether
--- those of groups were tried.
+-- The commands on places of priorities and groups before, or after, the jobs are leased: each once on nothing. Returns
+-- whether those of groups were tried.
 local function try_taking(keys, queue, acks_first)
   redis.call('ZREM', keys.leases, '')
   redis.call('ZADD', keys.leases, 'XX', '0', '')

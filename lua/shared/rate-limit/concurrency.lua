@@ -1,5 +1,5 @@
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
+-- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its lease ends. The
+-- window of such a limit is the lease.
 -- Stored: pairs of the lease's end and the take's token.
 
 local function concurrency_set(meter, leases)
@@ -28,7 +28,7 @@ end
 
 local function count_concurrency(meter, token)
   local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
-  -- Behind all others, but for those that were given a longer lease.
+  -- After all others, except those with a longer lease.
   while place > 0 and pair_at(leases, place) > ends_us do
     place = place - 1
   end
@@ -36,7 +36,7 @@ local function count_concurrency(meter, token)
   concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
 end
 
--- Frees the place of a take. False when it holds none; meters of other limits have no places.
+-- Frees the place of a take. False if it holds none; meters of other limits have no places.
 local function free_place(meter, token)
   for place = 1, meter.held or 0 do
     local _, holder = pair_at(meter.leases, place)

@@ -1,7 +1,7 @@
 -- The theoretical arrival time of gcra. Spans are whole microseconds and a rest in
 -- `1 / limit` of one.
 
--- What a unit costs, and how far ahead of now the arrival time may lie.
+-- The cost of a unit, and how far ahead of now the arrival time may be.
 local function arrival_spans(window_us, limit, burst)
   local unit_rest = window_us % limit
   local unit = (window_us - unit_rest) / limit
@@ -10,9 +10,9 @@ local function arrival_spans(window_us, limit, burst)
   return unit, unit_rest, span, span_rest
 end
 
--- How far ahead of now an arrival time lies that was stored. It may have been counted for another limit of the same name: then at
--- most all of this one counts, as if it had been taken with the newest token. `latest` and `span_rest`: where the arrival time then
--- lies, a span behind that token, or behind now if that is sooner.
+-- How far a stored arrival time is ahead of now. It may have been counted for another limit of the same name: then at
+-- most all units of this one count, as if they had been taken with the newest token. `latest` and `span_rest`: the
+-- arrival time in that case, a span after that token, or after now if that is sooner.
 local function ahead_of_now(arrival, arrival_rest, latest, span_rest, now_us, limit)
   local rest = arrival_rest
   if rest >= limit then
@@ -27,23 +27,23 @@ local function ahead_of_now(arrival, arrival_rest, latest, span_rest, now_us, li
   return arrival - now_us, rest
 end
 
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs `window / limit`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most `burst` units ahead of now. Spans are whole microseconds and a rest in
--- `1 / limit` of one, so that nothing is ever rounded and the bound is exact.
+-- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371, annex A). A unit
+-- costs `window / limit`; the theoretical arrival time is when all taken units have refilled, and may be at most
+-- `burst` units ahead of now. Spans are whole microseconds and a rest in `1 / limit` of one, so that nothing is ever
+-- rounded and the bound is exact.
 -- Stored: the theoretical arrival time and its rest.
 
--- What `units` cost.
+-- The cost of `units`.
 local function gcra_cost(meter, units)
   local rest = units * meter.unit_rest
   return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
 end
 
--- Sets what is taken to a span ahead of now.
+-- Sets the taken amount to a span ahead of now.
 local function gcra_set(meter, ahead, rest)
   meter.ahead, meter.rest = ahead, rest
   meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  -- The quotient may be rounded either way, so it is tried exactly from one above.
+  -- The quotient may be rounded either way, so exact tries start from one above.
   local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
   repeat
     free = free - 1
@@ -68,7 +68,7 @@ local function read_gcra(meter, stored)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, latest, span_rest, meter.now_us, limit))
 end
 
--- What would be taken ahead of now after so many units more.
+-- How far ahead of now the arrival time would be after so many units more.
 local function gcra_ahead(meter, units)
   local cost, cost_rest = gcra_cost(meter, units)
   local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
@@ -87,7 +87,7 @@ local function count_gcra(meter, units)
   gcra_set(meter, gcra_ahead(meter, units))
 end
 
--- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
+-- Refilled units need no time: now would be ahead, and count as taken, if the clock steps back.
 local function pack_gcra(meter)
   if meter.ahead == 0 and meter.rest == 0 then
     return pack_pair(0, 0)

@@ -1,6 +1,6 @@
 -- One meter a limit: how many units are `free` now, and `reset_us`, how long until all of them are.
 
--- Lets the meter read what its limit has counted.
+-- Lets the meter read the counts of its limit.
 local function read_counts(meter, stored)
   local counts
   if stored then
@@ -15,18 +15,18 @@ local function read_counts(meter, stored)
   return read_sliding_window(meter, counts)
 end
 
--- An older release has counted, and knows no time of the subject.
+-- An older release has counted, without the time of the subject.
 local function note_token(subject, token)
   if token > subject.token then
     subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
   end
 end
 
--- What a limit is: a group of a repeated argument.
+-- A limit: a group of a repeated argument.
 local LIMITS =
   fields({ 'name:text', 'algorithm:text', 'limit:integer', 'window_ms:integer', 'burst:integer' })
 
--- The meters. What time it is for the subject is noted in it; see shared/rate-limit/subject.
+-- The meters. Stores the time of the subject in it; see shared/rate-limit/subject.
 local function read_meters(subject, limits, first, server_us)
   local meters, now_us = {}, server_us + subject.offset_us
   for at = first, #limits, #LIMITS do
@@ -63,7 +63,7 @@ local function wait_for_meter(meter, units)
   return wait_for_concurrency(meter)
 end
 
--- The longest wait, and the place of the limit that demands it; 0 when all limits allow so many units.
+-- The longest wait, and the place of the limit that demands it; 0 if all limits allow so many units.
 local function longest_wait(meters, units)
   local longest_us, denier = 0, 0
   for place, meter in ipairs(meters) do
@@ -75,13 +75,13 @@ local function longest_wait(meters, units)
   return longest_us, denier
 end
 
-local function tell_meters(meters)
-  local told = {}
+local function report_meters(meters)
+  local reported = {}
   for _, meter in ipairs(meters) do
-    told[#told + 1] = meter.free
-    told[#told + 1] = meter.reset_us
+    reported[#reported + 1] = meter.free
+    reported[#reported + 1] = meter.reset_us
   end
-  return told
+  return reported
 end
 
 -- Whether a limit can never allow so many units at once.
@@ -94,8 +94,8 @@ local function is_too_much(meters, units)
   return false
 end
 
--- How many takes of a limit (`limit`, `window_us` and `burst`) are granted where not all are, how long until one more is, and how
--- far ahead of now the theoretical arrival time then lies. Tried downwards from one more than there is room for.
+-- How many takes of a limit (`limit`, `window_us` and `burst`) are granted if not all are, how long until one more is,
+-- and how far ahead of now the theoretical arrival time then is. Tried downwards from one more than there is room for.
 local function grant_fewer(rate, ahead, rest, count, cost)
   local limit, window_us, burst = rate.limit, rate.window_us, rate.burst
   local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
@@ -112,7 +112,7 @@ local function grant_fewer(rate, ahead, rest, count, cost)
       return granted, wait_us, next_ahead, next_rest
     end
     local room = (span - ahead) * limit + span_rest - rest
-    -- Exact while the room times the limit is; beyond that a unit more or less.
+    -- Exact while the product of room and limit is; beyond that a unit more or less.
     local units = (room - room % window_us) / window_us + 1
     wait_us = over_us
     granted = math.min(granted - 1, (units - units % cost) / cost + 1)

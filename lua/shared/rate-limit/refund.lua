@@ -1,10 +1,10 @@
--- Giving back units that were taken at `at_us`, so that what counts is never less than what was taken and
--- not given back.
+-- Refunds units that were taken at `at_us`, so that the count is never below the units that were taken and not
+-- refunded.
 
--- A token is the time of its take, or ahead of it where takes came faster than the clock ticks.
+-- A token is the time of its take, or ahead of it if takes are faster than the clock ticks.
 local TOKEN_LEAD_US = 1000
 
--- What has flowed back by itself since the take is not given a second time.
+-- Units that have refilled since the take are not refunded a second time.
 local function refund_gcra(meter, units, at_us)
   local back, rest = gcra_cost(meter, units)
   back = back - math.max(0, meter.now_us - at_us)
@@ -21,7 +21,7 @@ local function refund_gcra(meter, units, at_us)
   gcra_set(meter, ahead, ahead_rest)
 end
 
--- The oldest units go: those that stay count for longer, so the window never holds too many.
+-- The oldest units are removed: the others count for longer, so the window never holds too many.
 local function refund_sliding_window(meter, units, at_us)
   if at_us + meter.window_us <= meter.now_us + TOKEN_LEAD_US then
     return
@@ -49,9 +49,9 @@ local function refund_meters(meters, units, at_us)
   end
 end
 
--- Tokens that were refunded: a take is given back once. The newest stand in a short list, oldest first, as doubles. Each that has left it has
--- a field of its own, with the time from which on nothing of its take can be given back. Where the subject has too many fields it has none, and
--- what is as old as such a one counts as refunded.
+-- Refunded tokens: a take is refunded once. The newest are in a short list, oldest first, as doubles. Each older one
+-- has a field of its own, with the time from which nothing of its take can be refunded. If the subject has too many
+-- fields it gets none, and every take as old as such a one counts as refunded.
 local MOST_REFUNDED = 64
 local MOST_FIELDS = 10000
 local OLDER = 'refunded-older'
@@ -78,7 +78,7 @@ local function is_refunded(state, refunded, token)
   return known[1] or known[2] and token <= token_at(known[2], 1)
 end
 
--- What is to be written for a token that leaves the list. When the key would go, all that was taken by now has flowed back.
+-- The field to write for a token that leaves the list. When the key would expire, all units taken by now have refilled.
 local function note_older(state, token, now_us)
   if redis.call('HLEN', state) < MOST_FIELDS then
     return refunded_field(token), struct.pack('>d', now_us + redis.call('PTTL', state) * 1000)
@@ -87,7 +87,7 @@ local function note_older(state, token, now_us)
   return OLDER, struct.pack('>d', math.max(token, known and token_at(known, 1) or 0))
 end
 
--- The fields to write for a token that is refunded, each with its value behind it.
+-- The fields to write for a refunded token, each followed by its value.
 local function note_refunded(state, refunded, token, now_us)
   local place = #refunded / 8
   while place > 0 and token_at(refunded, place) > token do

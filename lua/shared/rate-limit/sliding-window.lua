@@ -1,5 +1,5 @@
--- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 65 entries.
+-- A log of taken units. Takes of the same 64th of the window share an entry, which counts until its last one has left
+-- the window: the count is never too low, and there are at most 65 entries.
 -- Stored: all units in the log, then pairs of last time and units.
 local WINDOW_PARTS = 64
 local NO_LOG = '\0\0\0\0\0\0\0\0'

@@ -1,16 +1,16 @@
--- What counts for one subject: one hash, read once and written once a call.
+-- The state of one subject: one hash, read once and written once a call.
 --   layout              the form of the stored data
---   <algorithm>:<name>  what a limit has counted: doubles one behind the other
+--   <algorithm>:<name>  the counts of a limit: packed doubles
 --     kept_until_ms     the key is kept until then at least
 --     token             its newest token
---     …                 see the fragment of the algorithm
---   time                what time it is for the subject; see `read_time`
+--     …                 see the module of the algorithm
+--   time                the time of the subject; see `read_time`
 --   refunded            tokens that have been refunded; see shared/rate-limit/refund
 --   <caller>            the record of a slot; see `recall_token`
 local SUBJECT_LAYOUT = '1'
 local FIRST_LIMIT = 5
 
--- The subject with what its limits have counted; from `first` on stand the groups of the limits.
+-- The subject with the counts of its limits; the groups of the limits start at `first`.
 local function read_subject(state, caller, limits, first)
   local fields = { 'layout', 'refunded', caller, 'time' }
   for at = first, #limits, #LIMITS do
@@ -40,7 +40,7 @@ local function open_subject(state, caller, limits, first)
   return nil, subject
 end
 
--- Lists of pairs of doubles, sorted by the first, packed one behind the other.
+-- Packed lists of pairs of doubles, sorted by the first.
 local PAIR_BYTES = 16
 
 local function pair_at(list, place)
@@ -56,17 +56,17 @@ local function without_first(list, count)
   return count == 0 and list or string.sub(list, count * PAIR_BYTES + 1)
 end
 
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
+-- The time of a subject, by which all its counts are measured. It advances as the server's clock does and never steps
+-- back: if the clock has, by itself or because a node took over whose clock is behind, it continues from the newest
+-- take. So taken units count for their full time, and no longer.
 --
--- The field `time` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+-- The field `time` is its only source, for all limits and in every call: a call may not name the limit of the newest
+-- take. Doubles, none of which ever shrinks; only the first is stored if the second is equal and the third 0:
 --   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--   taken_us   the time of the subject in the newest take; the token is ahead of that if takes are faster
 --              than the clock ticks
 --   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
+-- Before 0.1.0 it was not written; then only the tokens of the limits that a call names are known.
 
 -- A smaller step of the clock is waited for.
 local STEP_US = 10000
@@ -88,19 +88,20 @@ local function pack_time(token, taken_us, offset_us)
   return struct.pack('>ddd', token, taken_us, offset_us)
 end
 
--- The key outlives what it counts by at least half of this. So it need not be told each time how long to
--- live, and remembers a call for longer than its caller goes on repeating it.
+-- The key outlives its counts by at least half of this. So its TTL need not be set each time, and it remembers a call
+-- for longer than its caller repeats it.
 local KEPT_EXTRA_MS = 20000
 
--- Sees to it that the key lives so long. Another set of limits may want it for longer.
+-- Makes sure that the key lives so long. Another set of limits may need it for longer.
 local function keep_for(state, life_ms)
   if redis.call('PTTL', state) < life_ms then
     redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
   end
 end
 
--- Keeps how far a subject's time is ahead of the clock where a take is denied, which writes nothing else: else its time
--- would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step again.
+-- Stores how far a subject's time is ahead of the clock when a take is denied, which writes nothing else: otherwise its
+-- time would stand still until one is allowed. A server that is out of memory may reject it; the next call detects the
+-- step again.
 local function keep_time(state, token, taken_us, offset_us)
   redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
 end
@@ -117,8 +118,8 @@ local function pack_counts(meter)
   return head .. meter.leases
 end
 
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
--- which has to reach the newest token first, for tokens rise.
+-- The TTL that the key needs for all limits, or nil if it has it already. Stores that in the meters. The key expires by
+-- the server's clock, which has to reach the newest token first, because tokens rise.
 local function plan_life(subject, meters)
   local needed_us, short = 0, false
   for _, meter in ipairs(meters) do
@@ -137,8 +138,8 @@ local function plan_life(subject, meters)
   return math.ceil((needed_us + subject.offset_us) / 1000) + KEPT_EXTRA_MS
 end
 
--- Writes the counts, the record of the call and what else is `written`, all at once. The key always has an
--- end. `at_us` is the call's token, or its time.
+-- Writes the counts, the record of the call and the `written` fields, all at once. The key always has an expiry.
+-- `at_us` is the call's token, or its time.
 local function save_subject(state, subject, meters, call, at_us, written)
   local caller, life_ms = subject.caller, plan_life(subject, meters)
   for _, meter in ipairs(meters) do
@@ -159,19 +160,20 @@ local function save_subject(state, subject, meters, call, at_us, written)
   if life_ms then
     keep_for(state, life_ms)
   end
-  -- Where a record comes, old ones go: a caller may live for one call.
+  -- When a record is added, old ones are dropped: a caller may live for one call.
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
     forget_old_fields(state, subject.now_us)
   end
 end
 
--- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
--- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refund.
+-- Makes a call safe to repeat, as shared/calls does, with cheaper records: the call's number and its token as doubles,
+-- or the time in microseconds if a call assigns no token. Fields with a dot are those of callers. Records of refunds
+-- are forgotten with them; see shared/rate-limit/refund.
 local CALL_MEMORY_US = 600000000
 
--- What refuses the call: its bytes arrive after a later one has taken its slot. Then the token of this very call, if it was carried out before.
+-- Refuses a call that arrives after a later one has taken its slot. Otherwise returns the token of this very call, if
+-- it was executed before.
 local function recall_token(record, call)
   if not record then
     return nil

@@ -1,15 +1,15 @@
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once `resized`, that of `resize` alone
---   used            weight of all permits that are out, those included whose end has not been noticed yet
+--   used            weight of all granted permits, including those whose end has not been noticed yet
 --   token           the newest one granted; it outlives its permit, so that tokens rise
 --   soonest_end_ms  no permit ends earlier
 --   last_end_ms     no permit ends later
---   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
+--   last_ticket     number of the newest ticket; 0: no waiters, and the queue is not read
 local SEMAPHORE_LAYOUT = '1'
 
--- A semaphore of an unknown layout has nothing but `layout`. The token stays text: it is copied. With it go the time of the call, and, of
--- one that grants permits to those who wait, `claim_ms` and `how`; see shared/line.
+-- A semaphore of an unknown layout has nothing but `layout`. The token stays text: it is copied. The table also has the
+-- time of the call, and, for calls that grant permits to waiters, `claim_ms` and `how`; see shared/line.
 local function read_semaphore(state, now_us)
   local stored = redis.call('GET', state)
   if not stored then
@@ -58,18 +58,17 @@ local function fits(semaphore, weight)
   return semaphore.used + weight <= semaphore.limit
 end
 
--- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
--- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
--- Permits whose lease has ended, removed by one call.
+-- The granted permits: a sorted set of tokens by the time at which they end, and a hash that maps the id of an attempt
+-- to its token ('i<id>'), and the token to '<weight> <id> <holder>'. Bound on expired permits removed by one call.
 local MOST_REAPED = 1000
 
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+-- A permit without entry has no weight: a missing right stopped the script before it was written.
 local function parse_permit(text)
   local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
--- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
+-- The token of the permit of this attempt, and when it ends. Both are nil if it has none.
 local function permit_of(keys, id)
   local token = redis.call('HGET', keys.ids, 'i' .. id)
   if not token then
@@ -78,12 +77,12 @@ local function permit_of(keys, id)
   return token, tonumber(redis.call('ZSCORE', keys.permits, token) or 0)
 end
 
--- Granting permits and removing them.
+-- Grants and removes permits.
 local PERMITS_KEPT_MS = 60000
--- The end of the keys is moved in steps, so that most grants need not move it.
+-- The expiry of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
--- Removes permits, live or not. Answers what they were.
+-- Removes permits, live or not. Returns them.
 local function forget_permits(keys, semaphore, tokens)
   local known = redis.call('HMGET', keys.ids, unpack(tokens))
   local fields, forgotten = {}, {}
@@ -99,7 +98,7 @@ local function forget_permits(keys, semaphore, tokens)
   return forgotten
 end
 
--- Looks when the next permit ends. Where none is left nothing is used.
+-- Finds when the next permit ends. Without permits nothing is used.
 local function look_ahead(keys, semaphore)
   local soonest = redis.call('ZRANGE', keys.permits, '0', '0', 'WITHSCORES')[2]
   semaphore.soonest_end_ms = tonumber(soonest or 0)
@@ -122,7 +121,7 @@ local function next_end_in_ms(semaphore)
   return math.max(1, semaphore.soonest_end_ms - semaphore.now_ms)
 end
 
--- In which step the keys go: they outlive the last permit, for a while.
+-- The step in which the keys expire: they outlive the last permit, for a while.
 local function last_step(semaphore)
   return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
 end
@@ -138,11 +137,11 @@ local function new_token(semaphore)
   return string.format('%.0f', next_token(semaphore.token, semaphore.now_us))
 end
 
--- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
+-- An attempt that confirms an offer gets its whole lease. Returns when it ends.
 local function confirm_permit(keys, semaphore, token, ends_at_ms, lease_ms)
   local expires_at_ms = math.max(ends_at_ms, semaphore.now_ms + lease_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  -- Before ZADD, for a full server takes this as the first write.
+  -- Before ZADD, because a full server accepts this as the first write.
   keep_permits(keys, semaphore)
   redis.call('ZADD', keys.permits, 'XX', expires_at_ms, token)
   if ends_at_ms == semaphore.soonest_end_ms then
@@ -167,8 +166,8 @@ local function add_permit(keys, semaphore, ticket, token, expires_at_ms)
   end
 end
 
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
+-- Removes permits whose lease has ended; returns whether there were any. Permits beyond the bound of one call count as
+-- used, so the limit holds.
 local function reap(keys, semaphore)
   if semaphore.used == 0 or semaphore.soonest_end_ms > semaphore.now_ms then
     return false
@@ -198,12 +197,12 @@ end
 
 -- Writes the main key of a semaphore.
 
--- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
--- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+-- How long an unused semaphore is remembered. Longer than its permits, which are removed a minute to eleven after the
+-- last of them has ended: otherwise removing uncounted permits would reduce the count of others.
 local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
--- A limit that somebody has set is not forgotten over a quiet weekend.
+-- A configured limit is not forgotten over a quiet weekend.
 local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
 
 local function semaphore_text(semaphore)
@@ -234,7 +233,7 @@ local function save_semaphore(keys, semaphore)
   redis.call('SET', keys.state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore))
 end
 
--- As `save_semaphore`, for a call that gives something back: its first write is one that a full server takes.
+-- As `save_semaphore`, for a call that releases something: its first write is one that a full server accepts.
 local function save_freed_semaphore(keys, semaphore)
   redis.call('PEXPIRE', keys.state, semaphore_kept_ms(semaphore))
   save_semaphore(keys, semaphore)

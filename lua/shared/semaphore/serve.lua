@@ -1,17 +1,17 @@
--- Permits are granted to those who wait, first come first served: one who wants much is waited for.
+-- Permits are granted to waiters, first come first served: smaller requests do not pass a large one.
 
 -- Tickets to which one call grants permits.
 local MOST_GRANTED = 100
 
--- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
--- when the process is gone.
+-- Grants the first ticket a permit, or offers it for the time that its process has to call. The same message notifies
+-- the next ticket, if it is of the same process, that it is first now. Returns 'granted', 'offered', 'called' if it
+-- notified the next one too, 'unnotified' if it may not be notified and so polls, and 'dead', having only removed the
+-- ticket, if the process is dead.
 local function hand_permit(keys, semaphore, ticket, behind)
   local heard = listens_here(ticket, semaphore.how)
   if heard == false then
     redis.call('ZREM', keys.queue, ticket.text)
-    return 'gone'
+    return 'dead'
   end
   local now_ms, lease_ms = semaphore.now_ms, offered_ms(semaphore, ticket, heard)
   local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
@@ -29,8 +29,8 @@ local function hand_permit(keys, semaphore, ticket, behind)
     end
     message = message .. '\n' .. first_message(behind, recheck_ms)
   end
-  if not tell_granted(keys, semaphore, ticket, message) then
-    return 'untold'
+  if not notify_granted(keys, semaphore, ticket, message) then
+    return 'unnotified'
   end
   redis.call('ZREM', keys.queue, ticket.text)
   add_permit(keys, semaphore, ticket, token, expires_at_ms)
@@ -43,35 +43,35 @@ local function first_two(keys)
   return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
--- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
--- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
--- is; 'more' when the call ended among tickets of the dead.
+-- Grants permits to the first in line as long as they fit. Returns 'own' if it reached the caller's own ticket, which
+-- fits; 'none' if the line is empty; 'served' if the first in line has been notified; 'more' if the call ended among
+-- dead tickets.
 local function serve(keys, semaphore, own)
   local granted = 0
-  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  -- The process of the last offer: it may sleep, and then cannot notify the next one.
   local asleep
   local ticket, behind
   if semaphore.late then
     send_back(keys, semaphore, semaphore.late, own)
   end
   for _ = 1, MOST_SKIPPED do
-    -- Whoever stood behind one that has left the line is the first now.
+    -- The ticket after one that has left the line is the first now.
     ticket, behind = behind, nil
     if not ticket then
       ticket, behind = first_two(keys)
     end
     if not ticket then
       semaphore.last_ticket = 0
-      return 'nobody'
+      return 'none'
     end
     if ticket.units > semaphore.limit then
-      -- It asks again, and learns that it asks for too much.
+      -- It calls again, and learns that it asks for too much.
       redis.call('ZREM', keys.queue, ticket.text)
-      tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
+      notify_process(ticket, 'come ' .. ticket.id, semaphore.how)
     elseif not fits(semaphore, ticket.units) then
       local recheck_ms, looks = next_end_in_ms(semaphore), own ~= '' and fits(semaphore, 1)
       local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
-      if not tell_process(ticket, first_message(ticket, ask_in_ms), semaphore.how) then
+      if not notify_process(ticket, first_message(ticket, ask_in_ms), semaphore.how) then
         redis.call('ZREM', keys.queue, ticket.text)
       else
         local passed = false
@@ -89,7 +89,7 @@ local function serve(keys, semaphore, own)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
-      if tell_process(ticket, 'come ' .. ticket.id, semaphore.how) then
+      if notify_process(ticket, 'come ' .. ticket.id, semaphore.how) then
         return 'served'
       end
       redis.call('ZREM', keys.queue, ticket.text)
@@ -97,12 +97,12 @@ local function serve(keys, semaphore, own)
       local came = hand_permit(keys, semaphore, ticket, behind)
       if came == 'called' then
         return 'served'
-      elseif came == 'untold' then
+      elseif came == 'unnotified' then
         if not pass_silent(keys, semaphore, ticket, own) then
           return 'served'
         end
         behind = nil
-      elseif came ~= 'gone' then
+      elseif came ~= 'dead' then
         granted = granted + 1
         asleep = came == 'offered' and process_of(ticket) or nil
       end
@@ -110,7 +110,7 @@ local function serve(keys, semaphore, own)
   end
   ticket = first_ticket(keys)
   if ticket then
-    tell_process(ticket, 'come ' .. ticket.id, semaphore.how)
+    notify_process(ticket, 'come ' .. ticket.id, semaphore.how)
   end
   return 'more'
 end
