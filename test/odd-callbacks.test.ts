@@ -188,9 +188,9 @@ describe.each(Object.entries({ ...TASKS, ...CODECS, ...MIDDLEWARE }))('%s', (_, 
         throw thrown
       }
       const scene = { redis, name: randomUUID(), fail }
-      const told = await rejection(call(scene))
+      const rejected = await rejection(call(scene))
 
-      expect(told.length === 1 && Object.is(told[0], thrown), what).toBe(true)
+      expect(rejected.length === 1 && Object.is(rejected[0], thrown), what).toBe(true)
       await left?.(scene)
     }
   })
@@ -204,18 +204,18 @@ test('what reads may throw whatever it likes: a value of a cache is loaded then,
       throw thrown
     }
     const codec: Codec<unknown> = { name: 'json', encode: JSON.stringify, decode: fail }
-    const told: unknown[] = []
+    const errors: unknown[] = []
     const hooks = {
-      event: (event: CacheEvent) => void (event.kind === 'undecodable' && told.push(event.error)),
+      event: (event: CacheEvent) => void (event.kind === 'undecodable' && errors.push(event.error)),
     }
     await redis.cache(name).set('a', 1)
     expect(await redis.cache(name, { codec, hooks }).get('a', () => 2), what).toBe(2)
 
     await redis.once(name).run('a', () => 1)
     const [error] = await rejection(redis.once(name, { codec }).run('a', () => 2))
-    told.push((error as ResultNotKeptError).cause)
+    errors.push((error as ResultNotKeptError).cause)
     expect(error, what).toBeInstanceOf(ResultNotKeptError)
-    expect(told.length === 2 && told.every((each) => Object.is(each, thrown)), what).toBe(true)
+    expect(errors.length === 2 && errors.every((each) => Object.is(each, thrown)), what).toBe(true)
   }
 })
 
@@ -239,15 +239,15 @@ test('who waits for a load of another process is told in words what its loader t
     fail()
 
     expect(await own, what).toHaveLength(1)
-    const [told] = await others
-    if (told !== undefined) {
-      expect(told, what).toBeInstanceOf(LoadFailedError)
-      expect((told as Error).message, what).toMatch(/failed: ./)
+    const [rejected] = await others
+    if (rejected !== undefined) {
+      expect(rejected, what).toBeInstanceOf(LoadFailedError)
+      expect((rejected as Error).message, what).toMatch(/failed: ./)
     }
   }
 })
 
-const TOLD: Record<string, (scene: Scene) => Promise<unknown>> = {
+const SWALLOWING: Record<string, (scene: Scene) => Promise<unknown>> = {
   'the onError of a campaign': async ({ redis, name, fail }) => {
     const { opened: elected, open } = gate()
     const onError = (): void => {
@@ -261,7 +261,7 @@ const TOLD: Record<string, (scene: Scene) => Promise<unknown>> = {
     redis.cache(name, { hooks: { event: fail } }).get('a', () => 1),
 }
 
-describe.each(Object.entries(TOLD))('%s', (_, call) => {
+describe.each(Object.entries(SWALLOWING))('%s', (_, call) => {
   test('may throw whatever it likes: nothing but an uncaught exception comes of it', async () => {
     const uncaught = collectUncaught()
     const redis = connect()

@@ -285,14 +285,16 @@ function sizesOf(stored: Stored): string[] {
 /** What goes to other queues is in the outbox, and all that is in it has something to say. */
 function outboxOf(stored: Stored): string[] {
   const numbers = new Set(pairs(stored.outbox).map(([number]) => number))
-  const told = pairs(stored.jobs)
+  const announced = pairs(stored.jobs)
     .map(([field]) => field)
     .filter((field) => field.startsWith('x'))
     .map((field) => field.slice(1))
   return [
-    ...told.filter((number) => !numbers.has(number)).map((number) => `message ${number} is in no outbox`),
+    ...announced
+      .filter((number) => !numbers.has(number))
+      .map((number) => `message ${number} is in no outbox`),
     ...[...numbers]
-      .filter((number) => !told.includes(number))
+      .filter((number) => !announced.includes(number))
       .map((number) => `message ${number} says nothing`),
   ]
 }

@@ -145,9 +145,9 @@ export async function snapshotOf(
   nowMs?: number,
 ): Promise<Snapshot> {
   const answer = await client.callBuffer('EVAL', LOOK, keys.length, ...keys)
-  const [seconds, micros, told] = answer as [Buffer, Buffer, [Buffer, number, Held[]][]]
+  const [seconds, micros, found] = answer as [Buffer, Buffer, [Buffer, number, Held[]][]]
   const parts = keys.map((key, at): [string, Stored] => {
-    const [kind, leftMs, held] = told[at] as [Buffer, number, Held[]]
+    const [kind, leftMs, held] = found[at] as [Buffer, number, Held[]]
     return [key.slice(prefix.length + 1), { kind: String(kind), leftMs, held }]
   })
   const there = parts.filter(([, { kind }]) => kind !== 'none')

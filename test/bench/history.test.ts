@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import type { Crowd, Wait } from '../../bench/locks/crowd.ts'
 import { jain, toHistory } from '../../bench/locks/history.ts'
 
-type Told = readonly [waiter: number, askedAtMs: number, grantedAtMs: number, releasedAtMs: number]
+type Times = readonly [waiter: number, askedAtMs: number, grantedAtMs: number, releasedAtMs: number]
 
-function crowdOf(...told: readonly Told[]): Crowd {
-  const waits = told.map(
+function crowdOf(...times: readonly Times[]): Crowd {
+  const waits = times.map(
     ([waiter, askedAtMs, grantedAtMs, releasedAtMs]): Wait => ({
       waiter,
       askedAtMs,
@@ -25,7 +25,7 @@ test('a second holder is counted only while the first one holds', () => {
 })
 
 test('as many holders as there are permits are not too many', () => {
-  const waits: Told[] = [0, 1, 2].map((waiter) => [waiter, 0, waiter, 10])
+  const waits: Times[] = [0, 1, 2].map((waiter) => [waiter, 0, waiter, 10])
 
   expect(toHistory(crowdOf(...waits), 3, 3)).toMatchObject({ mostAtOnce: 3, overLimit: 0 })
   expect(toHistory(crowdOf(...waits), 3, 2)).toMatchObject({ mostAtOnce: 3, overLimit: 1 })

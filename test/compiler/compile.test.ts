@@ -154,27 +154,27 @@ test('a structure lists the commands that its scripts call', () => {
 })
 
 test('the JSON text holds the whole contract', () => {
-  const told: ShippedContract & VectorContract = JSON.parse(contractJson(compileTree(GOOD, '1.2.3')))
+  const parsed: ShippedContract & VectorContract = JSON.parse(contractJson(compileTree(GOOD, '1.2.3')))
 
   const { operations, ...others } = compileTree(GOOD, '1.2.3')
-  expect(told).toMatchObject({ format: 2, ...others })
-  expect(Object.keys(told.operations)).toEqual(Object.keys(operations))
+  expect(parsed).toMatchObject({ format: 2, ...others })
+  expect(Object.keys(parsed.operations)).toEqual(Object.keys(operations))
   for (const [name, { source, lines: _lines, ...described }] of Object.entries(operations)) {
-    expect(told.operations[name]).toMatchObject(described)
-    expect(operationOf(told, name).source).toBe(source)
+    expect(parsed.operations[name]).toMatchObject(described)
+    expect(operationOf(parsed, name).source).toBe(source)
   }
-  const lines = told.texts.flatMap(({ file, numbers, lines: all }) =>
+  const lines = parsed.texts.flatMap(({ file, numbers, lines: all }) =>
     all.map((line, at) => `${file}:${numbers[at]} ${line}`),
   )
   expect(new Set(lines).size).toBe(lines.length)
 })
 
 test('a script whose pieces are not what its hash says is refused', () => {
-  const told: VectorContract = JSON.parse(
+  const parsed: VectorContract = JSON.parse(
     contractJson(compileTree(GOOD, '1.2.3')).replaceAll('redis.call', 'redis.pcall'),
   )
 
-  expect(() => operationOf(told, 'demo/take-notes')).toThrow(
+  expect(() => operationOf(parsed, 'demo/take-notes')).toThrow(
     'the pieces of demo/take-notes are not the script',
   )
 })

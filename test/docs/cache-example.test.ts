@@ -15,10 +15,10 @@ test('of two processes that want a price one asks the shop at a time, and both g
   ])
   const all = both.map(({ out }) => out).join('')
   const asked = all.match(/asks for the price/g)?.length ?? 0
-  const told = all.match(/the book costs \d+/g)?.length ?? 0
+  const served = all.match(/the book costs \d+/g)?.length ?? 0
   // Each process tells the price up to four times a second; a price is good for two seconds.
   expect(asked).toBeGreaterThan(0)
-  expect(told).toBeGreaterThan(2 * asked)
+  expect(served).toBeGreaterThan(2 * asked)
   for (const { out } of both) expect(out).toContain('the book costs')
 })
 

@@ -81,9 +81,9 @@ function callsIn(shell: string): string[][] {
 function filledIn(answers: readonly string[]): (word: string) => string {
   return (word) =>
     word.replace(/<(token|id|cursor|load)[^>]*>/g, (place, name: string) => {
-      const told = new RegExp(`"${name}":"?(${name === 'load' ? '[\\w-]+' : '[\\d-]+'})`)
-      const answer = answers.findLast((text) => told.test(text)) ?? ''
-      return told.exec(answer)?.[1] ?? place
+      const field = new RegExp(`"${name}":"?(${name === 'load' ? '[\\w-]+' : '[\\d-]+'})`)
+      const answer = answers.findLast((text) => field.test(text)) ?? ''
+      return field.exec(answer)?.[1] ?? place
     })
 }
 

@@ -30,12 +30,12 @@ function toFigure(text: string): Figure[] {
 
 test('every figure in a table of the origins is measured, but for the published ones', () => {
   const measured = cellsOf('bench/RESULTS.md').flat().flatMap(toFigure)
-  const told = cellsOf('docs/origins.md')
+  const figures = cellsOf('docs/origins.md')
     .filter(([name = '']) => !name.startsWith('published') && name !== 'clients')
     .flatMap((cells) => cells.slice(1).flatMap(toFigure))
 
   const isMeasured = ({ value, digits }: Figure): boolean =>
     measured.some((each) => Number(each.value.toFixed(digits)) === value)
-  expect(told.length).toBeGreaterThan(30)
-  expect(told.filter((each) => !isMeasured(each)).map(({ text }) => text)).toEqual([])
+  expect(figures.length).toBeGreaterThan(30)
+  expect(figures.filter((each) => !isMeasured(each)).map(({ text }) => text)).toEqual([])
 })

@@ -8,14 +8,14 @@ test('who votes on the page sees the vote count, live, and SQL agree', async () 
   const { url } = await serve(await redisServer())
   const { page, errors } = await openPage(url)
   const kepler = page.getByRole('row', { name: /^Kepler/ })
-  const told = page.getByRole('status')
+  const status = page.getByRole('status')
   await expect.poll(() => page.locator('#sql').textContent()).toBe('Redis and SQL agree.')
 
   await page.getByRole('button', { name: 'Vote for Kepler' }).click()
-  await expect.poll(() => told.textContent()).toBe('Your vote for Kepler counts.')
+  await expect.poll(() => status.textContent()).toBe('Your vote for Kepler counts.')
   await expect.poll(() => kepler.locator('.votes').textContent()).toBe('1')
   await page.getByRole('button', { name: 'Vote for Kepler' }).click()
-  await expect.poll(() => told.textContent()).toBe('You had voted for Kepler before.')
+  await expect.poll(() => status.textContent()).toBe('You had voted for Kepler before.')
 
   // Others are seen without a click.
   await fetch(`${url}/items/4/votes`, { method: 'POST', body: '{"user": "ada"}' })

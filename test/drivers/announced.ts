@@ -9,7 +9,7 @@ export async function announce(ports: readonly number[], proxies: readonly Proxy
     await ask(port, 'CONFIG', 'SET', 'cluster-announce-port', proxies[at]?.port ?? 0)
   }
   await until('all nodes tell it', async () => {
-    const told = await Promise.all(ports.map((port) => ask(port, 'CLUSTER', 'NODES')))
-    return told.every((nodes) => proxies.every((each) => String(nodes).includes(`:${each.port}@`)))
+    const views = await Promise.all(ports.map((port) => ask(port, 'CLUSTER', 'NODES')))
+    return views.every((nodes) => proxies.every((each) => String(nodes).includes(`:${each.port}@`)))
   })
 }

@@ -16,16 +16,16 @@ import { startRedis } from '../servers/redis.ts'
 import { type Sentinels, startSentinels } from '../servers/sentinels.ts'
 import { at, type OpenCluster, opened, waysToOpen } from './client.ts'
 
-let told: string[]
+let reported: string[]
 
 beforeEach(() => {
-  told = []
+  reported = []
 })
 
 const listener: Listener = {
-  onMessage: (message) => told.push(message),
-  onLost: () => told.push('lost'),
-  onGap: () => told.push('gap'),
+  onMessage: (message) => reported.push(message),
+  onLost: () => reported.push('lost'),
+  onGap: () => reported.push('gap'),
 }
 
 /** How many a server counts as subscribers of the channel. */
@@ -69,8 +69,8 @@ test('a process that only listens follows its address to the new primary, also w
   pair.follow()
   await until('the new primary counts it', async () => (await subscribers(pair.primary.port, 'news')) === 1)
 
-  await until('it is told of the gap', async () => told.at(-1) === 'gap')
-  expect(told[0]).toBe('lost')
+  await until('it is told of the gap', async () => reported.at(-1) === 'gap')
+  expect(reported[0]).toBe('lost')
   await until('the driver is healthy', async () => driver.healthy())
   expect(await subscribers(pair.replica.port, 'news')).toBe(0)
 })
@@ -140,7 +140,7 @@ test.each(clinging)(
     await group.switchover()
 
     await ask(old.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
-    await until('it is told of the gap', async () => told.at(-1) === 'gap')
+    await until('it is told of the gap', async () => reported.at(-1) === 'gap')
     await driver.subscribe('more', listener)
     await until('the driver is healthy', async () => driver.healthy())
     expect(await subscribers(old.port, 'news')).toBe(1)
@@ -174,12 +174,12 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
     await cluster.beginMove(slot, from, to)
     await cluster.moveKeys(slot, from, to)
     await sleep(2500)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     expect(driver.healthy()).toBe(true)
 
     await cluster.finishMove(slot, from, to)
-    await until('it is told of the gap', async () => told.at(-1) === 'gap')
-    expect(told[0]).toBe('lost')
+    await until('it is told of the gap', async () => reported.at(-1) === 'gap')
+    expect(reported[0]).toBe('lost')
     await until('the new owner counts it', async () => (await shardSubscribers(to, channel)) === 1)
     await until('the driver is healthy', async () => driver.healthy())
   })
@@ -196,9 +196,9 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
     await until('the new owner counts it', async () => (await shardSubscribers(to, leaves)) === 1)
     await until('the driver is healthy', async () => driver.healthy())
     await ask(from, 'SPUBLISH', stays, 'later')
-    await until('it hears on', async () => told.includes('later'))
+    await until('it hears on', async () => reported.includes('later'))
 
-    expect(told.filter((word) => word !== 'lost' && word !== 'gap')).toEqual(['before', 'after', 'later'])
+    expect(reported.filter((word) => word !== 'lost' && word !== 'gap')).toEqual(['before', 'after', 'later'])
   })
 
   test('many channels whose slot leaves are heard elsewhere, without a warning of too many listeners', async () => {
@@ -225,7 +225,7 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
     await giveSlot(await cluster.slotOf(leaves), { from, to })
     await until('the new owner counts it', async () => (await shardSubscribers(to, leaves)) === 1)
 
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test.skipIf(tellsNoSlot)(
@@ -239,7 +239,7 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
       await sleep(50)
 
       expect(await shardSubscribers(to, leaves)).toBe(1)
-      expect(told).toEqual([])
+      expect(reported).toEqual([])
     },
   )
 })
@@ -321,9 +321,9 @@ test('a user who may not ask for its node keeps the line that answers', async ()
   await driver.subscribe('news', listener)
   await until('it was asked for a sign of life twice', async () => (await refusals(port, 'ping')) >= 2)
   await ask(port, 'PUBLISH', 'news', 'heard')
-  await until('it heard', async () => told.includes('heard'))
+  await until('it heard', async () => reported.includes('heard'))
 
-  expect(told).toEqual(['heard'])
+  expect(reported).toEqual(['heard'])
   expect(driver.healthy()).toBe(true)
   expect(await refusals(port, 'hdel')).toBe(1)
 })

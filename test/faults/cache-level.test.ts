@@ -111,8 +111,8 @@ test('four processes get values in the order in which they were set, and each ge
   await sleep(1500)
   for (const reader of readers) reader.send('end')
 
-  const told = (await Promise.all(readers.map(heard))) as { got: number[]; copies: number }[]
-  for (const { got, copies } of told) {
+  const readings = (await Promise.all(readers.map(heard))) as { got: number[]; copies: number }[]
+  for (const { got, copies } of readings) {
     expect(got).toEqual(got.toSorted((one, other) => one - other))
     expect(got.at(-1)).toBe(last)
     expect(copies).toBeGreaterThan(100)

@@ -77,7 +77,7 @@ function resultOf(at: number): string {
   return `${at}`.padEnd(MIB, '.')
 }
 
-function told(results: readonly { result: unknown }[]): unknown[] {
+function resultsOf(results: readonly { result: unknown }[]): unknown[] {
   return results.map(({ result }) => (result as string | null)?.replace(/\.+$/, ''))
 }
 
@@ -100,7 +100,7 @@ test('the dependencies of a job are told in several calls where their results ar
 
   let results: unknown[] = []
   const bytes = await weigh(async () => {
-    results = told(await queue.jobs.dependencies(id))
+    results = resultsOf(await queue.jobs.dependencies(id))
   })
 
   expect(results).toEqual(ALL)
@@ -116,9 +116,9 @@ test('jobs that wait for jobs that are done copy no more of their results than a
     const { id: other } = await queue.enqueue('other', 0)
     const { id: grandchild } = await queue.enqueue('grandchild', 0, { dependsOn: [other] })
     await queue.jobs.addDependencies(grandchild, ids)
-    expect(told(await (await claimed(queue, 'dependent')).dependencies())).toEqual(ALL)
-    expect(told(await queue.jobs.dependencies(id))).toEqual(ALL)
-    expect(told(await queue.jobs.dependencies(grandchild)).slice(1)).toEqual(ALL)
+    expect(resultsOf(await (await claimed(queue, 'dependent')).dependencies())).toEqual(ALL)
+    expect(resultsOf(await queue.jobs.dependencies(id))).toEqual(ALL)
+    expect(resultsOf(await queue.jobs.dependencies(grandchild)).slice(1)).toEqual(ALL)
   })
 
   expect(bytes).toBeLessThan(MOST_MOVED)
@@ -136,7 +136,7 @@ test.each([
 
   const bytes = await weigh(() => end(queue, ids))
 
-  expect(told(await queue.jobs.dependencies(id))).toEqual(ALL)
+  expect(resultsOf(await queue.jobs.dependencies(id))).toEqual(ALL)
   expect(bytes).toBeLessThan(MOST_MOVED)
   await job.ack()
 })
@@ -156,7 +156,7 @@ test('news of large dependencies go to another queue in several calls', async ()
 
   const bytes = await weigh(async () => {
     await other.enqueue('dependent', 0, { dependsOn: ids.map((id) => ({ queue: 'q', id })) })
-    expect(told(await (await claimed(other, 'dependent')).dependencies())).toEqual(ALL)
+    expect(resultsOf(await (await claimed(other, 'dependent')).dependencies())).toEqual(ALL)
   })
 
   expect(bytes).toBeLessThan(MOST_MOVED)

@@ -62,8 +62,8 @@ const isAsked = ([title]: [string, Scene]): boolean =>
   title.endsWith('asked for') || title.endsWith('take under way')
 
 function play([title, scene]: [string, Scene]): unknown {
-  const told: string[] = (ends[title] = [])
-  const watch = (call: Promise<unknown>): void => void endOf(call).then((end) => told.push(end))
+  const outcomes: string[] = (ends[title] = [])
+  const watch = (call: Promise<unknown>): void => void endOf(call).then((end) => outcomes.push(end))
   return scene.hold({ redis, name: title, watch })
 }
 

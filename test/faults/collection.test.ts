@@ -73,10 +73,10 @@ test('readers see one whole list or another while two replace it without end', a
     for (let turn = 0; !over; turn++) await list.replace(upTo(1100 + (turn % 3) * 400, from))
   }
   const writing = Promise.all([write(one!, 0), write(two!, 100_000)])
-  let [whole, told] = [0, 0]
+  let [whole, replaced] = [0, 0]
   for (let turn = 0; turn < 200; turn++) {
     const items = await all(reader!)
-    if (items === 'replaced') told += 1
+    if (items === 'replaced') replaced += 1
     else {
       const from = items[0] as number
       expect(items).toEqual(upTo(items.length, from))
@@ -86,7 +86,7 @@ test('readers see one whole list or another while two replace it without end', a
   }
   over = true
   await writing
-  expect(whole + told).toBe(200)
+  expect(whole + replaced).toBe(200)
   expect(whole).toBeGreaterThan(0)
 })
 

@@ -97,9 +97,9 @@ describe.each(KINDS)('counters over %s', (kind) => {
       const server = await ownRedis()
       const scene = await openScene(kind, server.port)
       const { books } = scene
-      const told: Loss[] = []
+      const reported: Loss[] = []
       const losses = new Losses()
-      const connect = () => scene.connect({ onLoss: (loss) => told.push(loss) }).counters
+      const connect = () => scene.connect({ onLoss: (loss) => reported.push(loss) }).counters
       const counters = connect()
       const counting = [countHere(counters, books), countHere(connect(), books)]
       const flushing = [connect(), connect()].map((each) => each.flushEvery('20ms'))
@@ -107,7 +107,7 @@ describe.each(KINDS)('counters over %s', (kind) => {
 
       for (let round = 1; round <= ROUNDS; round++) {
         backwards.push(...(await emptyUnderLoad(scene, server, way, losses)))
-        await expect.poll(() => told.length).toBeGreaterThanOrEqual(round)
+        await expect.poll(() => reported.length).toBeGreaterThanOrEqual(round)
       }
       await Promise.all(counting.map((each) => each.stop()))
       await Promise.all(flushing.map((each) => each.close()))
@@ -117,7 +117,7 @@ describe.each(KINDS)('counters over %s', (kind) => {
       const faults = books.faults(stored, (n, outcome) => losses.bounds(n, outcome))
       expect(faults.slice(0, 10)).toEqual([])
       expect(backwards).toEqual([])
-      expect(new Set(told.map(({ why }) => why))).toEqual(new Set(['keyspace lost']))
+      expect(new Set(reported.map(({ why }) => why))).toEqual(new Set(['keyspace lost']))
       const shown = await counters.getMany(books.newestIds)
       expect(shown.map(String)).toEqual(books.newestIds.map((id) => stored[id] ?? '0'))
       const lost = [...books.timesIn(stored).values()].filter((times) => times === 0).length
@@ -128,8 +128,8 @@ describe.each(KINDS)('counters over %s', (kind) => {
   test.each(WAYS)('show what the database has after Redis $what, and go on from there', async ({ empty }) => {
     const server = await ownRedis()
     const scene = await openScene(kind, server.port)
-    const told: Loss[] = []
-    const { counters } = scene.connect({ onLoss: (loss) => told.push(loss) })
+    const reported: Loss[] = []
+    const { counters } = scene.connect({ onLoss: (loss) => reported.push(loss) })
     for (let round = 1; round <= ROUNDS; round++) {
       await counters.increment(1, 10)
       await counters.flush()
@@ -137,7 +137,7 @@ describe.each(KINDS)('counters over %s', (kind) => {
       await empty(server)
 
       expect(await counters.get(1)).toBe(10 * round)
-      expect(told).toHaveLength(round)
+      expect(reported).toHaveLength(round)
     }
     expect(await counters.increment(1)).toBe(10 * ROUNDS + 1)
     await counters.flush()

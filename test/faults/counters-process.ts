@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { onTestFinished } from 'vitest'
 import { forkProgram } from '../programs/fork.ts'
 import type { Scene } from './counters-scene.ts'
-import type { Said, Told, WorkerOrder } from './counters-worker.ts'
+import type { Said, Command, WorkerOrder } from './counters-worker.ts'
 
 const PROGRAM = new URL('counters-worker.ts', import.meta.url)
 
@@ -28,8 +28,8 @@ export class CountersProcess {
     onTestFinished(() => this.kill())
   }
 
-  tell(told: Told): void {
-    this.#child.send(told)
+  tell(command: Command): void {
+    this.#child.send(command)
   }
 
   /** The next thing of this kind that it says; throws when it ends before, or tells of an error. */

@@ -24,7 +24,7 @@ export interface WorkerOrder {
 }
 
 /** `flush`: once; `flush-on`: until it ends; `count`: until `stop`; `first`: so many increments of one id at once. */
-export type Told =
+export type Command =
   | { do: 'flush' | 'flush-on' | 'count' | 'stop' }
   | { do: 'first'; id: string; times: number }
 
@@ -49,18 +49,18 @@ const stop = new AbortController()
 
 process.on(
   'message',
-  (told: Told) => void act(told).catch((error: unknown) => say({ failed: String(error) })),
+  (command: Command) => void act(command).catch((error: unknown) => say({ failed: String(error) })),
 )
 // However little time its calls have later.
 await perilune(ioredis(client), { deadline: '60s' }).preload()
 await sink.prepare()
 say({ ready: true })
 
-async function act(told: Told): Promise<void> {
-  if (told.do === 'flush') await counters.flush().then(() => say({ flushed: true }))
-  else if (told.do === 'flush-on') counters.flushEvery('10ms')
-  else if (told.do === 'count') await countOn()
-  else if (told.do === 'first') say({ values: await incrementAtOnce(told.id, told.times) })
+async function act(command: Command): Promise<void> {
+  if (command.do === 'flush') await counters.flush().then(() => say({ flushed: true }))
+  else if (command.do === 'flush-on') counters.flushEvery('10ms')
+  else if (command.do === 'count') await countOn()
+  else if (command.do === 'first') say({ values: await incrementAtOnce(command.id, command.times) })
   else stop.abort()
 }
 
@@ -69,13 +69,13 @@ async function countOn(): Promise<void> {
   let at = first - step
   const next = () => entryOf((at += step))
   let counted: [number, Outcome][] = []
-  const told = setInterval(() => say({ counted: counted.splice(0) }), 20)
+  const reporting = setInterval(() => say({ counted: counted.splice(0) }), 20)
   await count(
     counters,
     { lanes: 4, restMs: 2, next, tell: (n, outcome) => counted.push([n, outcome]) },
     stop.signal,
   )
-  clearInterval(told)
+  clearInterval(reporting)
   say({ counted })
   say({ stopped: true })
 }

@@ -33,15 +33,16 @@ const opens: [string, Open][] = [
 ]
 
 /** The names of the jobs that a queue tells of, from now on. */
-function toldOf(redis: Perilune, name: string): string[] {
-  const told: string[] = []
+function reportedOf(redis: Perilune, name: string): string[] {
+  const reported: string[] = []
   const listening = new AbortController()
   onTestFinished(() => listening.abort())
   const listen = async (): Promise<void> => {
-    for await (const event of redis.queue(name).events({ signal: listening.signal })) told.push(nameOf(event))
+    for await (const event of redis.queue(name).events({ signal: listening.signal }))
+      reported.push(nameOf(event))
   }
   listen().catch(() => undefined)
-  return told
+  return reported
 }
 
 function nameOf(event: QueueEvent): string {
@@ -54,11 +55,11 @@ test.each(opens)('%s: a queue tells of its own jobs alone', async (_, open) => {
   onTestFinished(async () => {
     await Promise.all([first.close(), second.close()])
   })
-  const [ofFirst, ofSecond] = [toldOf(first, name), toldOf(second, name)]
-  const heard = async (redis: Perilune, job: string, told: string[]): Promise<void> =>
+  const [ofFirst, ofSecond] = [reportedOf(first, name), reportedOf(second, name)]
+  const heard = async (redis: Perilune, job: string, reported: string[]): Promise<void> =>
     until(`${job} is told`, async () => {
       await redis.queue(name).enqueue(job, null)
-      return told.includes(job)
+      return reported.includes(job)
     })
 
   await heard(first, 'of-first', ofFirst)

@@ -77,9 +77,24 @@ test('a queue that goes on runs what recurs, also where it was refused to go on 
 })
 
 async function seen(queue: Queue<Jobs>): Promise<number[]> {
-  const told = await queue.settings.inspect()
-  const states = [told.ready, told.scheduled, told.blocked, told.claimed, told.dead, told.done]
-  return [...states, told.enqueued, told.acked, told.retried, told.failed, told.reclaimed, told.cancelled]
+  const inspection = await queue.settings.inspect()
+  const states = [
+    inspection.ready,
+    inspection.scheduled,
+    inspection.blocked,
+    inspection.claimed,
+    inspection.dead,
+    inspection.done,
+  ]
+  return [
+    ...states,
+    inspection.enqueued,
+    inspection.acked,
+    inspection.retried,
+    inspection.failed,
+    inspection.reclaimed,
+    inspection.cancelled,
+  ]
 }
 
 /** Does all there is to do. What is held by the call that is looked at, lapses. */

@@ -10,7 +10,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { commandOf } from '../programs/fork.ts'
 import { freePort } from '../servers/ports.ts'
 import { RequestReader } from '../servers/requests.ts'
-import type { Mode, Told } from './first-calls.ts'
+import type { Mode, Report } from './first-calls.ts'
 import { calls, groups } from './public-calls/all.ts'
 import type { Outcome, PublicCall } from './public-calls/call.ts'
 import { someOf } from '../proof.ts'
@@ -69,9 +69,9 @@ test.each([
   ['answers nothing', [silent]],
   ['closes each connection at once, or is not there,', [closing, freePort]],
 ])('a first call on a server that %s ends by its deadline, and the process by itself', async (_, servers) => {
-  for (const told of await tell(servers, 'waiting')) {
-    expect(told.unhandled).toEqual([])
-    expect(others(told, endsOf)).toEqual({})
+  for (const report of await tell(servers, 'waiting')) {
+    expect(report.unhandled).toEqual([])
+    expect(others(report, endsOf)).toEqual({})
   }
 })
 
@@ -79,9 +79,9 @@ test('a call on a server that says who it is and answers nothing else ends by it
   const either = (call: PublicCall): readonly string[] =>
     call.outcome === 'fails' ? [...endsOf(call), 'ambiguous'] : endsOf(call)
 
-  for (const told of await tell([reserved], 'waiting')) {
-    expect(told.unhandled).toEqual([])
-    expect(others(told, either)).toEqual({})
+  for (const report of await tell([reserved], 'waiting')) {
+    expect(report.unhandled).toEqual([])
+    expect(others(report, either)).toEqual({})
   }
 })
 
@@ -102,9 +102,9 @@ test.each([
     ...(TAKES_IT_FOR_AWAY.test(call.name) ? ['unreachable'] : []),
   ]
 
-  for (const told of await tell([() => refusing(refusal)], 'refused')) {
-    expect(told.unhandled).toEqual([])
-    expect(others(told, either)).toEqual({})
+  for (const report of await tell([() => refusing(refusal)], 'refused')) {
+    expect(report.unhandled).toEqual([])
+    expect(others(report, either)).toEqual({})
   }
 })
 
@@ -114,10 +114,10 @@ test.each([
 ] as const)(
   'a call whose signal %s ends with its reason, whatever the server does',
   async (_, mode, servers) => {
-    for (const told of await tell(servers, mode)) {
-      expect(told.unhandled).toEqual([])
-      expect(told.warnings).toEqual([])
-      expect(others(told, ({ canBeEnded }) => (canBeEnded ? ['stopped'] : ['not called']))).toEqual({})
+    for (const report of await tell(servers, mode)) {
+      expect(report.unhandled).toEqual([])
+      expect(report.warnings).toEqual([])
+      expect(others(report, ({ canBeEnded }) => (canBeEnded ? ['stopped'] : ['not called']))).toEqual({})
     }
   },
 )
@@ -126,26 +126,26 @@ test('calls under way when their instance closes end at once, and the process by
   // Of a build that is not switched in nothing has changed.
   const either = ['closed', 'ambiguous', 'unreachable', 'gives']
 
-  for (const told of await tell([silent, reserved], 'closing')) {
-    expect(told.unhandled).toEqual([])
-    expect(others(told, ({ name }) => (name.includes('Queue.work') ? ['not called'] : either))).toEqual({})
+  for (const report of await tell([silent, reserved], 'closing')) {
+    expect(report.unhandled).toEqual([])
+    expect(others(report, ({ name }) => (name.includes('Queue.work') ? ['not called'] : either))).toEqual({})
   }
 })
 
 /** How those calls ended that ended otherwise than they may. */
-function others({ ends }: Told, mayEnd: (call: PublicCall) => readonly string[]): Record<string, string> {
-  const told = calls.map((call) => [call, ends[call.name] ?? 'not called'] as const)
-  const odd = told.filter(([call, end]) => !mayEnd(call).includes(end))
+function others({ ends }: Report, mayEnd: (call: PublicCall) => readonly string[]): Record<string, string> {
+  const ended = calls.map((call) => [call, ends[call.name] ?? 'not called'] as const)
+  const odd = ended.filter(([call, end]) => !mayEnd(call).includes(end))
   return Object.fromEntries(odd.map(([{ name }, end]) => [name, end]))
 }
 
 /** Runs all calls in processes, one for each client and server, which end by themselves. */
-async function tell(servers: readonly (() => Promise<number>)[], mode: Mode): Promise<Told[]> {
+async function tell(servers: readonly (() => Promise<number>)[], mode: Mode): Promise<Report[]> {
   const ports = await Promise.all(servers.map((serve) => serve()))
   return Promise.all(CLIENTS.flatMap((client) => ports.map((port) => run(client, port, mode))))
 }
 
-async function run(client: string, port: number, mode: Mode): Promise<Told> {
+async function run(client: string, port: number, mode: Mode): Promise<Report> {
   const command = commandOf(new URL('first-calls.ts', import.meta.url))
   const child = spawn(process.execPath, [...command, client, String(port), mode], {
     stdio: ['ignore', 'pipe', 'inherit'],

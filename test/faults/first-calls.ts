@@ -19,7 +19,7 @@ import type { PublicCall } from './public-calls/call.ts'
  */
 export type Mode = 'waiting' | 'refused' | 'stopped' | 'stopping' | 'closing'
 
-export interface Told {
+export interface Report {
   /** How each call ended: `gives`, or the code of its error. */
   readonly ends: Readonly<Record<string, string>>
   readonly unhandled: readonly string[]
@@ -46,12 +46,12 @@ const DEADLINE_MS = mode === 'refused' ? 4000 : 300
 /** A worker that is closed then has a deadline more, and a second. */
 const NEVER_MS = 3 * DEADLINE_MS + 10_000
 const isWaiting = mode === 'waiting' || mode === 'refused'
-const told = { ends: {} as Record<string, string>, unhandled: [] as string[], warnings: [] as string[] }
+const report = { ends: {} as Record<string, string>, unhandled: [] as string[], warnings: [] as string[] }
 process.on('unhandledRejection', (error) =>
-  told.unhandled.push(error instanceof Error ? `${error.stack}` : String(error)),
+  report.unhandled.push(error instanceof Error ? `${error.stack}` : String(error)),
 )
-process.on('warning', ({ name, message }) => told.warnings.push(`${name}: ${message}`))
-process.on('exit', () => writeSync(1, JSON.stringify(told)))
+process.on('warning', ({ name, message }) => report.warnings.push(`${name}: ${message}`))
+process.on('exit', () => writeSync(1, JSON.stringify(report)))
 
 const stop = new AbortController()
 const stopped = new Error('stopped')
@@ -68,7 +68,7 @@ const goingOn = mode === 'closing' ? [] : made.filter(({ end }) => end === null)
 await closeAll()
 await over(made)
 for (const each of made) {
-  told.ends[each.call.name] = `${goingOn.includes(each) ? 'goes on, ' : ''}${each.end ?? 'never'}`
+  report.ends[each.call.name] = `${goingOn.includes(each) ? 'goes on, ' : ''}${each.end ?? 'never'}`
   each.disconnect()
 }
 

@@ -195,8 +195,8 @@ describe.each(someOf(clients, 1))('with %s', (_, connect) => {
     await end()
     for (const { cause } of all) await eventually(cause)
 
-    const told = await Promise.all(ends)
-    expect(Object.fromEntries(followers.map(([name], at) => [name, told[at]]))).toEqual(
+    const outcomes = await Promise.all(ends)
+    expect(Object.fromEntries(followers.map(([name], at) => [name, outcomes[at]]))).toEqual(
       Object.fromEntries(followers.map(([name]) => [name, 'come'])),
     )
   })

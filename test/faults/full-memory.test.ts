@@ -75,6 +75,6 @@ async function dump(client: Redis): Promise<Record<string, string | null>> {
 async function contentOf(client: Redis, key: string): Promise<string | null> {
   if ((await client.type(key)) !== 'hash') return (await client.dumpBuffer(key))?.toString('base64') ?? null
   const fields = Object.entries(await client.hgetallBuffer(key))
-  const told = fields.map(([field, value]) => `${field}=${value.toString('base64')}`)
-  return told.toSorted().join('\n')
+  const pairs = fields.map(([field, value]) => `${field}=${value.toString('base64')}`)
+  return pairs.toSorted().join('\n')
 }

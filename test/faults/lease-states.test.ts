@@ -204,8 +204,8 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
 
     expect(await lossOf(lease)).toBeInstanceOf(LeaseLostError)
     // Nobody else may have begun: of a lapsed attempt the server is asked.
-    const told = what === 'an attempt of once' ? AmbiguousError : LeaseLostError
-    await expect(lease.release()).rejects.toThrow(told)
+    const expected = what === 'an attempt of once' ? AmbiguousError : LeaseLostError
+    await expect(lease.release()).rejects.toThrow(expected)
   })
 
   test('that is cleared by its own process is lost at once', async () => {

@@ -41,12 +41,12 @@ test('acquireDetached never gives a lease that has ended on the way', async () =
   await (await semaphore.acquire()).release()
   proxy.delay(40)
 
-  for (const lend of [
+  for (const attempt of [
     lock.acquireDetached(),
     lock.shared.acquireDetached(),
     lock.acquireDetached({ wait: '50ms' }),
   ]) {
-    expect(await lend).toMatchObject({ status: 'held', retryAfterMs: expect.any(Number) })
+    expect(await attempt).toMatchObject({ status: 'held', retryAfterMs: expect.any(Number) })
   }
   expect(await semaphore.acquireDetached()).toMatchObject({
     status: 'full',

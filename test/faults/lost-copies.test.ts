@@ -159,8 +159,8 @@ test('of an attempt at a key that failed, as another did behind it', async () =>
 test('of an attempt at a key whose result was cleared, or was lent', async () => {
   const { slow, other, arrive } = scene('once/begin')
   const once = slow.once<number>('o', { lease: '5m' })
-  const lent = await once.beginDetached('key')
-  await once.byToken.complete('key', lent.status === 'started' ? lent.token : 0, 1)
+  const begun = await once.beginDetached('key')
+  await once.byToken.complete('key', begun.status === 'started' ? begun.token : 0, 1)
   await other.once('o').clear('key')
 
   expect(String((await arrive()).flat()[0])).toBe('started')

@@ -57,9 +57,9 @@ async function move(cluster: RedisCluster, slot: number): Promise<void> {
 
 /** How often the servers have answered that keys are elsewhere. */
 async function redirections({ ports }: RedisCluster): Promise<Record<string, number>> {
-  const told = await Promise.all(ports.map((port) => askFields(port, 'INFO', 'errorstats')))
+  const stats = await Promise.all(ports.map((port) => askFields(port, 'INFO', 'errorstats')))
   const count = (word: string): number =>
-    told.reduce(
+    stats.reduce(
       (sum, each) => sum + Number(/count=(\d+)/.exec(each.get(`errorstat_${word}`) ?? '')?.[1] ?? 0),
       0,
     )

@@ -21,7 +21,7 @@ export function namesIn(slot: number, count: number, prefixOf: (name: string) =>
 /** A list as its writers have sent it: each item tells its version. */
 export class Sent {
   readonly name: string
-  told = 0
+  acknowledged = 0
   #version = 0
 
   constructor(name: string) {
@@ -33,12 +33,12 @@ export class Sent {
     const version = this.#version
     const { status } = await listIn(redis, this.name).replace(itemsOf(version), { version })
     expect(['replaced', 'refused']).toContain(status)
-    this.told = Math.max(this.told, version)
+    this.acknowledged = Math.max(this.acknowledged, version)
   }
 
   /** False when it was replaced before its last page. */
   async readIn(redis: Perilune): Promise<boolean> {
-    const { told } = this
+    const { acknowledged } = this
     const list = listIn(redis, this.name)
     const items: number[] = []
     for (let after: string | null = null; ; ) {
@@ -48,7 +48,7 @@ export class Sent {
       items.push(...page.items)
       after = page.next
       if (after !== null) continue
-      expect(page.version).toBeGreaterThanOrEqual(told)
+      expect(page.version).toBeGreaterThanOrEqual(acknowledged)
       expect(items).toEqual(itemsOf(page.version ?? 0))
       return true
     }
@@ -68,7 +68,7 @@ function itemsOf(version: number): number[] {
 export class Origin {
   readonly key: string
   value = 1
-  told = 1
+  acknowledged = 1
   most = 0
   #loads = 0
 
@@ -82,12 +82,12 @@ export class Origin {
     const { value } = this
     if (value % 2 === 0) await cache.set(this.key, value)
     else await cache.invalidate(this.key)
-    this.told = Math.max(this.told, value)
+    this.acknowledged = Math.max(this.acknowledged, value)
   }
 
   async getFrom(cache: Cache<number>): Promise<void> {
-    const { told } = this
-    expect(await cache.get(this.key, () => this.#load())).toBeGreaterThanOrEqual(told)
+    const { acknowledged } = this
+    expect(await cache.get(this.key, () => this.#load())).toBeGreaterThanOrEqual(acknowledged)
   }
 
   async #load(): Promise<number> {

@@ -109,12 +109,12 @@ test('10^6 backlog: fetch/complete latency same as empty queue; retention never 
 test('very many jobs of one enqueue are all there, once and in their order', async () => {
   const { queue } = await setup({ clock: 'real', deadline: '60s' })
   const count = LONG ? 20_000 : 3000
-  const told = await queue.enqueueMany(
+  const enqueued = await queue.enqueueMany(
     Array.from({ length: count }, (_, at) => ({ name: 'mail', payload: { to: `${at}` } })),
   )
-  expect(new Set(told.map(({ id }) => id)).size).toBe(count)
+  expect(new Set(enqueued.map(({ id }) => id)).size).toBe(count)
 
-  const places = new Map(told.map(({ id }, at) => [id, `${at}`]))
+  const places = new Map(enqueued.map(({ id }, at) => [id, `${at}`]))
   const begun: string[] = []
   for (let acks = await queue.claim({ limit: 200 }); acks.length > 0; ) {
     for (const { id, payload } of acks) {

@@ -21,7 +21,7 @@ export interface Order {
 }
 
 /** `go-on`: say so once all kinds of things have gone well since. `finish`: come to an end. `look`: at what is left. */
-export type Told = 'begin' | 'go-on' | 'finish' | 'look' | 'end'
+export type Command = 'begin' | 'go-on' | 'finish' | 'look' | 'end'
 export type Said = 'ready' | 'gone-on' | 'finished' | 'looked' | { still: string[] } | { failed: string }
 
 // A half-open connection of node-redis over which a large answer is due is dropped after half a minute (docs/operations.md).
@@ -46,8 +46,8 @@ const over = new AbortController()
 const parts = order.cell.structures.map(partOf)
 let work: Promise<unknown> = Promise.resolve()
 
-process.on('message', (told: Told) => {
-  act(told).catch((error: unknown) => say({ failed: wordsOf(error) }))
+process.on('message', (command: Command) => {
+  act(command).catch((error: unknown) => say({ failed: wordsOf(error) }))
 })
 say('ready')
 
@@ -72,12 +72,12 @@ function say(said: Said): void {
   process.send?.(said)
 }
 
-async function act(told: Told): Promise<void> {
-  if (told === 'begin') work = Promise.all(parts.map(({ workload, site }) => workload.work(site)))
-  if (told === 'go-on') await goOn()
-  if (told === 'finish') await finish()
-  if (told === 'look') await look()
-  if (told === 'end') await end()
+async function act(command: Command): Promise<void> {
+  if (command === 'begin') work = Promise.all(parts.map(({ workload, site }) => workload.work(site)))
+  if (command === 'go-on') await goOn()
+  if (command === 'finish') await finish()
+  if (command === 'look') await look()
+  if (command === 'end') await end()
 }
 
 async function goOn(): Promise<void> {

@@ -158,18 +158,18 @@ describe('a handler that answers by the response of Node', () => {
     app.use('/orders', idempotency(once))
     app.all('*', answer)
     const url = await listening(app)
-    const told = async (path: string, init: RequestInit = {}): Promise<unknown[]> => {
+    const answerTo = async (path: string, init: RequestInit = {}): Promise<unknown[]> => {
       const response = await fetch(`${url}${path}`, init)
       return [response.status, response.headers.get('x-own'), await response.text()]
     }
 
     for (const path of ['/limited', '/limited', '/pages', '/pages']) {
-      expect(await told(path)).toEqual([201, '1', `run ${runs}`])
+      expect(await answerTo(path)).toEqual([201, '1', `run ${runs}`])
     }
     expect(runs).toBe(4)
     const keyed = { method: 'POST', headers: { 'idempotency-key': randomUUID() } }
-    expect(await told('/orders', keyed)).toEqual([201, '1', 'run 5'])
-    await expect.poll(async () => (await told('/orders', keyed))[2]).toContain('response-not-kept')
+    expect(await answerTo('/orders', keyed)).toEqual([201, '1', 'run 5'])
+    await expect.poll(async () => (await answerTo('/orders', keyed))[2]).toContain('response-not-kept')
     expect(runs).toBe(5)
   })
 })

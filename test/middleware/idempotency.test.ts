@@ -254,10 +254,10 @@ test('while the store is out, a request with a key is told to come again, and on
 
 test('a response that could not be kept is delivered, and the reason told', async () => {
   const { once } = setup()
-  const told: string[] = []
+  const reported: string[] = []
   const handle = withIdempotency(
     once,
-    { onNotKept: (error, key) => told.push(`${key}: ${(error as Error).name}`) },
+    { onNotKept: (error, key) => reported.push(`${key}: ${(error as Error).name}`) },
     async () => {
       await once.clear('k')
       return new Response('done')
@@ -265,7 +265,7 @@ test('a response that could not be kept is delivered, and the reason told', asyn
   )
 
   expect(await (await handle(post('k'))).text()).toBe('done')
-  expect(told).toEqual(['k: LeaseLostError'])
+  expect(reported).toEqual(['k: LeaseLostError'])
 })
 
 test('options that cannot be are refused when the middleware is made', () => {

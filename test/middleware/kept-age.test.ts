@@ -13,15 +13,16 @@ test.each([600, -600])(
     const clock = testClock(redis, { startsAt: new Date(Date.now() + seconds * 1000) })
     const answer = (): Response => new Response('page', { headers: { 'cache-control': 'max-age=60' } })
     const handle = withResponseCache(redis.cache<KeptResponse>(randomUUID()), {}, answer)
-    const told = async (method = 'GET'): Promise<(string | null)[]> => {
+    const ageAndStatus = async (method = 'GET'): Promise<(string | null)[]> => {
       const { headers } = await handle(new Request('http://shop.example/', { method }))
       return [headers.get('age'), headers.get('cache-status')]
     }
-    expect(await told()).toEqual([null, 'perilune; fwd=miss'])
-    await expect.poll(() => told()).toEqual(['0', expect.stringMatching(/; ttl=(?:59|60)$/)])
+    expect(await ageAndStatus()).toEqual([null, 'perilune; fwd=miss'])
+    await expect.poll(() => ageAndStatus()).toEqual(['0', expect.stringMatching(/; ttl=(?:59|60)$/)])
 
     clock.advance('7500ms')
 
-    for (const method of ['GET', 'HEAD']) expect(await told(method)).toEqual(['7', 'perilune; hit; ttl=52'])
+    for (const method of ['GET', 'HEAD'])
+      expect(await ageAndStatus(method)).toEqual(['7', 'perilune; hit; ttl=52'])
   },
 )

@@ -149,9 +149,9 @@ describe.each([inExpress, inFastify, inHono, inFetch])('$name', (player) => {
       const head = await service.get(place, 'HEAD')
 
       // Of headers that cannot be sent Fastify sends none.
-      const told = (how: string): string[] =>
+      const cacheStatus = (how: string): string[] =>
         row.body.as === 'refused header' ? [] : [`cache-status: perilune; fwd=${how}`]
-      expect(comparable(made, row)).toEqual(comparable(plus(plain, ...told('miss')), row))
+      expect(comparable(made, row)).toEqual(comparable(plus(plain, ...cacheStatus('miss')), row))
       // Fastify fails to answer HEAD by a response of fetch.
       if (plainHead.status < 500) expect(head.status).toBe(plainHead.status)
       if (row.shared) {
@@ -163,7 +163,9 @@ describe.each([inExpress, inFastify, inHono, inFetch])('$name', (player) => {
           comparable(expected, row),
         )
       } else {
-        const [bypassed, missed] = ['bypass', 'miss'].map((how) => comparable(plus(plain, ...told(how)), row))
+        const [bypassed, missed] = ['bypass', 'miss'].map((how) =>
+          comparable(plus(plain, ...cacheStatus(how)), row),
+        )
         expect([bypassed, missed]).toContainEqual(comparable(again, row))
       }
     })

@@ -177,8 +177,8 @@ class Scripted {
 
   /** Null where expired entries hide some. */
   async suggest(query: string, limit: number, fuzzy: boolean): Promise<unknown> {
-    const [, short, ...told] = await this.#run('suggest', { codec: 'text', query, limit, fuzzy })
-    return short === true ? null : told.at(-1)
+    const [, short, ...rows] = await this.#run('suggest', { codec: 'text', query, limit, fuzzy })
+    return short === true ? null : rows.at(-1)
   }
 
   #run(name: string, args: Record<string, unknown>): ReturnType<typeof runOperation> {
@@ -256,9 +256,9 @@ class History {
   /** Asked of both, and twice of the library, which reads a front when it asks again. */
   async #suggest(query: string, limit: number, fuzzy: boolean): Promise<Suggestion<string>[]> {
     const what = `suggest '${query}', ${limit}, ${fuzzy}`
-    const told = await this.#index.suggest(query, { limit, fuzzy })
-    expect(await this.#index.suggest(query, { limit, fuzzy }), what).toEqual(told)
-    const asked = told.map(({ id, text: each, score, payload, edited }) => [
+    const suggested = await this.#index.suggest(query, { limit, fuzzy })
+    expect(await this.#index.suggest(query, { limit, fuzzy }), what).toEqual(suggested)
+    const asked = suggested.map(({ id, text: each, score, payload, edited }) => [
       id,
       each,
       score,
@@ -268,7 +268,7 @@ class History {
     const expected =
       (await this.#before.suggest(fold(query), limit, fuzzy)) ?? (await this.#again(query, limit, fuzzy))
     expect(asked, what).toEqual(expected)
-    return told
+    return suggested
   }
 
   async #again(query: string, limit: number, fuzzy: boolean): Promise<unknown> {
@@ -302,6 +302,6 @@ test('what begins alike is suggested as by the last release, whatever its histor
     { numRuns, seed: SEED, endOnFailure: true },
   )
 
-  const told = `${numRuns} random histories of texts that begin alike, ${played} steps`
-  tell(`autocomplete: ${told}, suggested as by the last release, seed ${SEED}`)
+  const summary = `${numRuns} random histories of texts that begin alike, ${played} steps`
+  tell(`autocomplete: ${summary}, suggested as by the last release, seed ${SEED}`)
 })

@@ -189,15 +189,15 @@ class History {
       removed += rest.slice(0, taken).filter((id) => this.#model.remove(id)).length
       rest = rest.slice(taken)
     })
-    const told = await this.#index.removeMany(ids)
-    expect(told).toBe(removed)
+    const answered = await this.#index.removeMany(ids)
+    expect(answered).toBe(removed)
     expect(rest).toEqual([])
   }
 
   async #suggest(text: string, limit: number, fuzzy: boolean): Promise<void> {
     const suggested = await this.#index.suggest(text, { limit, fuzzy })
-    const told = suggested.map(({ id, edited }) => [id, edited])
-    expect(told, `suggest '${text}', ${limit}, ${fuzzy}`).toEqual(this.#model.suggest(text, limit, fuzzy))
+    const shown = suggested.map(({ id, edited }) => [id, edited])
+    expect(shown, `suggest '${text}', ${limit}, ${fuzzy}`).toEqual(this.#model.suggest(text, limit, fuzzy))
   }
 
   async #forgetExpired(): Promise<void> {
@@ -216,6 +216,6 @@ test('an index suggests as the model does, whatever its history', { timeout: 3_6
     { numRuns, seed: SEED, endOnFailure: true },
   )
 
-  const told = `${numRuns} random histories of one index, ${played} steps`
-  tell(`autocomplete: ${told}, answered as the model does, seed ${SEED}`)
+  const summary = `${numRuns} random histories of one index, ${played} steps`
+  tell(`autocomplete: ${summary}, answered as the model does, seed ${SEED}`)
 })

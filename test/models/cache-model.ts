@@ -32,7 +32,7 @@ interface Run {
 export class CacheModel {
   nowUs: number
   /** What levels are told of the value, and of the tag that is invalidated: numbers, in order. */
-  readonly told: { of: 'value' | 'generation'; number: number }[] = []
+  readonly announced: { of: 'value' | 'generation'; number: number }[] = []
   #value: Stored | null = null
   #run: Run | null = null
   #ended: { id: string; revoked: boolean } | null = null
@@ -100,7 +100,7 @@ export class CacheModel {
 
   invalidateTag(): readonly unknown[] {
     this.#generation = Math.max(this.#generation + 1, this.nowUs)
-    this.told.push({ of: 'generation', number: this.#generation })
+    this.announced.push({ of: 'generation', number: this.#generation })
     return ['invalidated', this.#generation]
   }
 
@@ -145,7 +145,7 @@ export class CacheModel {
 
   /** Whoever holds what is there learns that it counts no more. */
   #end(number: number): void {
-    if (this.#value?.held) this.told.push({ of: 'value', number })
+    if (this.#value?.held) this.announced.push({ of: 'value', number })
   }
 
   #revoke(): void {

@@ -48,8 +48,8 @@ class History {
       await this.#inspect()
       expect(await faultsOfUnit(client, this.#prefix, Math.floor(this.#model.nowUs / 1000))).toEqual([])
     }
-    const told = this.#model.told.map(({ of, number }) => `${number} ${this.#prefix}:${of}`)
-    expect(await levels.end(), 'told to levels').toEqual(told)
+    const expected = this.#model.announced.map(({ of, number }) => `${number} ${this.#prefix}:${of}`)
+    expect(await levels.end(), 'told to levels').toEqual(expected)
   }
 
   async #step(each: Step): Promise<void> {
@@ -143,15 +143,15 @@ class History {
 
 /** What levels are told on a channel until it ends. */
 async function listen(channel: string): Promise<{ end(): Promise<string[]> }> {
-  const told: string[] = []
-  const hear = (on: string, message: string): void => void (on === channel && told.push(message))
+  const announced: string[] = []
+  const hear = (on: string, message: string): void => void (on === channel && announced.push(message))
   ear.on('message', hear)
   await ear.subscribe(channel)
   const end = async (): Promise<string[]> => {
     // Its answer comes behind all that was told before.
     await ear.unsubscribe(channel)
     ear.off('message', hear)
-    return told
+    return announced
   }
   return { end }
 }

@@ -151,8 +151,8 @@ const CRON = { cron: '* * * * * *', time_zone: 'UTC' }
 
 /** Supplies the coming times of an expression that is short of them. */
 async function refill(calls: QueueCalls, clockMs: number): Promise<void> {
-  const [, , , told] = await calls.run('recurrences', { only_short: true })
-  for (const [id, , , , , known] of told as [string, number, number, number, number, number][]) {
+  const [, , , rows] = await calls.run('recurrences', { only_short: true })
+  for (const [id, , , , , known] of rows as [string, number, number, number, number, number][]) {
     const from = Math.floor(Math.max(known, clockMs - WINDOW_MS) / WINDOW_MS)
     const given = Array.from({ length: 50 }, (_, at) => (from + 1 + at) * WINDOW_MS)
     await calls.run('refill', { id, ...CRON, after_ms: known, given })

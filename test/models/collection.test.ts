@@ -239,7 +239,7 @@ test.each(['list', 'sortedSet'] as const)(
       { numRuns, seed: SEED },
     )
 
-    const told = `${numRuns} random histories of a ${kind}, ${played} steps`
-    tell(`collection: ${told}, answered as the model does, seed ${SEED}`)
+    const summary = `${numRuns} random histories of a ${kind}, ${played} steps`
+    tell(`collection: ${summary}, answered as the model does, seed ${SEED}`)
   },
 )

@@ -120,9 +120,9 @@ test('of bodies of any sizes each call reads and tells no more than one call may
 
     expect(await readAll(feed, false)).toEqual(wanted)
     expect((await feed.get(ids)).messages.map(({ body }) => body.length)).toEqual(wanted)
-    const told = await mostRead()
-    expect(told['read']).toBeLessThanOrEqual(2 * CALL_BYTES + heads)
-    expect(told['get']).toBeLessThanOrEqual(2 * CALL_BYTES + heads)
+    const largest = await mostRead()
+    expect(largest['read']).toBeLessThanOrEqual(2 * CALL_BYTES + heads)
+    expect(largest['get']).toBeLessThanOrEqual(2 * CALL_BYTES + heads)
 
     expect(await claimAll(feed, 'release')).toEqual(wanted)
     const { claim = 0, ...others } = await mostRead()

@@ -34,7 +34,7 @@ test('memory of messages that are done comes back though one in twenty-five stay
 
 test('memory of dead letters that have expired comes back though one in twenty-five stays', async () => {
   const { feed, client, name, clock } = await setup<number>({ maxClaims: 1 })
-  const bury = async (): Promise<void> => {
+  const killAll = async (): Promise<void> => {
     const claim = await feed.claim({ limit: 1000, lease: '1s' })
     await claim?.release()
     await feed.claim({ limit: 1000 })
@@ -42,14 +42,14 @@ test('memory of dead letters that have expired comes back though one in twenty-f
   for (let from = 0; from < 5000; from += 1000) {
     const lives = (at: number): { ttl?: '1m' } => (at % EACH === 0 ? {} : { ttl: '1m' })
     await feed.appendMany(Array.from({ length: 1000 }, (_, at) => ({ body: from + at, ...lives(at) })))
-    await bury()
+    await killAll()
   }
   const full = await bytesOf({ client, name }, 'dead-log')
 
   await clock.advance(60_000)
   for (let round = 0; round < 150; round += 1) {
     await feed.append(round, { ttl: '2s' })
-    await bury()
+    await killAll()
     await clock.advance(2000)
   }
 

@@ -104,10 +104,10 @@ export class LockModel {
   inspect(): unknown[] {
     const leases = this.#isHeld && this.#holder ? [this.#holder] : this.#live
     const sorted = leases.toSorted((a, b) => a.endsMs - b.endsMs || a.token - b.token)
-    const told = sorted.map(({ token, endsMs }) => [token, endsMs, 'ada'])
+    const rows = sorted.map(({ token, endsMs }) => [token, endsMs, 'ada'])
     const line = this.#line.map(({ id, kind }) => [id, kind, 'ada'])
     const mode = this.#isFree ? '*' : this.#isHeld ? 'x' : 's'
-    return ['inspection', mode, this.#token, this.#nowMs, told, line.length, line]
+    return ['inspection', mode, this.#token, this.#nowMs, rows, line.length, line]
   }
 
   get #nowMs(): number {

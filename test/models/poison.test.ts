@@ -286,11 +286,11 @@ describe('in a queue', () => {
   const withOddResults: Way = async ({ queue, raw, good }, limit) => {
     const seen: number[] = []
     for (;;) {
-      const lent = await queue.claimDetached({ limit })
-      if (lent.jobs.length === 0) break
-      seen.push(...lent.jobs.map(({ payload }) => payload.at))
+      const claim = await queue.claimDetached({ limit })
+      if (claim.jobs.length === 0) break
+      seen.push(...claim.jobs.map(({ payload }) => payload.at))
       await raw.byToken.ack(
-        lent.jobs.map(({ id, token, payload }) => ({ id, token, result: payload.at % 2 === 0 ? BAD : '7' })),
+        claim.jobs.map(({ id, token, payload }) => ({ id, token, result: payload.at % 2 === 0 ? BAD : '7' })),
       )
     }
     for (const [at, id] of good) {

@@ -87,7 +87,7 @@ function quickly(answer: readonly Value[]): Claimed[] {
 }
 
 test('events of the quick way and of the slow one are the same', async () => {
-  let told = 0
+  let events = 0
   for (let seed = 1; seed <= HISTORIES; seed += 1) {
     const sides = [new Side(true), new Side(false)] as const
     for (const side of sides) await side.begin()
@@ -112,8 +112,8 @@ test('events of the quick way and of the slow one are the same', async () => {
     }
     const [quick, slow] = [await sides[0].end(), await sides[1].end()]
     expect(quick.messages, `seed ${seed}`).toEqual(slow.messages)
-    told += quick.messages.flatMap(({ events }) => events).length
+    events += quick.messages.flatMap(({ events }) => events).length
     expect(quick.quickly).toBe(STEPS)
   }
-  expect(told).toBeGreaterThan(HISTORIES * STEPS)
+  expect(events).toBeGreaterThan(HISTORIES * STEPS)
 })

@@ -69,7 +69,7 @@ export class World {
   async end(): Promise<void> {
     this.#listening.off('message', this.#onMessage)
     await this.#listening.unsubscribe()
-    await this.#run('clear', this.#told)
+    await this.#run('clear', this.#listeners)
   }
 
   /** The jobs that somebody who lives and waits should have had by now, with how late they are. */
@@ -111,14 +111,14 @@ export class World {
 
   async enqueue(payloads: number): Promise<void> {
     const given = { name: 'mail', payloads: Array.from({ length: payloads }, () => '1') }
-    const [, first] = await this.#run('enqueue-alike', { ...this.#told, ...given })
+    const [, first] = await this.#run('enqueue-alike', { ...this.#listeners, ...given })
     for (let n = 0; n < payloads; n++) this.#free.set(Number(first) + n, this.#nowMs)
     await this.#readLetters()
   }
 
   async enqueueLater(delayMs: number): Promise<void> {
     const [, first] = await this.#run('enqueue', {
-      ...this.#told,
+      ...this.#listeners,
       specs: [{ payload: '1', delay_ms: delayMs }],
     })
     this.#free.set(Number(first), this.#nowMs + delayMs)
@@ -158,7 +158,7 @@ export class World {
     const limit = worker.room - worker.work.size
     const acks = done.map(([number, { token }]) => ({ number: `${number}`, token }))
     const [endsAtMs, waits, recheckMs, jobs] = await this.#claim({
-      ...this.#told,
+      ...this.#listeners,
       acks,
       limit,
       lease_ms: LEASE_MS,
@@ -199,7 +199,7 @@ export class World {
   async #goAway(worker: Worker): Promise<void> {
     worker.waits = false
     worker.lookAtMs = Infinity
-    await this.#claim({ ...this.#told, acks: [], limit: 0, lease_ms: 0, worker: worker.name })
+    await this.#claim({ ...this.#listeners, acks: [], limit: 0, lease_ms: 0, worker: worker.name })
   }
 
   /** Letters to one that has failed are read by nobody. */
@@ -243,7 +243,7 @@ export class World {
     return `${this.#channel}:${process}`
   }
 
-  get #told() {
+  get #listeners() {
     return { channel: this.#channel, sharded: false, counted: true }
   }
 

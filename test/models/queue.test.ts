@@ -71,9 +71,9 @@ test('a claim of a thousand jobs is told again, also where more leases end at th
   await calls.run('enqueue-alike', { payloads: payloads(1700) })
   await calls.run('ack-and-claim', { limit: 700 })
 
-  const told = await calls.run('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' })
+  const answer = await calls.run('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' })
 
-  expect(told[8]).toHaveLength(1000)
-  await calls.same('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' }, told)
+  expect(answer[8]).toHaveLength(1000)
+  await calls.same('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' }, answer)
   await calls.run('clear', {})
 })

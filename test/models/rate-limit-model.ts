@@ -226,17 +226,17 @@ export class SubjectModel {
 
   get(terms: readonly Terms[], cost: number): unknown[] {
     this.#look(terms)
-    return this.#denied(cost) ?? ['allowed', this.nowUs, this.#told()]
+    return this.#denied(cost) ?? ['allowed', this.nowUs, this.#states()]
   }
 
   refund(terms: readonly Terms[], cost: number, token: number): unknown[] {
     this.#look(terms)
     if (this.#token === 0) return ['absent']
-    if (token > 0 && this.#refunded.has(token)) return ['known', this.nowUs, this.#told()]
+    if (token > 0 && this.#refunded.has(token)) return ['known', this.nowUs, this.#states()]
     this.#settle()
     this.#refunded.add(token)
     for (const limit of this.#limits) limit.refund(this.#ownUs, cost, token || this.#ownUs)
-    return ['refunded', this.nowUs, this.#told()]
+    return ['refunded', this.nowUs, this.#states()]
   }
 
   release(terms: readonly Terms[], token: number): unknown[] {
@@ -256,7 +256,7 @@ export class SubjectModel {
     this.#token = Math.max(this.#token + 1, this.#ownUs)
     this.#takenUs = Math.max(this.#takenUs, this.#ownUs)
     for (const limit of this.#limits) limit.count(this.#ownUs, cost, this.#token)
-    return ['taken', this.#token, this.nowUs, this.#told()]
+    return ['taken', this.#token, this.nowUs, this.#states()]
   }
 
   /** The subject's own time does not step back, whichever limits its newest take was of. */
@@ -279,10 +279,10 @@ export class SubjectModel {
   #denied(cost: number): unknown[] | null {
     const waits = this.#limits.map((limit) => limit.waitUs(this.#ownUs, cost))
     const longest = Math.max(...waits)
-    return longest === 0 ? null : ['denied', waits.indexOf(longest) + 1, longest, this.nowUs, this.#told()]
+    return longest === 0 ? null : ['denied', waits.indexOf(longest) + 1, longest, this.nowUs, this.#states()]
   }
 
-  #told(): number[][] {
+  #states(): number[][] {
     return this.#limits.map((limit) => [limit.free(this.#ownUs), limit.resetUs(this.#ownUs)])
   }
 }

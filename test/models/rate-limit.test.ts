@@ -102,11 +102,11 @@ class History {
 
   /** The model takes one after the other, and the script is told of all of them at once. */
   async #takeEach(cost: number, count: number, only: Terms): Promise<void> {
-    const told = this.#model.takeEach(only, cost, count)
+    const expected = this.#model.takeEach(only, cost, count)
     const { name, limit, window_ms, burst } = only
     const args = { name, limit, window_ms, burst, takes: [{ count, cost }] }
-    await this.#twice('take-each', args, ['judged', this.#model.nowUs, [told], null])
-    const [granted, token] = told
+    await this.#twice('take-each', args, ['judged', this.#model.nowUs, [expected], null])
+    const [granted, token] = expected
     counts.denied += count - granted
     for (let nth = 0; nth < granted; nth++) this.#took([only], token + nth, cost)
   }

@@ -133,8 +133,8 @@ class History {
 
   /** What is told of each, and that there is a chore while one needs times. */
   async #look(): Promise<void> {
-    const [, , , told] = await this.#calls.run('recurrences', {})
-    const found = new Map((told as (string | number)[][]).map((each) => [each[0], each]))
+    const [, , , rows] = await this.#calls.run('recurrences', {})
+    const found = new Map((rows as (string | number)[][]).map((each) => [each[0], each]))
     for (const each of IDS) {
       const [, nextMs, lastMs, , runs] = found.get(each) ?? []
       const shown = found.has(each) ? { nextMs, lastMs, runs } : undefined

@@ -113,8 +113,8 @@ class History {
 
   async #same(name: string, args: Arguments, expected: Answer): Promise<Value[]> {
     const answer = await this.#run(name, args)
-    const told = `${name} ${JSON.stringify(args)} answered ${JSON.stringify(answer)}`
-    expect(this.#bindings.mismatch(expected, answer), told).toBe(null)
+    const call = `${name} ${JSON.stringify(args)} answered ${JSON.stringify(answer)}`
+    expect(this.#bindings.mismatch(expected, answer), call).toBe(null)
     return answer
   }
 

@@ -108,10 +108,10 @@ test.each([0.5, 1, 2])(
     }
     expect(Math.abs(gapMs - expected.gapMs) / error.gapMs, `a gap of ${gapMs} ms`).toBeLessThan(TOLERANCE)
     expect(Math.abs(loads - expected.loads) / error.loads, `${loads} loads a cycle`).toBeLessThan(TOLERANCE)
-    const told = `${loads.toFixed(3)} loads a cycle of ${expected.loads.toFixed(3)} expected`
+    const found = `${loads.toFixed(3)} loads a cycle of ${expected.loads.toFixed(3)} expected`
     const ahead = `${gapMs.toFixed(1)} ms ahead of ${expected.gapMs.toFixed(1)}`
     tell(
-      `cache: xfetch by beta ${beta}, ${CYCLES} cycles: ${told}, ${ahead}, within ${TOLERANCE} standard errors`,
+      `cache: xfetch by beta ${beta}, ${CYCLES} cycles: ${found}, ${ahead}, within ${TOLERANCE} standard errors`,
     )
   },
 )

@@ -116,10 +116,10 @@ async function increment(world: World): Promise<void> {
       return { id: String(id), value: exactly(value) }
     },
     async () => {
-      const { counted, ...told } = (await sides.http.post(`${urlOf(name)}/increments`, item)) as Counted
+      const { counted, ...answer } = (await sides.http.post(`${urlOf(name)}/increments`, item)) as Counted
       // The library tells it of many only.
       if (typeof counted !== 'boolean') throw new Error('whether it was counted is not told')
-      return { ...told, value: exactly(told.value) }
+      return { ...answer, value: exactly(answer.value) }
     },
   )
 }
@@ -138,14 +138,16 @@ async function incrementMany(world: World): Promise<void> {
   await sides.same(
     `increment ${name} ${JSON.stringify(increments)}`,
     async () => {
-      const told = await countersOf(counters, name).incrementMany(increments)
-      return told.map((each, at) => (each instanceof Error ? refusal(increments[at], each) : shown(each)))
+      const answer = await countersOf(counters, name).incrementMany(increments)
+      return answer.map((each, at) => (each instanceof Error ? refusal(increments[at], each) : shown(each)))
     },
     async () => {
-      const told = (await sides.http.post(`${urlOf(name)}/increments`, { increments })) as {
+      const answer = (await sides.http.post(`${urlOf(name)}/increments`, { increments })) as {
         increments: ({ id: string; code: string } | Counted)[]
       }
-      return told.increments.map((each) => ('code' in each ? { id: each.id, code: each.code } : shown(each)))
+      return answer.increments.map((each) =>
+        'code' in each ? { id: each.id, code: each.code } : shown(each),
+      )
     },
   )
 }
@@ -219,8 +221,8 @@ async function read(world: World): Promise<void> {
       return { id: String(id), value: exactly(value) }
     },
     async () => {
-      const told = (await sides.http.get(`${urlOf(name)}/values/${id}`)) as Counted
-      return { ...told, value: exactly(told.value) }
+      const answer = (await sides.http.get(`${urlOf(name)}/values/${id}`)) as Counted
+      return { ...answer, value: exactly(answer.value) }
     },
   )
 }

@@ -90,10 +90,10 @@ async function append({ sides, url, ids, markers }: FeedWorld): Promise<void> {
     },
   )
   for (const [at, { id, cursor }] of (pair?.here.messages ?? []).entries()) {
-    const told = pair?.there.messages[at]
-    if (told === undefined) continue
-    ids.push({ here: id, there: told.id })
-    if (cursor !== null && told.cursor !== null) markers.push({ here: cursor, there: told.cursor })
+    const other = pair?.there.messages[at]
+    if (other === undefined) continue
+    ids.push({ here: id, there: other.id })
+    if (cursor !== null && other.cursor !== null) markers.push({ here: cursor, there: other.cursor })
   }
 }
 

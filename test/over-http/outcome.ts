@@ -60,10 +60,12 @@ export function done(was: boolean): void {
 }
 
 /** What became of the only one of several; throws Refused where it was lost. */
-export function notLost<Told extends { readonly outcome: string }>([told]: readonly Told[]): Told {
-  if (told === undefined) throw new Error('nothing was told')
-  if (told.outcome !== 'lost') return told
-  throw new Refused('lease-lost', 'reason' in told ? String(told.reason) : null)
+export function notLost<Settled extends { readonly outcome: string }>([
+  settled,
+]: readonly Settled[]): Settled {
+  if (settled === undefined) throw new Error('nothing was told')
+  if (settled.outcome !== 'lost') return settled
+  throw new Refused('lease-lost', 'reason' in settled ? String(settled.reason) : null)
 }
 
 export type Outcome<Value> =

@@ -24,8 +24,8 @@ export function attemptsIn(world: QueueWorld): QueueSteps {
       () => ackWithResult(world),
       () => retry(world),
       () => retry(world),
-      () => bury(world),
-      () => bury(world),
+      () => fail(world),
+      () => fail(world),
       () => release(world),
       () => advance(world),
       () => extend(world),
@@ -91,7 +91,7 @@ async function retry(world: QueueWorld): Promise<void> {
   )
 }
 
-async function bury(world: QueueWorld): Promise<void> {
+async function fail(world: QueueWorld): Promise<void> {
   const { sides } = world
   const failure = drawFailure(sides.dice)
   const one = takeHeld(world)

@@ -48,7 +48,7 @@ function known([outcome = 'absent']: readonly string[], id: string): object {
   return { id, outcome }
 }
 
-function told(ids: readonly string[], outcomes: readonly string[]): object {
+function answerOf(ids: readonly string[], outcomes: readonly string[]): object {
   return { jobs: ids.map((id, at) => ({ id, outcome: outcomes[at] })) }
 }
 
@@ -77,7 +77,7 @@ async function cancelMany(world: QueueWorld): Promise<void> {
   leaveCancelled(world, here)
   await sides.same(
     `cancel ${there.join(', ')}`,
-    async () => told(here, await queue.jobs.cancel(here)),
+    async () => answerOf(here, await queue.jobs.cancel(here)),
     () => sides.http.post(`${url}/cancel`, { ids: there }, query),
   )
 }
@@ -97,7 +97,7 @@ async function requeueMany(world: QueueWorld): Promise<void> {
   const { here, there } = drawIds(world)
   await sides.same(
     `requeue ${there.join(', ')}`,
-    async () => told(here, await queue.jobs.requeue(here)),
+    async () => answerOf(here, await queue.jobs.requeue(here)),
     () => sides.http.post(`${url}/requeue`, { ids: there }, query),
   )
 }
@@ -123,7 +123,7 @@ async function reprioritizeMany(world: QueueWorld): Promise<void> {
   const priority = sides.dice.oneOf([0, 3, -2])
   await sides.same(
     `give ${there.join(', ')} the priority ${priority}`,
-    async () => told(here, await queue.jobs.reprioritize(here, priority)),
+    async () => answerOf(here, await queue.jobs.reprioritize(here, priority)),
     () => sides.http.post(`${url}/reprioritize`, { ids: there, priority }, query),
   )
 }

@@ -174,7 +174,7 @@ function together(periods: readonly StatsPeriod[]): object {
     enqueued: sum(({ enqueued }) => enqueued),
     acked: sum(({ acked }) => acked),
     retried: sum(({ retried }) => retried),
-    buried: sum(({ failed: buried }) => buried),
+    failed: sum(({ failed }) => failed),
     cancelled: sum(({ cancelled }) => cancelled),
     reclaimed: sum(({ reclaimed }) => reclaimed),
     waited: sum(({ wait }) => wait.count),
@@ -194,12 +194,12 @@ async function stats({ sides, queue, url, query }: QueueWorld): Promise<void> {
   await sides.same(
     `stats ${JSON.stringify(wanted)}`,
     async () => {
-      const { periods, ...told } = await queue.stats(wanted)
-      return { ...told, names: await queue.names(), periods: together(periods) }
+      const { periods, ...totals } = await queue.stats(wanted)
+      return { ...totals, names: await queue.names(), periods: together(periods) }
     },
     async () => {
-      const { periods, ...told } = await sides.http.get(`${url}/stats`, { ...wanted, ...query })
-      return { ...told, periods: together(periods as StatsPeriod[]) }
+      const { periods, ...totals } = await sides.http.get(`${url}/stats`, { ...wanted, ...query })
+      return { ...totals, periods: together(periods as StatsPeriod[]) }
     },
   )
 }

@@ -137,19 +137,19 @@ export function leave(world: QueueWorld, left: readonly Held[]): void {
 }
 
 /** As the service tells it: nothing is null. */
-export function shownJob<Told extends Job>(job: Told): object {
+export function shownJob<Shown extends Job>(job: Shown): object {
   const { payload = null, result = null, progress = null, ...rest } = job
   return { ...rest, payload, result, progress }
 }
 
-export function shownFound<Told extends Job>(job: Told | null): object {
+export function shownFound<Shown extends Job>(job: Shown | null): object {
   return shownJob(found(job))
 }
 
 /** In an order that both sides share, where the queue has none. */
-export function byId<Told extends { readonly id: string; readonly group?: string }>(
-  jobs: readonly Told[],
-): Told[] {
-  const keyOf = ({ id, group = '' }: Told): string => `${id} ${group}`
+export function byId<Identified extends { readonly id: string; readonly group?: string }>(
+  jobs: readonly Identified[],
+): Identified[] {
+  const keyOf = ({ id, group = '' }: Identified): string => `${id} ${group}`
   return jobs.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }

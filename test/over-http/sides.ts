@@ -38,7 +38,7 @@ export class Sides {
   readonly http: Requests
   readonly #api: FeedApi
   readonly #labels: Pair<Labels> = { here: new Labels(), there: new Labels() }
-  readonly #told: string[] = []
+  readonly #steps: string[] = []
 
   constructor(name: string, dice: Dice, redis: Perilune, api: FeedApi) {
     this.name = name
@@ -65,7 +65,7 @@ export class Sides {
       here: labelled(left, { labels: this.#labels.here, nowMs, withReason }),
       there: labelled(right, { labels: this.#labels.there, nowMs, withReason }),
     }
-    this.#told.push(`${what.slice(0, SHOWN_LENGTH)} -> ${JSON.stringify(seen.there).slice(0, SHOWN_LENGTH)}`)
+    this.#steps.push(`${what.slice(0, SHOWN_LENGTH)} -> ${JSON.stringify(seen.there).slice(0, SHOWN_LENGTH)}`)
     if (!isDeepStrictEqual(seen.here, seen.there)) throw this.#differ(what, seen)
     return 'value' in left && 'value' in right ? { here: left.value, there: right.value } : null
   }
@@ -81,7 +81,7 @@ export class Sides {
   }
 
   #differ(what: string, { here, there }: Pair<unknown>): Error {
-    const before = this.#told.slice(-SHOWN_STEPS, -1).join('\n')
+    const before = this.#steps.slice(-SHOWN_STEPS, -1).join('\n')
     return new Error(
       `${what}\n  through the library: ${JSON.stringify(here)}\n  over HTTP: ${JSON.stringify(there)}\nafter\n${before}`,
     )

@@ -46,11 +46,11 @@ describe('TestGeneral', () => {
   })
 
   test('test_no_time: no operation is told what time it is', async () => {
-    const told = operations.flatMap(([operation, { arguments: declared }]) =>
+    const found = operations.flatMap(([operation, { arguments: declared }]) =>
       declared.filter(({ name }) => /^now|^time$|clock/.test(name)).map(({ name }) => `${operation} ${name}`),
     )
 
-    expect(told).toEqual([])
+    expect(found).toEqual([])
   })
 
   test('test_malformed_time: a client without a clock that makes sense is served by that of the server', async () => {

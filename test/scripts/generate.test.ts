@@ -131,8 +131,8 @@ test('only a TypeScript module is written: a slip does not cost the file that it
   fixture()
   lua({ 'guild-names/add.json': '{}' })
   for (const out of ['app/redis/guild-names/add.json', 'app/redis/guild-names', 'redis.js']) {
-    const told = `--out must be a TypeScript module, such as redis.ts, not ${out}\n`
-    expect(perilune('generate', 'app/redis', '--out', out)).toMatchObject({ status: 1, stderr: told })
+    const message = `--out must be a TypeScript module, such as redis.ts, not ${out}\n`
+    expect(perilune('generate', 'app/redis', '--out', out)).toMatchObject({ status: 1, stderr: message })
   }
   expect(readFileSync(join(folder, 'app/redis/guild-names/add.json'), 'utf8')).toBe('{}')
 })

@@ -95,8 +95,8 @@ const USES: Readonly<Record<string, string>> = {
 }
 
 test('the functions of general use are there by name, alone and together', () => {
-  const told = [...GUIDE.matchAll(/^\| `([a-z_]+)\(/gm)].map(([, name]) => name)
-  expect(told).toEqual(Object.keys(USES))
+  const listed = [...GUIDE.matchAll(/^\| `([a-z_]+)\(/gm)].map(([, name]) => name)
+  expect(listed).toEqual(Object.keys(USES))
 
   for (const use of Object.values(USES)) {
     expect(compiled({ 'demo/keys.lua': SEEN, 'demo/look.lua': operation([use]) })).toContain('class Demo')

@@ -132,7 +132,7 @@ test('names of folders and modules stand in the module as they are', () => {
 test('what the file system refuses is told in one line', () => {
   lua('demo/count.lua', COUNT)
   mkdirSync(join(folder, 'taken.ts'))
-  const told = (call: () => unknown): string => {
+  const messageOf = (call: () => unknown): string => {
     try {
       call()
     } catch (error) {
@@ -142,9 +142,9 @@ test('what the file system refuses is told in one line', () => {
     return ''
   }
 
-  expect(told(() => run(false, 'taken.ts'))).toMatch(/^cannot write .*taken\.ts: EISDIR/)
-  expect(told(() => run(true, 'taken.ts'))).toMatch(/^cannot read .*taken\.ts: EISDIR/)
+  expect(messageOf(() => run(false, 'taken.ts'))).toMatch(/^cannot write .*taken\.ts: EISDIR/)
+  expect(messageOf(() => run(true, 'taken.ts'))).toMatch(/^cannot read .*taken\.ts: EISDIR/)
   if (process.getuid?.() === 0) return
   chmodSync(join(folder, 'redis/demo/count.lua'), 0)
-  expect(told(() => run())).toMatch(/^cannot read .*count\.lua: EACCES/)
+  expect(messageOf(() => run())).toMatch(/^cannot read .*count\.lua: EACCES/)
 })

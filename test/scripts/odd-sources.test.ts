@@ -41,7 +41,7 @@ interface Ran {
 
 async function run(source: string): Promise<Ran> {
   await client.del(KEY)
-  const told = await client.eval(source, 1, KEY, 'given').then(
+  const outcome = await client.eval(source, 1, KEY, 'given').then(
     (reply: unknown) => ({ reply, errorLine: null }),
     ({ message }: Error) => ({
       // Lua calls a local as the text does that ran.
@@ -52,7 +52,7 @@ async function run(source: string): Promise<Ran> {
       errorLine: Number(/user_script:\s?(\d+)/.exec(message)?.[1] ?? 0),
     }),
   )
-  return { ...told, state: await client.hgetall(KEY) }
+  return { ...outcome, state: await client.hgetall(KEY) }
 }
 
 function put(root: string, { operation, fragment }: OddSource, name = 'act'): void {

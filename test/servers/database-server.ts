@@ -44,7 +44,7 @@ export interface Engine {
   greet(port: number): Promise<void>
 }
 
-const NOBODY = 65_534
+const UNPRIVILEGED = 65_534
 const STARTS = 20
 
 export async function startDatabase(engine: Engine): Promise<DatabaseServer> {
@@ -70,7 +70,7 @@ class Server implements DatabaseServer {
     this.port = port
     this.dir = mkdtempSync(join(tmpdir(), `perilune-${engine.name}-`))
     guardAgainstOurEnd('directory', this.dir)
-    if (isRoot()) chownSync(this.dir, NOBODY, NOBODY)
+    if (isRoot()) chownSync(this.dir, UNPRIVILEGED, UNPRIVILEGED)
   }
 
   get pid(): number {
@@ -145,7 +145,7 @@ class Server implements DatabaseServer {
   /** Both refuse to run as root. */
   #spawn([program, ...args]: Command): ChildProcess {
     const log = openSync(join(this.dir, 'log'), 'a')
-    const identity = isRoot() ? { uid: NOBODY, gid: NOBODY } : {}
+    const identity = isRoot() ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {}
     const started = spawn(program, args, { cwd: this.dir, stdio: ['ignore', log, log], ...identity })
     closeSync(log)
     return started

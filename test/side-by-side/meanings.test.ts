@@ -203,15 +203,15 @@ describe("the caller's signal ends the waiting, and then aborts that of the task
     const run = runOf(redis, name)
     const caller = new AbortController()
     const reason = new Error('shutting down')
-    let told: unknown = null
+    let seen: unknown = null
     const task: Task = async ({ signal }) => {
       caller.abort(reason)
-      told = signal.aborted && signal.reason
+      seen = signal.aborted && signal.reason
     }
 
     await run(task, { wait: '20s', signal: caller.signal })
 
-    expect(told).toBe(reason)
+    expect(seen).toBe(reason)
     await expect(run(task, { wait: '20s', signal: caller.signal })).rejects.toBe(reason)
   })
 })

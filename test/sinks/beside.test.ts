@@ -187,12 +187,14 @@ test('PostgreSQL and MariaDB refuse what is no time and no integer', async () =>
   for (const open of [openPostgres, openMariadb]) {
     const place = await open()
     await makeVotes(place, ', made BIGINT, span VARCHAR(9)')
-    const told = (options: object) => place.events({ ...VOTES, ...options }).prepare()
+    const prepare = (options: object) => place.events({ ...VOTES, ...options }).prepare()
 
-    await expect(told({ at: 'made' })).rejects.toThrow(
+    await expect(prepare({ at: 'made' })).rejects.toThrow(
       /the column made of votes is bigint.*, and no time with a date/,
     )
-    await expect(told({ amount: 'span' })).rejects.toThrow(/the column span of votes is .*, and no integer/)
+    await expect(prepare({ amount: 'span' })).rejects.toThrow(
+      /the column span of votes is .*, and no integer/,
+    )
   }
   const place = await openPostgres()
   await makeVotes(place, ', span INTERVAL')

@@ -231,21 +231,25 @@ describe.each([
 
   test('need a table that suits them, and name what it lacks before anything is done', async () => {
     const { place } = await setup()
-    const told = (options: object) => place.events({ ...VOTES, ...options }).prepare()
+    const prepare = (options: object) => place.events({ ...VOTES, ...options }).prepare()
     await place.run('CREATE TABLE plain (id INTEGER PRIMARY KEY, item BIGINT, tx BIGINT, counted BIGINT)')
 
-    await expect(told({ table: 'likes' })).rejects.toMatchObject({
+    await expect(prepare({ table: 'likes' })).rejects.toMatchObject({
       code: 'sink-misconfigured',
       message: 'there is no table likes',
     })
-    await expect(told({ id: 'thing' })).rejects.toThrow('the table votes has no column thing')
-    await expect(told({ amount: 'sum' })).rejects.toThrow('the table votes has no column sum')
-    await expect(told({ amount: 'voter' })).rejects.toThrow(/the column voter of votes is .*, and no integer/)
-    await expect(told({ at: 'time' })).rejects.toThrow('the table votes has no column time')
-    await expect(told({ table: 'plain', amount: undefined })).rejects.toThrow(
+    await expect(prepare({ id: 'thing' })).rejects.toThrow('the table votes has no column thing')
+    await expect(prepare({ amount: 'sum' })).rejects.toThrow('the table votes has no column sum')
+    await expect(prepare({ amount: 'voter' })).rejects.toThrow(
+      /the column voter of votes is .*, and no integer/,
+    )
+    await expect(prepare({ at: 'time' })).rejects.toThrow('the table votes has no column time')
+    await expect(prepare({ table: 'plain', amount: undefined })).rejects.toThrow(
       /^the (column (tx|counted) of plain is no|table plain has no key that is)/,
     )
-    await expect(told({ target: { table: 'items' } })).rejects.toThrow('the table items has no column value')
+    await expect(prepare({ target: { table: 'items' } })).rejects.toThrow(
+      'the table items has no column value',
+    )
     expect(() => place.events({ ...VOTES, id: 'a b' })).toThrow('id must be a plain name')
     expect(() => place.events({ ...VOTES, amuont: 'x' } as never)).toThrow('options.amuont is not known')
     expect(() => place.events({ ...VOTES, target: undefined } as never)).toThrow('target must be an object')

@@ -18,13 +18,13 @@ const SERVERS = [
   { name: 'mariadb', open: openMariadb },
 ]
 
-async function expectRefusal(place: Place, type: string, told: string): Promise<void> {
+async function expectRefusal(place: Place, type: string, described: string): Promise<void> {
   await makeVotes(place, `, ref ${type}`)
   await place.run(`CREATE TABLE odd (id ${type} NOT NULL UNIQUE, votes BIGINT)`)
   const target = { ...ITEMS, table: 'odd' }
   const refusal = (column: string) => ({
     code: 'sink-misconfigured',
-    message: `the column ${column} is ${told}`,
+    message: `the column ${column} is ${described}`,
   })
 
   await expect(place.sink(target).prepare()).rejects.toMatchObject(refusal('id of odd'))
@@ -47,17 +47,17 @@ test.each(['numeric', 'date', 'timestamp with time zone', 'boolean', 'mood', 'by
 const TEXTS = 'integers, text in utf8mb4, utf8, latin1 or ascii, or the uuid of MariaDB'
 
 test.each([
-  { type: 'DATE', told: 'date' },
-  { type: 'DATETIME', told: 'datetime' },
-  { type: 'DECIMAL(20,0)', told: 'decimal(20,0)' },
-  { type: 'DOUBLE', told: 'double' },
-  { type: 'BINARY(16)', told: 'binary(16)' },
-  { type: 'VARBINARY(40)', told: 'varbinary(40)' },
-  { type: "ENUM('a','b')", told: "enum('a','b') in utf8mb4" },
-  { type: 'INET6', told: 'inet6' },
-  { type: 'VARCHAR(40) CHARACTER SET latin2', told: 'varchar(40) in latin2' },
-])('MariaDB refuses ids of $type', async ({ type, told }) => {
-  await expectRefusal(await openMariadb(), type, `${told}, and ids must be ${TEXTS}`)
+  { type: 'DATE', described: 'date' },
+  { type: 'DATETIME', described: 'datetime' },
+  { type: 'DECIMAL(20,0)', described: 'decimal(20,0)' },
+  { type: 'DOUBLE', described: 'double' },
+  { type: 'BINARY(16)', described: 'binary(16)' },
+  { type: 'VARBINARY(40)', described: 'varbinary(40)' },
+  { type: "ENUM('a','b')", described: "enum('a','b') in utf8mb4" },
+  { type: 'INET6', described: 'inet6' },
+  { type: 'VARCHAR(40) CHARACTER SET latin2', described: 'varchar(40) in latin2' },
+])('MariaDB refuses ids of $type', async ({ type, described }) => {
+  await expectRefusal(await openMariadb(), type, `${described}, and ids must be ${TEXTS}`)
 })
 
 test.each([
@@ -66,8 +66,8 @@ test.each([
   ['DATE', 'DATE'],
   ['BLOB', 'BLOB'],
   ['', 'of no type'],
-])("SQLite refuses ids of '%s'", async (type, told) => {
-  await expectRefusal(await openSqlite(), type, `${told}, and ids must be INTEGER, TEXT or UUID`)
+])("SQLite refuses ids of '%s'", async (type, described) => {
+  await expectRefusal(await openSqlite(), type, `${described}, and ids must be INTEGER, TEXT or UUID`)
 })
 
 const [ONE, TWO] = ['0190163d-8694-739b-aea5-966c26f8ad91', 'f190163d-8694-739b-aea5-966c26f8ad92']

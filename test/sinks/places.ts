@@ -214,15 +214,16 @@ export async function openMariadb(): Promise<MariadbPlace> {
         await place.run(`GRANT SELECT, INSERT, UPDATE ON ${schema}.${table} TO ${user}@'127.0.0.1'`)
       return mysql(connect(port, schema, user), target)
     },
-    sinkAfter: (statement, target) => mysql(told(connect(port, schema), statement), target),
-    eventsAfter: (statement, options) => mysqlEvents(told(connect(port, schema), statement), options),
+    sinkAfter: (statement, target) => mysql(withStatement(connect(port, schema), statement), target),
+    eventsAfter: (statement, options) =>
+      mysqlEvents(withStatement(connect(port, schema), statement), options),
     sinkThrough: (target, change) => mysql(ofOneConnection(connect(port, schema), change), target),
     endConnection: async (id) => void (await place.run(`KILL ${String(id)}`)),
   }
 }
 
 /** A pool whose connections are told a statement first. */
-function told(pool: Pool, statement: string): Pool {
+function withStatement(pool: Pool, statement: string): Pool {
   pool.pool.on('connection', (connection) => {
     connection.query(statement, () => undefined)
   })

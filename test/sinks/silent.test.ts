@@ -47,7 +47,7 @@ test.each([
 test('PostgreSQL waits for a lock no longer than another connection would be taken, unless it is told a time', async () => {
   const place = await openPostgres()
   await makeTables(place)
-  const told: string[] = []
+  const written: string[] = []
   const sinkWith = (setting: string): Sink => {
     const pool = place.impatientPool(20_000)
     pool.on('connect', (client) => void client.query(`SET lock_timeout = '${setting}'`))
@@ -61,8 +61,8 @@ test('PostgreSQL waits for a lock no longer than another connection would be tak
   for (const setting of ['0', '3s']) {
     const sink = sinkWith(setting)
     await sink.apply(batchOf(await begin(sink), 1, { 1: 1 }))
-    told.push((await stored(place, 'items'))['1'] ?? '')
+    written.push((await stored(place, 'items'))['1'] ?? '')
   }
 
-  expect(told).toEqual(['50', '3'])
+  expect(written).toEqual(['50', '3'])
 })

@@ -30,14 +30,14 @@ describe.each([
 
   test('names the table or the column that is not there', async () => {
     const { place } = await setup()
-    const told = (target: { table: string; id?: string; value?: string }) => place.sink(target).prepare()
+    const prepare = (target: { table: string; id?: string; value?: string }) => place.sink(target).prepare()
 
-    await expect(told({ table: 'votes' })).rejects.toMatchObject({
+    await expect(prepare({ table: 'votes' })).rejects.toMatchObject({
       code: 'sink-misconfigured',
       message: 'there is no table votes',
     })
-    await expect(told({ table: 'items' })).rejects.toThrow('the table items has no column value')
-    await expect(told({ ...ITEMS, id: 'key' })).rejects.toThrow('the table items has no column key')
+    await expect(prepare({ table: 'items' })).rejects.toThrow('the table items has no column value')
+    await expect(prepare({ ...ITEMS, id: 'key' })).rejects.toThrow('the table items has no column key')
   })
 
   test('works after all once the table is there', async () => {

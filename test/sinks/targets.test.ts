@@ -176,8 +176,8 @@ test('PostgreSQL names a domain that is NOT NULL, and a key that it alone gives'
     CREATE TABLE named (id title PRIMARY KEY, votes bigint)`)
 
   await expect(place.sink(ITEMS).prepare()).rejects.toThrow('the column title of items is NOT NULL without a')
-  const told = place.sink({ ...ITEMS, table: 'numbered' }).prepare()
-  await expect(told).rejects.toMatchObject({
+  const prepared = place.sink({ ...ITEMS, table: 'numbered' }).prepare()
+  await expect(prepared).rejects.toMatchObject({
     code: 'sink-misconfigured',
     message:
       "the column id of numbered is GENERATED ALWAYS, so no row can be made: make it BY DEFAULT, or take missing: 'refuse'",

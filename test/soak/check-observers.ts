@@ -65,7 +65,7 @@ function walk(kept: readonly Seen[], places: ReadonlyMap<string, number>): Walk 
     const place = places.get(nameOf(line)) ?? 0
     if (accounted.has(place)) found.twice.push(nameOf(line))
     else if (place < furthest) found.reordered.push(nameOf(line))
-    if (line.lostBefore !== null) for (let told = furthest + 1; told < place; told++) accounted.add(told)
+    if (line.lostBefore !== null) for (let lost = furthest + 1; lost < place; lost++) accounted.add(lost)
     accounted.add(place)
     furthest = Math.max(furthest, place)
   }

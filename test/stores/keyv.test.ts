@@ -76,9 +76,9 @@ test('without a TTL, or with one that is too long, a value is kept as long as ca
   await plain.keyv.set('c', 1, 1e12)
   expect((await plain.lifetimes()).map(days)).toEqual([25, 25, 25])
 
-  const told = stored({ ttl: '2d' })
-  await told.keyv.set('a', 1)
-  expect((await told.lifetimes()).map(days)).toEqual([2])
+  const limited = stored({ ttl: '2d' })
+  await limited.keyv.set('a', 1)
+  expect((await limited.lifetimes()).map(days)).toEqual([2])
   expect(() => stored({ ttl: '26d' })).toThrow('ttl')
 })
 

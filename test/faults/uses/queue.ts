@@ -28,9 +28,23 @@ function steps(place: Place): readonly Step[] {
 
 /** How many jobs are in each state, and how often something happened: once, whatever went wrong. */
 async function seen(queue: Queue<Jobs>): Promise<number[]> {
-  const told = await queue.settings.inspect()
-  const states = [told.ready, told.scheduled, told.claimed, told.dead, told.done]
-  return [...states, told.enqueued, told.acked, told.retried, told.failed, told.reclaimed, told.cancelled]
+  const inspection = await queue.settings.inspect()
+  const states = [
+    inspection.ready,
+    inspection.scheduled,
+    inspection.claimed,
+    inspection.dead,
+    inspection.done,
+  ]
+  return [
+    ...states,
+    inspection.enqueued,
+    inspection.acked,
+    inspection.retried,
+    inspection.failed,
+    inspection.reclaimed,
+    inspection.cancelled,
+  ]
 }
 
 const namesOf = (jobs: readonly { name: string }[]): string[] => jobs.map(({ name }) => name)
@@ -38,8 +52,8 @@ const namesOf = (jobs: readonly { name: string }[]): string[] => jobs.map(({ nam
 /** What the statistics of the day say of how often: the same, however often a call was sent. */
 async function countedBy(queue: Queue<Jobs>): Promise<number[]> {
   const { total } = await queue.stats({ by: 'day' })
-  const { enqueued, acked, retried, failed: buried, reclaimed, cancelled, wait, run } = total
-  return [enqueued, acked, retried, buried, reclaimed, cancelled, wait.count, run.count]
+  const { enqueued, acked, retried, failed, reclaimed, cancelled, wait, run } = total
+  return [enqueued, acked, retried, failed, reclaimed, cancelled, wait.count, run.count]
 }
 
 /** Jobs of every kind, and what can be done to them while nobody has them. */

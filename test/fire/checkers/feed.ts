@@ -72,10 +72,10 @@ function misses(met: readonly Sight[], there: readonly Sight[], terms: Terms): s
       // It was lost later, with the server that had it.
       return meets(terms.losses, at, at) ? [] : [`${key}: was met by process ${process}, and is not there`]
     }
-    const told = facts['lostBefore'] !== null
+    const lossReported = facts['lostBefore'] !== null
     const expected = next
     next = found + 1
-    if (found === expected || told) return []
+    if (found === expected || lossReported) return []
     const how =
       found < expected ? 'a second time or out of order' : `after ${found - expected} were passed over`
     return [`${key}: was met by process ${process} ${how}`]

@@ -40,11 +40,11 @@ export class DetachedLoader {
     const { signal } = this.#over
     while (!signal.aborted) {
       const options = { limit: 2, lease: `${this.#leaseMs}ms`, wait: '200ms' } as const
-      const lent = await this.#queue.claimDetached(options).catch((error: unknown) => {
+      const claim = await this.#queue.claimDetached(options).catch((error: unknown) => {
         if (isOutOfReach(error)) return { jobs: [], expiresAtMs: 0 }
         throw error
       })
-      await Promise.all(lent.jobs.map((job) => this.#hold(job, lent.expiresAtMs)))
+      await Promise.all(claim.jobs.map((job) => this.#hold(job, claim.expiresAtMs)))
     }
   }
 

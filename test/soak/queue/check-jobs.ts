@@ -105,7 +105,7 @@ const BY_SELF: ReadonlySet<string> = new Set(['PlannedError', FAILED])
 function miscounted(stories: readonly JobStory[], end: End): string[] {
   const { inspection: counts, dead, done } = end
   const { enqueued, acked, failed, retried, reclaimed, cancelled } = counts
-  const told = (outcome: string): number =>
+  const numOf = (outcome: string): number =>
     stories.flatMap(({ attempts }) => attempts).filter((attempt) => attempt.outcome === outcome).length
   const known = (kinds: readonly unknown[]): number =>
     stories.filter(({ enqueuing }) => kinds.includes(enqueuing)).length
@@ -130,8 +130,8 @@ function miscounted(stories: readonly JobStory[], end: End): string[] {
     ],
     ['all that was acknowledged is counted', enqueued >= known(['enqueued'])],
     ['no more than was asked for', enqueued <= known(['enqueued', 'unknown', null])],
-    ['acks', acked >= told('acked') && isAmong(acked - kept)],
-    ['retries', retried >= told('retried')],
+    ['acks', acked >= numOf('acked') && isAmong(acked - kept)],
+    ['retries', retried >= numOf('retried')],
     [
       'each attempt was acked, retried, failed or taken back',
       attempts === undefined || isAmong(acked + retried + reclaimed + failedBySelf - attempts, MOST_ATTEMPTS),

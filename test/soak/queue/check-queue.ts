@@ -70,7 +70,7 @@ function idOf(line: Line): string | null {
 
 function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Record<string, number> {
   const attempts = stories.flatMap((story) => story.attempts)
-  const told = (outcome: string | null): number =>
+  const numOf = (outcome: string | null): number =>
     attempts.filter((attempt) => attempt.outcome === outcome).length
   const sum = (count: 'enqueued' | 'acked' | 'dead' | 'reclaimed' | 'cancelled'): number =>
     ends.reduce((all, { inspection }) => all + inspection[count], 0)
@@ -84,9 +84,9 @@ function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Rec
     cancelled: sum('cancelled'),
     'told cancelled': stories.filter(isCancelled).length,
     attempts: attempts.length,
-    retried: told('retried'),
-    'told lost': told('lost'),
-    'told nothing': told('unknown') + told(null),
+    retried: numOf('retried'),
+    'told lost': numOf('lost'),
+    'told nothing': numOf('unknown') + numOf(null),
   }
 }
 

@@ -3,7 +3,7 @@
 
 import type { Cluster, Redis } from 'ioredis'
 
-interface Told {
+interface OfJob {
   /** Of two queues of which one waits for the other. */
   readonly queue: 'main' | 'after'
   /** What its producer calls the job. */
@@ -17,18 +17,18 @@ export type Outcome = 'acked' | 'retried' | 'dead' | 'released' | 'lost' | 'unkn
 export type Cancelled = 'cancelled' | 'stopping' | 'absent' | 'unknown'
 
 export type Entry =
-  | (Told & Asked)
+  | (OfJob & Asked)
   /** `id` is empty where it was not told. */
-  | (Told & { readonly kind: 'enqueued'; readonly id: string })
+  | (OfJob & { readonly kind: 'enqueued'; readonly id: string })
   /** Somebody is about to cancel it, and what they are told. */
-  | (Told & { readonly kind: 'cancelling' })
-  | (Told & { readonly kind: 'cancelled'; readonly outcome: Cancelled })
+  | (OfJob & { readonly kind: 'cancelling' })
+  | (OfJob & { readonly kind: 'cancelled'; readonly outcome: Cancelled })
   /** No answer came, or it was refused for certain. */
-  | (Told & { readonly kind: 'unknown' | 'refused' })
-  | (Told & Began)
+  | (OfJob & { readonly kind: 'unknown' | 'refused' })
+  | (OfJob & Began)
   /** Its handler is over, and its outcome not told yet. */
-  | (Told & { readonly kind: 'ending'; readonly token: number; readonly throws: boolean })
-  | (Told & { readonly kind: 'settled'; readonly token: number; readonly outcome: Outcome })
+  | (OfJob & { readonly kind: 'ending'; readonly token: number; readonly throws: boolean })
+  | (OfJob & { readonly kind: 'settled'; readonly token: number; readonly outcome: Outcome })
   | { readonly kind: 'broken'; readonly what: string }
 
 interface Asked {
