@@ -91,7 +91,9 @@ function troubled(sink: Sink, trouble: Setup['trouble']): Sink {
     prepare: () => before('prepare').then(() => sink.prepare()),
     read: (place, ids) => before('read').then(() => sink.read(place, ids)),
     standing: (place) =>
-      before('standing').then(() => sink.standing?.(place) ?? Promise.reject(new Error('nobody can tell'))),
+      before('standing').then(
+        () => sink.standing?.(place) ?? Promise.reject(new Error('the sink reports no standing')),
+      ),
     begin: (counters, partition) => before('begin').then(() => sink.begin(counters, partition)),
     apply: (batch) => before('apply').then(() => sink.apply(batch)),
     hasBatches: (...asked) =>

@@ -196,7 +196,7 @@ describe.each(Object.entries({ ...TASKS, ...CODECS, ...MIDDLEWARE }))('%s', (_, 
   })
 })
 
-test('what reads may throw whatever it likes: a value of a cache is loaded then, a result of once was made, and that very thing is told', async () => {
+test('a codec may throw any value when it decodes: the cache loads, once rejects, and both report that same value', async () => {
   const redis = connect()
   for (const [what, make] of Object.entries(ODD_THROWS)) {
     const [name, thrown] = [randomUUID(), make()]
@@ -219,7 +219,7 @@ test('what reads may throw whatever it likes: a value of a cache is loaded then,
   }
 })
 
-test('who waits for a load of another process is told in words what its loader threw', async () => {
+test('a waiter for a load of another process gets an error with the text of what its loader threw', async () => {
   const [loading, waiting] = [connect(), connect()]
   for (const [what, make] of Object.entries(ODD_THROWS)) {
     const name = randomUUID()

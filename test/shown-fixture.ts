@@ -27,7 +27,7 @@ export interface Setup {
   name: string
   /** Names of the scripts run so far. */
   calls: string[]
-  /** Inserts votes that nobody is told of. */
+  /** Inserts votes without a notification. */
   insert(item: number, count?: number): void
   /** Votes as an application does: the row, then the note. */
   vote(item: number): Promise<unknown>

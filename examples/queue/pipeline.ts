@@ -91,7 +91,7 @@ for (const { kind, count, sample } of await queue.dead.list()) {
 }
 
 console.log(
-  `${await queue.dead.requeue('UnreadableError')} requeued, to be counted by somebody who can read it`,
+  `${await queue.dead.requeue('UnreadableError')} requeued, to be counted by a worker that can read it`,
 )
 {
   await using _reader = queue.work({ count: ({ payload }) => `skipped ${payload.title} ${payload.at}` })
@@ -108,7 +108,7 @@ await queue.recurring.set('moon', {
 })
 const { nextAtMs } = (await queue.recurring.get('moon')) ?? {}
 const time = new Date(nextAtMs ?? 0).toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin' })
-console.log(`the moon will be imported anew each day at ${time}`)
+console.log(`the moon will be imported again each day at ${time}`)
 
 await queue.clear()
 await redis.close()

@@ -99,9 +99,9 @@ const DAMAGES: readonly [what: string, command: (at: string) => [string, ...stri
     /readers hold it in mode x/,
   ],
   [
-    'a ticket of nobody',
+    'a ticket without a waiter',
     (at) => ['ZADD', `${at}:{lock:l}:queue`, '1', 'p.1 x 1 1 1 h'],
-    /the state says nobody/,
+    /the state says none/,
   ],
   [
     'a message without its bytes',
@@ -110,13 +110,13 @@ const DAMAGES: readonly [what: string, command: (at: string) => [string, ...stri
   ],
   ['a body that is gone', (at) => ['DEL', `${at}:{feed:f}:bodies`], /the body of \d+ is not there/],
   ['a claim without a lease', (at) => ['DEL', `${at}:{feed:f}:leases`], /has no lease/],
-  ['a message that nobody can claim', (at) => ['DEL', `${at}:{feed:f}:claimed`], /neither claimed nor free/],
+  ['a message that cannot be claimed', (at) => ['DEL', `${at}:{feed:f}:claimed`], /neither claimed nor free/],
   ['a job in no place', (at) => ['DEL', `${at}:{queue:q}:ready`], /stands nowhere/],
   ['an item too many', (at) => ['RPUSH', `${at}:{collection:c}:items`, 'x'], /items, and the state says/],
   ['a key without an end', (at) => ['PERSIST', `${at}:{once:o:k}:state`], /it never goes/],
   ['a subject without an end', (at) => ['PERSIST', `${at}:{rate-limit:r:u}:state`], /it never goes/],
   ['a value without an end', (at) => ['PERSIST', `${at}:{cache:v:k}:value`], /value never goes/],
-  ['a part that nobody knows', (at) => ['SET', `${at}:{once:o:k}:other`, '1'], /other is no part of it/],
+  ['an unknown part', (at) => ['SET', `${at}:{once:o:k}:other`, '1'], /other is no part of it/],
 ]
 
 test.each(DAMAGES)('%s is seen', async (_, command, said) => {

@@ -179,7 +179,7 @@ function namesOf(stored: Stored): string[] {
   const runs = runsOf(stored)
   return pairs(stored.ids)
     .filter(([, text]) => !/ w \d+$/.test(text) && !runs.has(text.split(' ')[0] ?? ''))
-    .map(([name]) => `${name} is held by nobody`)
+    .map(([name]) => `${name} has no holder`)
 }
 
 /** Each tag of a job is in the index, and an empty one of each that is tracked, and nothing else. */
@@ -241,7 +241,7 @@ function linksOf(stored: Stored): string[] {
     }),
     ...[...runs]
       .filter(([job, state]) => state === 'w' && !dependenciesOf.has(job))
-      .map(([job]) => `${job} waits for nobody`),
+      .map(([job]) => `${job} is blocked without a dependency`),
     ...all
       .filter(([field]) => field.startsWith('y'))
       .filter(([field, count]) => named.filter((ref) => ref === field.slice(1)).length !== Number(count))

@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis'
 
 const LOOK = `
-local told = {}
+local found = {}
 for at, key in ipairs(KEYS) do
   local kind = redis.call('TYPE', key)['ok']
   local held = {}
@@ -20,10 +20,10 @@ for at, key in ipairs(KEYS) do
   elseif kind == 'stream' then
     held = redis.call('XRANGE', key, '-', '+')
   end
-  told[at] = { kind, redis.call('PTTL', key), held }
+  found[at] = { kind, redis.call('PTTL', key), held }
 end
 local time = redis.call('TIME')
-return { time[1], time[2], told }`
+return { time[1], time[2], found }`
 
 export interface Entry {
   readonly place: string

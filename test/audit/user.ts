@@ -1,4 +1,4 @@
-// A process that does what it likes to shared units of all structures, until it is killed or told to stop.
+// A process that runs random operations on shared units of all structures until it is killed or stopped.
 //   tsx user.ts <port> <namespace> <seed>
 
 import { Redis } from 'ioredis'

@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 import { findExecutable } from '../../server/engine/executable.ts'
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
-// A test asks nobody but the service that it tests.
+// The browser may contact only the service under test.
 const QUIET = [
   '--no-sandbox',
   '--disable-gpu',

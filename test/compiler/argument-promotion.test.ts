@@ -169,7 +169,7 @@ test('a function that reads much of a table takes the table', () => {
   expect(text).toContain('=all_of(K)+note(K.log,K.seen,')
 })
 
-test('a table that somebody may change or keep stays one', () => {
+test('a table that other code may change or keep stays a table', () => {
   expect(sent('a table that is changed')).toContain('={text=ARGV[1],times=')
   expect(sent('a table that is stored')).toContain('={text=ARGV[1],times=')
 })

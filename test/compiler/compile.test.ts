@@ -199,10 +199,10 @@ test('the page of scripts has each operation with its arguments, cost and answer
   expect(page).toMatch(/\nAnswers: `/)
 })
 
-test('functions that nobody calls are left out of a script, with what only they call', () => {
+test('a script leaves out functions without a caller, and the functions that only those call', () => {
   const { source, lines } = operation('demo/clear')
 
-  expect(source).not.toMatch(/never_called|drop_again|nobody calls/)
+  expect(source).not.toMatch(/never_called|drop_again|has no caller/)
   const at = source.split('\n').indexOf('local function drop(key)')
   expect(locate(lines, at + 1)).toEqual({ file: 'good/shared/drop.lua', line: 10 })
 })

@@ -1,5 +1,5 @@
-// Programs of Lua that nobody would write: few names for many things, functions in functions, branches, loops, early ends.
-// Each tells what it did, in a list.
+// Unusual Lua programs: few names for many things, functions in functions, branches, loops, early ends.
+// Each returns a list of what it did.
 
 import { dice } from '../simulator/stage.ts'
 

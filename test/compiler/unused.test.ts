@@ -1,4 +1,4 @@
-// What is left out of the text that Redis is sent: functions that nobody calls, and nothing else.
+// The text that is sent to Redis leaves out functions without a caller, and nothing else.
 
 import { expect, test } from 'vitest'
 import { ANSWER, sent, texts } from './sent-fixture.ts'
@@ -90,7 +90,7 @@ test('what looks like an include within a text is none', () => {
 })
 
 test('an unused function within an unused one goes with it, and what is behind them stays', () => {
-  const inner = '  -- Nobody calls it.\n  local function inner()\n    return 1\n  end\n\n'
+  const inner = '  -- It has no caller.\n  local function inner()\n    return 1\n  end\n\n'
   const body = `local function outer()\n${inner}  return 2\nend\n\nlocal kept = value\nvalue = kept\n${ANSWER}`
 
   expect(texts(sent(body))).toEqual(['local kept = value', 'value = kept', ...ANSWERED])

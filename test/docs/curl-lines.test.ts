@@ -77,7 +77,7 @@ function callsIn(shell: string): string[][] {
   return calls.slice(0, -1)
 }
 
-/** Puts in place of `<token>` and the like what an answer before has told, as the reader does. */
+/** Fills in `<token>`, `<id>`, `<cursor>` and `<load>` from an earlier answer, as the reader does. */
 function filledIn(answers: readonly string[]): (word: string) => string {
   return (word) =>
     word.replace(/<(token|id|cursor|load)[^>]*>/g, (place, name: string) => {

@@ -3,7 +3,7 @@ import { freePort } from '../servers/ports.ts'
 import { startRedis } from '../servers/redis.ts'
 import { startProgram } from './programs.ts'
 
-test('the sixth wrong login in a minute is told when to come back, and others are not', async () => {
+test('the sixth wrong login in a minute gets a time to retry, and other users get none', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const program = startProgram(['examples/rate-limit/logins.ts'], redis.url)

@@ -44,7 +44,7 @@ test.each([
   expect(Number(already)).toBe(Math.ceil(Number(answered) / 10))
 })
 
-test('a count that somebody has changed by hand is told as drift', async () => {
+test('a count that was changed by hand is reported as drift', async () => {
   const [redis, file] = [await redisServer(), newFile()]
   await start(redis, `file:${file}`, '--load', '--most', '5').ended()
   const database = new Database(file)

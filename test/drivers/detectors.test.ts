@@ -39,7 +39,7 @@ async function untilItAsks({ group, asked }: Scene): Promise<void> {
   await until('the client asks for the primary', async () => asked.connections > before)
 }
 
-/** Whoever waits for it learns that no answer will come, and who asks now gets one. */
+/** Pending calls learn that no answer will come; new calls are answered. */
 function answerAgain({ asked }: Scene): void {
   asked.heal()
   asked.resetAll()

@@ -30,7 +30,7 @@ function keyFrom(fits: (slot: number) => boolean): string {
   }
 }
 
-/** While `use` runs, A knows nobody who has the slots of B: B tells it about once a second, and is halted. */
+/** While `use` runs, A knows no owner of the slots of B: B announces them about once a second, and is halted. */
 async function whileANodeLacksSlots<T>(use: () => Promise<T>): Promise<T> {
   process.kill(b.pid, 'SIGSTOP')
   try {

@@ -69,7 +69,7 @@ test('a process that only listens follows its address to the new primary, also w
   pair.follow()
   await until('the new primary counts it', async () => (await subscribers(pair.primary.port, 'news')) === 1)
 
-  await until('it is told of the gap', async () => reported.at(-1) === 'gap')
+  await until('the gap is reported', async () => reported.at(-1) === 'gap')
   expect(reported[0]).toBe('lost')
   await until('the driver is healthy', async () => driver.healthy())
   expect(await subscribers(pair.replica.port, 'news')).toBe(0)
@@ -140,7 +140,7 @@ test.each(clinging)(
     await group.switchover()
 
     await ask(old.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
-    await until('it is told of the gap', async () => reported.at(-1) === 'gap')
+    await until('the gap is reported', async () => reported.at(-1) === 'gap')
     await driver.subscribe('more', listener)
     await until('the driver is healthy', async () => driver.healthy())
     expect(await subscribers(old.port, 'news')).toBe(1)
@@ -178,7 +178,7 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
     expect(driver.healthy()).toBe(true)
 
     await cluster.finishMove(slot, from, to)
-    await until('it is told of the gap', async () => reported.at(-1) === 'gap')
+    await until('the gap is reported', async () => reported.at(-1) === 'gap')
     expect(reported[0]).toBe('lost')
     await until('the new owner counts it', async () => (await shardSubscribers(to, channel)) === 1)
     await until('the driver is healthy', async () => driver.healthy())

@@ -27,14 +27,14 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
       redis.feed('f'),
       redis.rateLimit('r', { limit: 99, window: '1h' }),
     ]
-    await limit.take('nobody')
+    await limit.take('ada')
     const before = relay.connections
 
     relay.insertReply()
     const [lease, first, taken, second] = await Promise.all([
       lock.acquire(),
       feed.append('first'),
-      limit.take('somebody'),
+      limit.take('ben'),
       feed.append('second'),
     ])
     const { messages } = await feed.read()
@@ -58,7 +58,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     const opened = await open(relay.port)
     const redis = perilune(opened.driver)
     const limit = redis.rateLimit('many', { limit: 99, window: '1h' })
-    await limit.take('nobody')
+    await limit.take('ada')
     const before = relay.connections
 
     relay.insertReplyBeforeMany()

@@ -150,7 +150,7 @@ describe('a cluster', () => {
       for (const each of proxies) dropSilently(each)
       await used.driver.info().catch(() => undefined)
 
-      await until('it is told', () =>
+      await until('it is notified', () =>
         used.driver.info().then(
           () => true,
           () => false,

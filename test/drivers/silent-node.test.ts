@@ -1,4 +1,4 @@
-// A node of a cluster that says nothing keeps nobody from the others.
+// A silent node of a cluster does not keep clients from the other nodes.
 
 import { randomUUID } from 'node:crypto'
 import * as newest from 'ioredis'

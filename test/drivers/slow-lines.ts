@@ -27,7 +27,7 @@ export function startNarrow(target: number, bytesASecond: number): Promise<numbe
   })
 }
 
-/** A connection over which this word goes out is dead from then on, and tells nobody. */
+/** A connection over which this word is sent is dead from then on, and never closed. */
 export function startDeafTo(target: number, word: string): Promise<number> {
   return startBetween(target, (client, server) => {
     let isDead = false

@@ -1,5 +1,5 @@
-// Copies in many processes while values change and connections break: whoever was told of an end never serves what was
-// before, and nobody serves it for ever.
+// L1 copies in many processes while values change and connections break: a process that was notified of an invalidation
+// never serves the old value again, and no process serves it for ever.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -77,7 +77,7 @@ test.each(drivers)('with %s a lost subscription empties the level, until it is b
   for (let n = 0; n < 5; n++) {
     proxy.resetAll()
     await expect.poll(() => holder.cache.inspectL1()?.count).toBe(0)
-    // Told to nobody, or to some.
+    // The notification reaches some processes, or none.
     await writer.cache.set('k', `v${n}`)
     await expect.poll(() => holder.cache.get('k', () => 'never'), { timeout: 5000 }).toBe(`v${n}`)
     await isKept(holder)
@@ -103,7 +103,7 @@ test('four processes get values in the order in which they were set, and each ge
 
   const last = 40
   for (let n = 1; n <= last; n++) {
-    // What is told now nobody hears, or some.
+    // Notifications are lost for some processes, or for all.
     if (n % 10 === 0) await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
     await cache.set('k', n)
     await sleep(Math.random() * 50)
@@ -119,7 +119,7 @@ test('four processes get values in the order in which they were set, and each ge
   }
 })
 
-test('on a cluster each key and tag is told where it lies, and a clear reaches all', async () => {
+test('on a cluster each key and tag is announced on its own node, and a clear reaches all', async () => {
   const name = randomUUID()
   const connect = (): Driver => {
     const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))

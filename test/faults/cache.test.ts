@@ -129,7 +129,7 @@ test('connections that are reset again and again cost no second load of what is 
 test('a server that forgets its scripts all the time is not noticed', async () => {
   const server = await ownServer()
   const { cache, client } = connect(server.port)
-  // None may be under way when its client is closed: nobody would take its rejection.
+  // None may be under way when its client is closed: its rejection would go unhandled.
   const flushes: Promise<unknown>[] = []
   const flushing = setInterval(() => flushes.push(client.script('FLUSH')), 20)
 

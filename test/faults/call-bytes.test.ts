@@ -92,7 +92,7 @@ async function claimed(queue: Queue, name: string) {
   }
 }
 
-test('the dependencies of a job are told in several calls where their results are large', async () => {
+test('the dependencies of a job are read in several calls when their results are large', async () => {
   const { queue, weigh } = await prepared()
   const ids = await enqueued(queue)
   const { id } = await queue.enqueue('dependent', 0, { dependsOn: ids })

@@ -1,5 +1,5 @@
-// What its own instance ends, for whoever has claimed jobs or messages: it clears what they are of, or closes. As for leases
-// that are kept (lease-states.test.ts, src/runtime/connection/closing.test.ts).
+// Claims of jobs or messages that their own instance ends: it clears the queue or feed, or closes. Kept leases behave the
+// same way (lease-states.test.ts, src/runtime/connection/closing.test.ts).
 
 import { type ClaimedJob, LeaseLostError, type Perilune, type Queue } from 'perilune'
 import { describe, expect, test } from 'vitest'
@@ -125,7 +125,7 @@ describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
     },
   )
 
-  test('is held by whoever has one after that, or of another name', async () => {
+  test('does not end a later claim, or a claim of another name', async () => {
     const { redis, name } = await scene()
     const other = await kind.take(redis, `${name}:other`)
     await kind.take(redis, name)
@@ -153,7 +153,7 @@ describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
 })
 
 describe.each(Object.entries(HANDS))('%s', (_, kind) => {
-  test('is told by its signal that the instance closes, and is not given back', async () => {
+  test('is aborted by its signal when the instance closes, and is not given back', async () => {
     const { redis, other, name } = await scene()
     const held = await kind.take(redis, name)
     const { signal } = held as { signal: AbortSignal }

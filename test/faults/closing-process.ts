@@ -15,7 +15,7 @@ export interface Order {
   readonly port: number
   readonly namespace: string
   readonly structure: string
-  /** It closes when it is told to; else once it holds everything. */
+  /** It closes on request; otherwise once it holds everything. */
   readonly waits: boolean
 }
 

@@ -7,7 +7,7 @@ import type { Sink } from '../../src/counters/sink.ts'
 
 export interface Stage {
   readonly redis: Perilune
-  /** Nobody else has it. */
+  /** No other scene uses it. */
   readonly name: string
   /** Notes how this ends. */
   watch(call: Promise<unknown>): void
@@ -86,7 +86,7 @@ const lockScenes: Record<string, Scene> = {
     hold: ({ redis, name }) => redis.lock(name).acquire(),
     left: ({ redis, name }) => isHeld(redis.lock(name).tryAcquire()),
   },
-  'a lock whose task ends when it is told to': {
+  'a lock whose task ends when its signal aborts': {
     hold: (stage) => beginUnder(stage.redis.lock(stage.name), stage, ({ signal }) => aborted(signal)),
     ends: ['done'],
     left: ({ redis, name }) => isHeld(redis.lock(name).tryAcquire()),
@@ -143,7 +143,7 @@ const semaphoreScenes: Record<string, Scene> = {
     hold: ({ redis, name }) => redis.semaphore(name, { limit: 1 }).acquire(),
     left: async ({ redis, name }) => (await redis.semaphore(name, { limit: 1 }).inspect()).used > 0,
   },
-  'a permit whose task ends when it is told to': {
+  'a permit whose task ends when its signal aborts': {
     hold: (stage) => {
       const semaphore = stage.redis.semaphore(stage.name, { limit: 1 })
       return beginUnder(semaphore, stage, ({ signal }) => aborted(signal))
@@ -164,13 +164,13 @@ const onceScenes: Record<string, Scene> = {
     hold: ({ redis, name }) => redis.once(name).begin('a'),
     left: async ({ redis, name }) => (await redis.once(name).begin('a')).status !== 'started',
   },
-  'a task that is told to end': {
+  'a task whose signal aborts': {
     hold: async ({ redis, name, watch }) => {
       await new Promise<void>((resolve) => {
         const task = redis.once(name).run('a', async ({ signal }) => {
           resolve()
           await aborted(signal)
-          throw new Error('told to end')
+          throw new Error('aborted by its signal')
         })
         watch(task)
       })
@@ -298,7 +298,7 @@ const queueScenes: Record<string, Scene> = {
       const events = redis.queue(name).events()
       await redis.queue(name).enqueue('b', 1)
       const first = events.next()
-      // Nothing is published before somebody listens.
+      // Nothing is published before there is a listener.
       await reaches(async () => {
         await redis.queue(name).enqueue('b', 1)
         return Promise.race([first.then(() => true), new Promise<boolean>((no) => setTimeout(no, 5, false))])

@@ -82,7 +82,7 @@ describe.each(someOf(['ioredis', 'node-redis'] as const, 1))(
     })
 
     test.concurrent.for(STRUCTURES)(
-      'ends also where nobody answers any more: %s',
+      'ends even when no server answers any more: %s',
       async (structure, context) => {
         const later: Later = (task) => context.onTestFinished(task)
         const proxy = await startProxy(inject('redisPort'))
@@ -95,7 +95,7 @@ describe.each(someOf(['ioredis', 'node-redis'] as const, 1))(
         const { code, ends } = await closes(order, later, () => proxy.halfOpen())
 
         context.expect(code).toBe(0)
-        // What could not be given back is told as it is: an answer is missing.
+        // A release whose answer is missing ends with that error, so only the number of ends is compared.
         context.expect(countsOf(ends)).toEqual(countsOf(expectedEnds(structure)))
       },
     )

@@ -79,7 +79,7 @@ export class Reader {
   }
 }
 
-/** Counts in this process until it is told to stop. */
+/** Counts in this process until it is stopped. */
 export function countHere(
   counters: Counters,
   books: { begin(): Entry; tell(n: number, outcome: Outcome): void },

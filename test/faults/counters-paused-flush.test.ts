@@ -59,7 +59,7 @@ async function pauseAt(moment: Moment, { counters, flusher }: Others): Promise<v
   await sleep(roll(longestPauseMs))
   // A pool of five connections has one for this, however often a flush has not been answered.
   expect(await flusher.get(`${999_999 - scene.books.size}`)).toBe(0)
-  // What goes on meets the batch of another, which has nobody but Redis who knows of it.
+  // The next flush finds the batch of another flush, which only Redis still knows.
   const next = isOpen(step) ? undefined : await flushUntil(scene, traps[1], SEALED)
   if (arrivesLate) caught?.pass()
   process.goOn()

@@ -42,7 +42,7 @@ export class CountersProcess {
     }
   }
 
-  /** Resolves once a flush that it was told of has come to an end of whatever kind. */
+  /** Resolves once a flush that it was ordered to run has ended, however it ended. */
   async flushed(): Promise<void> {
     while (this.#said.shift() === undefined) await this.#more()
   }

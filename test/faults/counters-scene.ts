@@ -62,7 +62,7 @@ export class Scene {
     return patiently(() => storedIn(this.place, 'items'))
   }
 
-  /** After rest: the database has each increment as often as it was told, and Redis shows what the database has. */
+  /** At rest the database has each increment as often as it was acknowledged, and Redis shows what the database has. */
   async holds(what: string, counters: Counters): Promise<void> {
     await counters.flush()
     const { books } = this

@@ -52,14 +52,14 @@ async function trapOf(kind: DatabaseKind, port: number): Promise<Trap | undefine
   return kind === 'sqlite' ? undefined : setTrap(port, READERS[kind])
 }
 
-/** A process that was told to flush, and stands at this step. */
+/** A process that was ordered to flush, and stands at this step. */
 export interface Standing {
   readonly process: CountersProcess
   /** Undefined where nothing of it is held, and it will not go on. */
   readonly caught: Caught | undefined
 }
 
-/** A process that is told to flush, until it stands at this step. */
+/** Orders a process to flush, and waits until it stands at this step. */
 export async function flushUntil(scene: Scene, traps: Traps, step: Step): Promise<Standing> {
   const [redisPort, sqlPort] = [traps.redis.port, traps.sql?.port ?? 0]
   const fsyncGrace = step.isSettling === true ? '1h' : '0s'

@@ -1,4 +1,4 @@
-// A process of the tests of counters, which counts or flushes when it is told to. It says what became of that.
+// A process of the tests of counters, which counts or flushes on command and reports the outcome.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -38,7 +38,7 @@ export type Said =
   | { values: string[] }
 
 const order: WorkerOrder = JSON.parse(process.argv[2] ?? '')
-process.once('disconnect', () => process.exit(1)) // whoever started it has died
+process.once('disconnect', () => process.exit(1)) // its parent has died
 
 const client = new Redis({ port: order.redisPort, retryStrategy: () => 20 })
 client.on('error', () => undefined)

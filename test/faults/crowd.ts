@@ -174,7 +174,7 @@ export class Crowd {
 
   #note(error: unknown): void {
     const { name } = error as Error
-    if (name === 'WaitTimeoutError') this.problems.push('somebody waited in vain')
+    if (name === 'WaitTimeoutError') this.problems.push('a waiter timed out')
     this.#errors.set(name, (this.#errors.get(name) ?? 0) + 1)
   }
 }

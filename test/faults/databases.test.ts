@@ -57,7 +57,7 @@ test.each(opens)('%s: a queue tells of its own jobs alone', async (_, open) => {
   })
   const [ofFirst, ofSecond] = [reportedOf(first, name), reportedOf(second, name)]
   const heard = async (redis: Perilune, job: string, reported: string[]): Promise<void> =>
-    until(`${job} is told`, async () => {
+    until(`${job} is reported`, async () => {
       await redis.queue(name).enqueue(job, null)
       return reported.includes(job)
     })

@@ -202,7 +202,7 @@ async function workOn(feed: Feed<string>): Promise<string[]> {
   return met
 }
 
-test('a log that is full of holes is not written anew without the right to what comes last', async () => {
+test('a log full of holes is not rewritten when the last command of the rewrite is forbidden', async () => {
   const { redis, name, without } = await setup()
   const feed = redis.feed<string>(name)
   const kept: string[] = []

@@ -67,7 +67,7 @@ test('a queue that goes on runs what recurs, also where it was refused to go on 
   const queue = redis.queue<Jobs>(name)
   await queue.settings.pause()
   await queue.recurring.set('again', { name: 'r', payload: 1, every: '1s' })
-  // Somebody looks while it is paused.
+  // A worker looks for jobs while it is paused.
   await queue.claim({ wait: '1100ms' })
 
   expect(await without('hdel', () => queue.settings.resume())).toBe(true)

@@ -148,7 +148,7 @@ function itemOf(kind: Kind, value: string, n: number): unknown {
   return kind === 'sortedSet' ? [value, n] : value
 }
 
-test('a load whose election ended in its middle keeps nobody waiting for its lease', async () => {
+test('a load whose election was cut off halfway keeps no waiter for the length of its lease', async () => {
   const { redis, name, without } = await setup()
   const cache = redis.cache<string>(name, { lease: '1h' })
 

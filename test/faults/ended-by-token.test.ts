@@ -1,4 +1,4 @@
-// A lease that its own process ends or extends by its token: whoever has it there learns of that at once.
+// A lease that its own process ends or extends by its token: its holder in that process learns of it at once.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Duration, Extended, Lease, Perilune } from 'perilune'
@@ -48,7 +48,7 @@ async function attempt(redis: Perilune, name: string): Promise<Lease | null> {
 }
 
 describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend }) => {
-  test('the holder is told that it is lost', async () => {
+  test('the holder learns that it is lost', async () => {
     const { redis, name } = instance()
     const lease = (await take(redis, name)) as Lease
 

@@ -1,4 +1,4 @@
-// What ends while no server hears it, and nobody is there to say it again: it is said until the server knows.
+// A release that no server hears, and that no caller repeats: the library repeats it until the server knows.
 
 import { AmbiguousError, perilune } from 'perilune'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -69,7 +69,7 @@ test('an office is given up whose term has ended', async () => {
   await expect.poll(async () => other.election(name).leader()).toBeNull()
 })
 
-test('a load that failed keeps nobody waiting for its lease', async () => {
+test('a load that failed keeps no waiter for the length of its lease', async () => {
   const { redis, other, name, outage } = deaf(/^cache\/fail/)
   const load = redis.cache(name, { lease: '1h' }).get('key', () => {
     outage.isAway = true
@@ -86,7 +86,7 @@ test('a load that failed keeps nobody waiting for its lease', async () => {
   await expect.poll(get).toBe('another')
 })
 
-test('a load that was given to one who heard nothing of it in an outage keeps nobody waiting for its lease', async () => {
+test('a load granted to a caller that never heard of it in an outage keeps no waiter for the length of its lease', async () => {
   const { driver, name } = instance()
   const { redis: other } = instance()
   const outage = { isAway: false }

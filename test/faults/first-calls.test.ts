@@ -86,7 +86,7 @@ test('a call on a server that says who it is and answers nothing else ends by it
 })
 
 /** What refuses plain reads, or scripts that are to be loaded, is no use to these. */
-const TAKES_IT_FOR_AWAY = /^Cache\.(?:find|lend|set)|^Perilune\.preload$/
+const TAKES_IT_FOR_AWAY = /^Cache\.(?:find|set)|^Perilune\.preload$/
 
 // Where it is tried again until the deadline, the last time may be under way by then, or the client connects to look for the primary.
 test.each([

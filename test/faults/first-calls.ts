@@ -1,5 +1,5 @@
 // A process whose first calls meet a server that does not serve them: each public call is made on an instance and a client
-// of its own. It tells how each ended, what nobody handled, and that it ended by itself.
+// of its own. It reports how each call ended, every unhandled rejection, and that the process ended by itself.
 //
 //   node first-calls.mjs CLIENT PORT waiting|refused|stopped|stopping|closing
 

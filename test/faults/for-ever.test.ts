@@ -127,7 +127,7 @@ const followers: [string, Begin][] = [
         heard = true
         return 'come'
       }
-      // What happens before it listens again is told as a gap.
+      // Events before it listens again are reported as a gap.
       const cause = async (): Promise<boolean> => {
         await queue.enqueue('late', 0)
         if (!heard) throw new Error('not heard yet')

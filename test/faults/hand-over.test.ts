@@ -168,7 +168,7 @@ class Work {
   }
 }
 
-/** Commands go to the primary; what is told is heard from the replica, as after a planned failover. */
+/** Commands go to the primary; notifications come from the replica, as after a planned failover. */
 function listeningElsewhere(primary: number, replica: number): Perilune {
   const [client, other] = [new Redis(primary, '127.0.0.1'), new Redis(replica, '127.0.0.1')]
   const [driver, ear] = [ioredis(client), ioredis(other)]

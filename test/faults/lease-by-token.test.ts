@@ -8,7 +8,7 @@ import { scene } from '../lease-fixture.ts'
 interface Kind {
   acquire(redis: Perilune, name: string): Promise<{ readonly token: number } | { readonly status: string }>
   release(redis: Perilune, name: string, token: number): Promise<void>
-  /** As somebody who cannot have it beside the holder. */
+  /** By another caller, which excludes the holder. */
   takeOver(redis: Perilune, name: string): Promise<unknown>
   /** How many stand in line. */
   waiting(redis: Perilune, name: string): Promise<number>
@@ -56,7 +56,7 @@ function outcome(releasing: Promise<void>): Promise<unknown> {
 }
 
 describe.each(Object.entries(KINDS))('%s', (what, kind) => {
-  test('that nobody waits for is released, or that is not known', async () => {
+  test('without waiters is released, or its release is ambiguous', async () => {
     const { redis, other, name, loseNextAnswer } = await scene()
     const token = await acquire(kind, redis, name)
 

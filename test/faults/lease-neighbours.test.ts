@@ -69,7 +69,7 @@ type Spoil = (scene: Scene, neighbours: Neighbours, key: string) => Promise<unkn
 
 const SPOILED: Readonly<Record<string, Spoil>> = {
   'has become one of another type': async ({ admin }, _, key) => {
-    await admin.multi().del(key).lpush(key, 'of somebody else').exec()
+    await admin.multi().del(key).lpush(key, 'of another application').exec()
   },
   'has become one of a newer layout': ({ admin }, { renew }, key) => renew(admin, key),
   'may not be touched any more': async ({ admin }) => {

@@ -60,7 +60,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     expect(lease.remainingMs).toBeGreaterThan(2000)
   })
 
-  test('that was extended to a shorter lease is told to be lost at that end, before another has it', async () => {
+  test('that was extended to a shorter lease is reported lost at that end, before another holder has it', async () => {
     const { redis, other, name, proxy } = await scene()
     const lease = await kind.take(redis, name, { lease: LONG })
     const { signal } = lease
@@ -106,7 +106,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     expect(lease.remainingMs).toBeLessThanOrEqual(4000)
   })
 
-  test('whose shortening was not answered is told to be lost at that end, before another has it', async () => {
+  test('whose shortening was not answered is reported lost at that end, before another holder has it', async () => {
     const { redis, other, name, proxy, loseAnswers } = await scene()
     const lease = await kind.take(redis, name, { lease: LONG })
     const { signal } = lease
@@ -196,14 +196,14 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     await kind.takeOver(other, name, '0ms')
   })
 
-  test('whose release was not answered, and is not repeated, is told to be lost when it ends', async () => {
+  test('whose release was not answered, and is not repeated, is reported lost when it ends', async () => {
     const { redis, name, proxy } = await scene()
     const lease = await kind.take(redis, name, { lease: '3s' })
     proxy.halfOpen()
     await expect(lease.release()).rejects.toThrow(AmbiguousError)
 
     expect(await lossOf(lease)).toBeInstanceOf(LeaseLostError)
-    // Nobody else may have begun: of a lapsed attempt the server is asked.
+    // No other attempt may have begun: the server decides about a lapsed attempt.
     const expected = what === 'an attempt of once' ? AmbiguousError : LeaseLostError
     await expect(lease.release()).rejects.toThrow(expected)
   })

@@ -1,4 +1,4 @@
-// Whoever reads for ever may be left while it waits: by a stream that is destroyed, or a race that is over.
+// An endless reader may be abandoned while it waits: by a stream that is destroyed, or a race that is over.
 
 import { once } from 'node:events'
 import { Readable } from 'node:stream'

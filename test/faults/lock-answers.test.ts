@@ -91,7 +91,7 @@ test('without any answer an acquire is ambiguous, and a waiter too', async () =>
   expect(waiting).toMatchObject({ status: 'rejected', reason: expect.any(AmbiguousError) })
 })
 
-test('a holder that hears nothing any more is told no later than its lease ends', async () => {
+test('a holder that hears nothing any more learns of its loss no later than its lease ends', async () => {
   const { lock, proxy, direct } = await behindProxy({ lease: '150ms' })
   const lease = await lock.acquire()
   proxy.halfOpen()

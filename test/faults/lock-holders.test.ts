@@ -38,7 +38,7 @@ test('a holder that was paused beyond its lease is refused what it writes and re
 })
 
 // node-redlock#283, redis-semaphore#24
-test('a process that was stalled twice its lease is told at once, and nothing goes unhandled', async () => {
+test('a process that was stalled for twice its lease learns of the loss at once, and nothing goes unhandled', async () => {
   const { name, lock } = await setup({ clock: 'real' })
   const stalled = new LockProcess({ port, name, lease: '300ms' })
   await stalled.says('token')
@@ -113,7 +113,7 @@ test('a server that forgets its scripts again and again is not noticed', async (
 })
 
 // redis-semaphore#205
-test('a release that races with an extension is never told as a loss', { timeout: 120_000 }, async () => {
+test('a release that races with an extension is never reported as a loss', { timeout: 120_000 }, async () => {
   const { lock } = await setup({ clock: 'real' })
   const unhandled: unknown[] = []
   const note = (error: unknown): void => void unhandled.push(error)

@@ -76,7 +76,7 @@ test('a user with the rule of the lock can do everything that a lock does, and n
   expect(refusals).not.toContain('{lock:')
 })
 
-test('a user who may not load scripts is told so', async () => {
+test('a user who may not load scripts gets an error that says so', async () => {
   const { admin, connect } = await setup()
   await admin.call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '+@all', '-script|load')
   const redis = perilune(ioredis(connect({ username: 'guest', password: 'secret' })))

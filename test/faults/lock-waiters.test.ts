@@ -141,7 +141,7 @@ test('a thousand waiters that leave at random leave no ticket, and listen on one
   const outcomes = await settled
 
   expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
-  await until('nobody waits', async () => {
+  await until('there is no waiter', async () => {
     const { waiting, mode } = await lock.inspect()
     return waiting === 0 && mode === 'free'
   })
@@ -170,7 +170,7 @@ test('a grant whose letter comes after its lease is refused, and the waiter stil
   await lease.release()
 })
 
-test('whoever may not listen gets the lock by asking', async () => {
+test('a waiter that may not subscribe gets the lock by polling', async () => {
   const own = await ownPort()
   await withClient(own, (client) =>
     client.call('ACL', 'SETUSER', 'deaf', 'on', '>secret', '~*', '+@all', '-subscribe', '-ssubscribe'),
@@ -208,7 +208,7 @@ test('on a cluster, waiters for many locks listen on one connection for each mas
   await Promise.all((await waiting).map((lease) => lease.release()))
 })
 
-test('a set is had although somebody waited for one of its locks and was killed', async () => {
+test('a set is granted although a waiter for one of its locks was killed', async () => {
   const own = await ownPort()
   const group = randomUUID()
   const { lock, redis, name } = await setup({ clock: 'real', port: own, group })

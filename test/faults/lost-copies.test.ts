@@ -45,7 +45,7 @@ function scene(script: string): Scene {
   return { slow, other, arrive }
 }
 
-test('of a lock that was to be lent', async () => {
+test('of a lock that was to be detached', async () => {
   const { slow, other, arrive } = scene('lock/acquire')
   const held = await other.lock('l').acquire()
   expect(await slow.lock('l', { lease: '5m' }).acquireDetached()).toMatchObject({ status: 'held' })
@@ -56,7 +56,7 @@ test('of a lock that was to be lent', async () => {
   await until('it is free again', async () => (await other.lock('l').inspect()).mode === 'free')
 })
 
-test('of a permit that was to be lent', async () => {
+test('of a permit that was to be detached', async () => {
   const { slow, other, arrive } = scene('semaphore/acquire')
   const held = await other.semaphore('s', { limit: 1 }).acquire()
   expect(await slow.semaphore('s', { limit: 1, lease: '5m' }).acquireDetached()).toMatchObject({
@@ -123,7 +123,7 @@ test('of a take of a place that was denied', async () => {
   const { slow, other, arrive } = scene('rate-limit/take')
   const limit = { algorithm: 'concurrency', limit: 1, lease: '5m' } as const
   const held = await other.rateLimit('r', limit).take('ada')
-  if (!held.allowed) throw new Error('nobody holds the place')
+  if (!held.allowed) throw new Error('the place was not granted')
   expect(await slow.rateLimit('r', limit).take('ada')).toMatchObject({ allowed: false })
   await other.rateLimit('r', limit).release('ada', held.token)
 
@@ -156,7 +156,7 @@ test('of an attempt at a key that failed, as another did behind it', async () =>
   await until('it is free again', async () => (await other.once('o').inspect('key')).state === 'free')
 })
 
-test('of an attempt at a key whose result was cleared, or was lent', async () => {
+test('of an attempt at a key whose result was cleared, or was detached', async () => {
   const { slow, other, arrive } = scene('once/begin')
   const once = slow.once<number>('o', { lease: '5m' })
   const begun = await once.beginDetached('key')

@@ -1,4 +1,4 @@
-// What a test writes and reads in a slot that moves, and what it was told of it: lists, and keys of a cache.
+// What a test writes and reads in a slot that moves, and what was acknowledged: lists, and keys of a cache.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cache, CollectionList, Perilune } from 'perilune'
@@ -64,7 +64,7 @@ function itemsOf(version: number): number[] {
   return Array.from({ length: ITEMS + (version % 3) * 50 }, (_, at) => version * 100_000 + at)
 }
 
-/** What a cache is asked for, and what it was told of it. */
+/** What a cache loads, and which value was acknowledged last. */
 export class Origin {
   readonly key: string
   value = 1
@@ -76,7 +76,7 @@ export class Origin {
     this.key = key
   }
 
-  /** Changed before it is told, as a database is. */
+  /** The value changes before the cache is notified, as in a database. */
   async changeIn(cache: Cache<number>): Promise<void> {
     this.value += 1
     const { value } = this

@@ -1,4 +1,4 @@
-// Of two nodes of a cluster that were away one is back: what it reads of those who gave up meanwhile is kept by nobody.
+// One of two nodes of a cluster that were away is back: late requests of callers that gave up hold nothing there.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster } from 'ioredis'

@@ -101,6 +101,6 @@ function isServerOn(pid: string, directory: string): boolean {
     if (readlinkSync(join('/proc', pid, 'cwd')) !== directory) return false
     return /(?:redis|valkey)-server/.test(readFileSync(join('/proc', pid, 'cmdline'), 'utf8'))
   } catch {
-    return false // it has ended, or is somebody else's
+    return false // it has ended, or belongs to another user
   }
 }

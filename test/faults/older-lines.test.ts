@@ -46,7 +46,7 @@ test.each([
   ['a permit comes to one who waits behind attempts of a process that are over', permitOf, permitOf],
 ])('%s', async (_, lineOf, standersOf) => {
   const [{ redis, client }, other] = [start(), start()]
-  // What is offered to nobody would stay so.
+  // An offer without a recipient would stay open.
   testClock([redis, other.redis])
   const name = randomUUID()
   const line = lineOf(redis, name)

@@ -66,7 +66,7 @@ test('a task runs once though the connection is reset again and again', async ()
 test('a server that forgets its scripts all the time is not noticed', async () => {
   const server = await ownServer()
   const { once, client } = connect(server.port)
-  // None may be under way when its client is closed: nobody would take its rejection.
+  // None may be under way when its client is closed: its rejection would go unhandled.
   const flushes: Promise<unknown>[] = []
   const flushing = setInterval(() => flushes.push(client.script('FLUSH')), 20)
 

@@ -128,12 +128,12 @@ test('very many jobs of one enqueue are all there, once and in their order', asy
   expect(await queue.inspect()).toMatchObject({ enqueued: count, acked: count, ready: 0 })
 })
 
-// bullmq#422: nobody asked for ten days
+// bullmq#422: no worker ran for ten days
 test.each([
   ['skip', [14_400]],
   ['one', [14_400]],
   [{ upTo: 3 }, [14_398, 14_399, 14_400]],
-] as const)('a recurring job that nobody ran for ten days makes up for %j', async (missed, minutes) => {
+] as const)('a recurring job without a worker for ten days makes up for %j', async (missed, minutes) => {
   const { queue, clock } = await setup()
   await queue.recurring.set('minutely', { ...mail, every: '1m', missed })
   await clock.advance(10 * DAY)

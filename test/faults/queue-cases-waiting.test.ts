@@ -14,7 +14,7 @@ const idle =
   async (): Promise<boolean> =>
     (await queue.inspect()).idle === count
 
-/** Workers hear whoever calls them: until then they look more often, then every ten seconds. */
+/** Workers listen for wake-ups: until they do they poll more often, then every ten seconds. */
 async function waits(areIdle: () => Promise<boolean>): Promise<void> {
   await until(areIdle)
   await new Promise((resolve) => setTimeout(resolve, 700))
@@ -163,7 +163,7 @@ test('delayed job due while all workers idle and blocked: runs on time', async (
   await until(() => begun.length === 3)
 
   expect(begun.filter(({ atMs, dueMs }) => atMs < dueMs)).toEqual([])
-  // Nobody looked again and again: one is sent to watch for each, and comes back when it is due.
+  // No worker polled repeatedly: one worker watches for each job, and comes back when it is due.
   const claims = calls.slice(before).filter((name) => name.startsWith('queue/ack-and-claim'))
   expect(claims.length).toBeLessThanOrEqual(12)
 })

@@ -100,7 +100,7 @@ const began = (line: Line, token: number): boolean => line.kind === 'began' && l
 const spoilt: readonly [what: string, found: QueueRule, history: QueueHistory][] = [
   ['a job that is neither done nor dead', 'lost', changeEnd(() => ({ done: [] }))],
   [
-    'a job that nobody enqueued',
+    'a job without an enqueue',
     'invented',
     change((line) => (line.kind === 'asked' && line.ref === 'a' ? null : {})),
   ],
@@ -119,14 +119,14 @@ const spoilt: readonly [what: string, found: QueueRule, history: QueueHistory][]
   ],
   ['tokens that fall', 'token', change((line) => ('token' in line && line.token === 3 ? { token: 0 } : {}))],
   ['a job that was begun again while it had its lease', 'overlap', change(leaseFor(150))],
-  ['an attempt that was never told', 'untold', change((line) => (isSettled(line, 3) ? null : {}))],
+  ['an attempt without an answer', 'untold', change((line) => (isSettled(line, 3) ? null : {}))],
   ['one job of a group too many', 'limit', change((line) => (line.kind === 'began' ? { group: 'g' } : {}))],
   ['counts that do not add up', 'counters', withCounts({ acked: 2 })],
   ['fewer attempts than jobs have', 'counters', withCounts({ reclaimed: 0 })],
-  ['what nobody sees to', 'counters', withCounts({ blocked: 1 })],
+  ['a job that no worker handles', 'counters', withCounts({ blocked: 1 })],
   ['what is left of a job', 'left', changeEnd(() => ({ left: ['jobs 5'] }))],
   [
-    'a job that somebody else has done',
+    'a job that another process has done',
     'stale',
     changeEnd(({ done }) => ({ done: (done ?? []).map((each) => ({ ...each, token: 1 })) })),
   ],
@@ -148,7 +148,7 @@ test.each(spoilt)('the checker finds %s', (_, found, history) => {
   expect(rulesBroken(history)).toContain(found)
 })
 
-test('the checker counts nobody who began when its lease was over', () => {
+test('the checker does not count an attempt that began when its lease was over', () => {
   const late: Change = (line) =>
     line.kind === 'began' ? { group: 'g', ...(line.token === 4 ? { endsAtMs: line.atMs } : {}) } : {}
   const inTime: Change = (line) => (line.kind === 'began' ? { group: 'g' } : {})
@@ -178,7 +178,7 @@ test('the checker finds what a process should never have met', () => {
   expect(rulesBroken({ ...history, lines })).toEqual(['broken'])
 })
 
-/** The server forgot all that happened to the first job once it was enqueued, and it is done anew. */
+/** The server forgot everything about the first job after its enqueue, and the job is done again. */
 function forgotten(windows: readonly Loss[], token = 5): QueueHistory {
   const history = goodHistory()
   const { all } = new Lines()
@@ -305,7 +305,7 @@ test.each(STEPS)('the checker judges %s', (_, refs, found, history = goodHistory
   expect(rulesBroken({ ...history, ends }).includes('step')).toBe(found)
 })
 
-test('the checker finds a job that was failed though nobody planned it', () => {
+test('the checker finds a job that failed without a plan to fail', () => {
   const of = (kind: string): QueueHistory => changeEnd(() => ({ dead: [job('b', 4, kind)] }))
 
   expect(rulesBroken(of('PlannedError'))).toEqual([])
@@ -384,7 +384,7 @@ function cancelling(outcome: Cancelled, when: 'early' | 'late', isGone: boolean)
 const CANCELLED: readonly [what: string, history: QueueHistory, rules: QueueRule[]][] = [
   ['nothing in a job that was cancelled once it was done', cancelling('cancelled', 'late', true), []],
   ['nothing in a job that was done before it could be cancelled', cancelling('absent', 'late', false), []],
-  ['nothing in a job of which nobody knows that it is cancelled', cancelling('unknown', 'early', true), []],
+  ['nothing in a job whose cancellation is in doubt', cancelling('unknown', 'early', true), []],
   [
     'a job that is still there though it was cancelled',
     cancelling('cancelled', 'late', false),

@@ -1,6 +1,6 @@
 // A node of a cluster that gives its last slot away becomes a replica of the node that takes it. Clients that still take it for
 // a master go on listening there: a replica accepts that, and hears what the master publishes, but the master does not count
-// those who listen on its replicas. A job must not go to another worker because nobody was counted.
+// subscribers on its replicas. A job must not go to another worker because no subscriber was counted.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// Servers that are replaced, moved or forget, and connections that are dead though nobody closed them, while processes
-// enqueue jobs and work on them: they go on by themselves, and no more is lost than is said.
+// Servers that are replaced or moved or lose data, and dead connections that no peer closed, while processes enqueue
+// jobs and work on them: the processes recover by themselves, and no more is lost than documented.
 
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { LONG, SEED, tell } from '../proof.ts'
@@ -61,7 +61,7 @@ describe('three processes', { timeout: LONG ? 1_800_000 : 120_000 }, () => {
     holds('failovers', seed, verdict)
   })
 
-  test('find all that a server was told longer than two seconds before it lost its power', async () => {
+  test('find every write that was acknowledged more than two seconds before the server lost its power', async () => {
     const seed = SEED + 3200
     const server = stopped(await startRedis({ aof: 'everysec' }))
     const verdict = await soakQueue({

@@ -42,7 +42,7 @@ async function setup(): Promise<{ connect(): { redis: Perilune; client: Redis } 
   return { connect }
 }
 
-test('no job is given to a worker of which nobody knows whether it is there', async () => {
+test('no job is handed to a worker whose presence is unknown', async () => {
   const { connect } = await setup()
   const { redis, client } = connect()
   const queue = redis.queue(randomUUID())

@@ -34,7 +34,12 @@ describe.each(someOf(KINDS, 1))(
       const verdict = await soakQueue({ kind, port: inject('redisPort'), seed, leaseMs: 60_000, produces })
 
       holds(`${kind}, no trouble`, seed, verdict)
-      expect(verdict.totals).toMatchObject({ reclaimed: 0, unheard: 0, 'told lost': 0, 'told nothing': 0 })
+      expect(verdict.totals).toMatchObject({
+        reclaimed: 0,
+        unheard: 0,
+        'reported lost': 0,
+        'without an answer': 0,
+      })
     })
 
     // What one that was killed had asked about dependencies elsewhere is asked again after a minute.

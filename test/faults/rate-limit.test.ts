@@ -35,7 +35,7 @@ async function setup(deadline: '3s' | '2s' = '3s'): Promise<Setup> {
   const name = randomUUID()
   // The scripts are known to the server, so that the calls below are one request each.
   await redis.preload()
-  await redis.rateLimit(name, { limit: 1, window: '1d' }).get('nobody')
+  await redis.rateLimit(name, { limit: 1, window: '1d' }).get('ada')
   return { redis, proxy, name }
 }
 
@@ -158,7 +158,7 @@ test('a server that forgets its scripts is not noticed by anybody (rate-limit-re
   const { redis, client } = await ownServer()
   const limiters = kinds.map(([name, options]) => redis.rateLimit(name, options))
   const ends = performance.now() + (LONG ? 30_000 : 2000)
-  // None may be under way when its client is closed: nobody would take its rejection.
+  // None may be under way when its client is closed: its rejection would go unhandled.
   const flushes: Promise<unknown>[] = []
   const flushing = setInterval(() => flushes.push(client.script('FLUSH')), 50)
   onTestFinished(() => clearInterval(flushing))

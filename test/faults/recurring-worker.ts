@@ -16,7 +16,7 @@ export interface WorkerOrder {
 const order: WorkerOrder = JSON.parse(process.argv[2] ?? '')
 const realNow = Date.now
 Date.now = () => realNow() + order.skewMs
-process.once('disconnect', () => process.exit(1)) // whoever started it has died
+process.once('disconnect', () => process.exit(1)) // its parent has died
 
 const client = new Redis(order.port)
 const redis = perilune(ioredis(client), { namespace: 'processes' })

@@ -85,7 +85,7 @@ test('each run has one job, however many processes set it, with whatever clocks'
 })
 
 // bullmq#2889, bullmq#2744, bull#747
-test('processes that are killed and started anew neither lose nor double a run', SLOW, async () => {
+test('processes that are killed and restarted neither lose nor double a run', SLOW, async () => {
   const { start, did } = setup()
   start(0)
   for (let restart = 1; restart <= RESTARTS; restart += 1) {

@@ -61,7 +61,7 @@ test('the permit of a killed holder comes back after its lease, and not before',
   expect(lease.token).toBeGreaterThanOrEqual((last?.expiresAtMs ?? 0) * 1000)
 })
 
-test('a killed waiter holds nobody up: the release itself serves the one behind it', async () => {
+test('a killed waiter does not delay others: the release itself serves the next waiter', async () => {
   const { semaphore, client, start } = await setup(inject('redisPort'), 1)
   const holder = await semaphore.acquire()
   const child = start({ does: 'wait' })

@@ -192,7 +192,7 @@ class Rounds {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'of two that start on one directory there is never a second server, and nothing acknowledged is lost, whoever is killed',
+  'two starts on one directory never run a second server, and nothing acknowledged is lost whichever is killed',
   async () => {
     const directory = realpathSync(mkdtempSync(join(tmpdir(), 'perilune-two-')))
     const rounds = new Rounds(directory)

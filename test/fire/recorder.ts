@@ -1,4 +1,4 @@
-// Writes down what a process asks for and what it is told, before and after: what is not in the file did not happen.
+// Records each call of a process before, and its answer after: what is not in the file did not happen.
 
 import { openSync, writeSync } from 'node:fs'
 import { AmbiguousError, PeriluneError } from 'perilune'

@@ -8,7 +8,7 @@ export interface Span {
 }
 
 export interface Terms {
-  /** Servers could not be reached, or some of them: whoever may do without them did. */
+  /** Some or all servers could not be reached: calls that can do without them did. */
   readonly trouble: readonly Span[]
   /** What was acknowledged meanwhile may be lost: it was not replicated, or an older copy was put back. */
   readonly losses: readonly Span[]

@@ -1,4 +1,4 @@
-// A process of a run: works with all structures of its cell, writes down what it does and sees, and ends when told to.
+// A process of a run: works with all structures of its cell, records what it does and sees, and ends on command.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -35,7 +35,7 @@ const crash = (error: unknown): void => journal.write({ did: 'crashed', at: nowU
 process.on('unhandledRejection', crash).on('uncaughtException', crash)
 process.once('disconnect', diedAlone)
 
-/** Whoever started it has died. */
+/** Its parent has died. */
 function diedAlone(): void {
   process.exit(1)
 }
@@ -99,7 +99,7 @@ async function look(): Promise<void> {
   say('looked')
 }
 
-/** By itself: what keeps the process alive after this has been forgotten by somebody. */
+/** The process must end by itself: anything that keeps it alive after this is a leak. */
 async function end(): Promise<void> {
   await redis.close()
   await opened.driver.close()

@@ -221,18 +221,15 @@ describe.each(frameworks)('%s', (_, start) => {
     expect(await (await large.get()).text()).toBe('{"run":2}')
   })
 
-  test.each(['events', 'endless'])(
-    'keeps nobody waiting for a stream that is not kept (%s)',
-    async (wish) => {
-      const { get } = await service(start)
-      const first = await get({ 'x-do': wish })
+  test.each(['events', 'endless'])('no request waits for a stream that is not kept (%s)', async (wish) => {
+    const { get } = await service(start)
+    const first = await get({ 'x-do': wish })
 
-      const second = await get({ 'x-do': wish })
+    const second = await get({ 'x-do': wish })
 
-      expect(second.headers.get('cache-status')).toBe('perilune; fwd=bypass')
-      await Promise.all([first.body?.cancel(), second.body?.cancel()])
-    },
-  )
+    expect(second.headers.get('cache-status')).toBe('perilune; fwd=bypass')
+    await Promise.all([first.body?.cancel(), second.body?.cancel()])
+  })
 
   test('serves what is stale while one request has it made again', async () => {
     const { get, runs, hold, kept } = await service(start, { ttl: '1ms', staleWhileRevalidate: '1h' })

@@ -27,7 +27,7 @@ class Left {
   #noteAsked: () => void = () => undefined
   readonly asked = new Promise<void>((resolve) => (this.#noteAsked = resolve))
 
-  /** Until its connection is closed, and Node has told so. */
+  /** Until its connection is closed, and Node has reported it. */
   watch(server: Server): void {
     server.once('connection', (socket: Socket) => {
       this.#left = event(socket, 'close').then(() => nextTurn())
@@ -173,7 +173,7 @@ describe.each(frameworks)('%s: a client that leaves while the store is asked', (
     await expect.poll(async () => (await places.inspect('ada')).held).toEqual([])
   })
 
-  test('does not leave its key to a stream that nobody reads', async () => {
+  test('does not leave its key to a stream without a reader', async () => {
     const service = await started(start)
     const { port, runs } = service
 

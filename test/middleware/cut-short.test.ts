@@ -132,7 +132,7 @@ describe.each([
   ['fetch', startFetch],
 ])('%s', (_, start) => {
   test.each(['POST', 'GET'])(
-    'a response to %s that is cut short is broken off, and kept for nobody',
+    'a response to %s that is cut short is broken off, and not kept',
     async (method) => {
       let runs = 0
       const answer = (): Given => ({ length: 8, body: ['half', ''][runs++] ?? String(runs).padStart(8) })
@@ -169,7 +169,7 @@ test('what is asked for by HEAD, and a 304, declare what they do not send, and a
   expect(runs).toBe(2)
 })
 
-test('Fastify declares the length of a text that it was told another one of, which is kept', async () => {
+test('Fastify declares the real length of a text whose declared length is wrong, and the response is kept', async () => {
   let runs = 0
   const start = fastifySends(({ body }) => body)
   const port = await start({ ...storesOf(), answer: () => ({ length: 8, body: `run ${++runs}` }) })

@@ -22,7 +22,7 @@ export function setup(options: OnceOptions<StoredResponse> = {}): Setup {
   return { redis, once: redis.once<StoredResponse>(randomUUID(), options) }
 }
 
-/** A Redis that nobody answers for. */
+/** A Redis address without a server. */
 export function unreachable(): Perilune {
   const client = new Redis({ port: 1, lazyConnect: true, retryStrategy: () => 50 })
   client.on('error', () => undefined)

@@ -1,4 +1,4 @@
-// What is Hono's own: bodies that others have read, responses that nobody reads, and those that it does not send itself.
+// Cases of Hono: request bodies that were read before, responses without a reader, and responses that Hono does not send.
 
 import { randomUUID } from 'node:crypto'
 import { once as event } from 'node:events'
@@ -21,7 +21,7 @@ async function listening(app: Hono): Promise<string> {
 
 type Reads = (context: Context, next: Next) => Promise<Response | undefined | void>
 
-/** An app whose body somebody reads before the middleware: `ask` sends a body with a key, over HTTP and without. */
+/** An app whose body is read before the middleware: `ask` sends a body with a key, over HTTP and without. */
 function readingFirst(reads: Reads) {
   const app = new Hono()
   app.onError((error, context) => context.text(String(error), 500))
@@ -54,7 +54,7 @@ const reading: [
   ],
   ['a validator of forms', validator('form', (value) => value) as Reads, form, {}],
   ['a reader of the text', async (context, next) => (await context.req.text(), next()), (item) => item, {}],
-  ['nobody who reads', (_context, next) => next(), form, {}],
+  ['no handler that reads', (_context, next) => next(), form, {}],
   ['a reader of forms', async (context, next) => (await context.req.formData(), next()), form, {}],
   ['a parser', async (context, next) => (await context.req.parseBody(), next()), form, {}],
 ]
@@ -101,7 +101,7 @@ describe('a place of a concurrency limit comes back', () => {
     return { app, held: async () => (await limiter.inspect('ada')).held }
   }
 
-  test('from HEAD, whose response nobody reads', async () => {
+  test('from HEAD, whose response has no reader', async () => {
     const { app, held } = limited()
     app.get('/', (context) => context.text('ok'))
 
@@ -139,7 +139,7 @@ describe('a handler that answers by the response of Node', () => {
     ['later', 30],
   ]
 
-  test.each(cases)('%s, is heard by its client, kept for nobody, and not run again', async (_, ms) => {
+  test.each(cases)('%s, reaches its client, is not kept, and does not run again', async (_, ms) => {
     const { redis, once } = setup()
     let runs = 0
     const app = new Hono()

@@ -71,7 +71,7 @@ test('a form that is written again is the same request, and one with another fil
   expect(runs()).toBe(1)
 })
 
-test('while the first is under way, the second is told to come again', async () => {
+test('while the first request is under way, the second gets 409 and Retry-After', async () => {
   const { opened, open } = gate()
   const { handle, runs } = handling(async () => {
     await opened
@@ -161,7 +161,7 @@ test('bytes come back as bytes, and a response without a body stays without one'
   expect(again.body).toBeNull()
 })
 
-test('a response that is too large is delivered whole, and a repetition is told that it was not kept', async () => {
+test('a response that is too large is delivered whole, and a repetition gets an error that it was not kept', async () => {
   const large = 'x'.repeat(200_000)
   const { handle, runs } = handling(() => new Response(large, { status: 201 }), { maxBytes: 100_000 })
 
@@ -241,7 +241,7 @@ test('cookies and unusual headers are not replayed, unless they are asked for', 
   expect([headers.get('set-cookie'), headers.get('x-order'), headers.get('etag')]).toEqual([null, '7', '"e"'])
 })
 
-test('while the store is out, a request with a key is told to come again, and one without passes', async () => {
+test('while the store is down, a request with a key gets 503 and Retry-After, and one without a key passes', async () => {
   const once = unreachable().once<never>('orders')
   const handle = withIdempotency(once, {}, created)
 
@@ -252,7 +252,7 @@ test('while the store is out, a request with a key is told to come again, and on
   expect((await handle(post(null))).status).toBe(201)
 })
 
-test('a response that could not be kept is delivered, and the reason told', async () => {
+test('a response that could not be kept is delivered, and the reason is reported', async () => {
   const { once } = setup()
   const reported: string[] = []
   const handle = withIdempotency(
@@ -274,7 +274,7 @@ test('options that cannot be are refused when the middleware is made', () => {
   expect(() => withIdempotency(once, JSON.parse('{"ttl":1}'), created)).toThrow('options.ttl is not known')
 })
 
-test('a subject or a fingerprint that is not told is an error, and no key is shared', async () => {
+test('a missing subject or fingerprint is an error, and no key is shared', async () => {
   const untold: IdempotencyOptions<Request>[] = [
     { subject: () => undefined as never },
     { subject: () => '' },

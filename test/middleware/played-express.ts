@@ -52,7 +52,7 @@ export const inExpress: Player = {
   brokenOff: new Set(['thrown after', 'refused write']),
   async start({ once, cache, limits }: Stores) {
     const app = express()
-    // Its errors go to nobody.
+    // Its errors are not logged.
     app.set('env', 'test')
     app.use('/:kind/dressed', cors({ origin: [DRESSED.origin, 'https://other.example'] }))
     app.use('/:kind/dressed', session(SESSION), dress)

@@ -88,7 +88,7 @@ test('of a hundred requests at once in two processes one reaches the handler', a
   expect(runs()).toBe(1)
 })
 
-test('paths, queries, hosts and headers that vary are told apart', async () => {
+test('paths, queries, hosts and headers that vary have their own entries', async () => {
   const { get, runs } = service(text({ vary: 'Accept-Language' }), { vary: ['Accept-Language'] })
   const asked: [Record<string, string>, string][] = [
     [{}, '/a'],
@@ -153,7 +153,7 @@ describe('is kept or not as its headers say:', () => {
     ['nothing said', text()],
     ['public', text({ 'cache-control': 'public, max-age="60"' })],
     ['s-maxage over max-age', text({ 'cache-control': 'max-age=0, s-maxage=60' })],
-    ['Vary that is told apart', text({ vary: 'accept-ENCODING' })],
+    ['Vary on a configured header', text({ vary: 'accept-ENCODING' })],
     ['404', text({}, 404)],
   ]
   test.each(shared)('kept: %s', async (_, answer) => {
@@ -234,7 +234,7 @@ test('a response that turns private takes the place of the one that was kept', a
   await expect.poll(async () => (await get()).headers.get('cache-status')).toBe('perilune; fwd=bypass')
 })
 
-test('requests with Authorization or for a part pass, unless told otherwise', async () => {
+test('requests with Authorization or Range bypass the cache, unless configured otherwise', async () => {
   const { get } = service(text())
   await get()
   const authorized = { authorization: 'Bearer ada' }
@@ -247,7 +247,7 @@ test('requests with Authorization or for a part pass, unless told otherwise', as
 })
 
 test.each(['if-match', 'if-unmodified-since'])(
-  'a request with %s is for the handler, and stops nobody',
+  'a request with %s goes to the handler, and does not delay others',
   async (name) => {
     const { get } = service((run, request) =>
       request.headers.has(name) ? new Response(null, { status: 412 }) : new Response(`run ${run}`),
@@ -286,7 +286,7 @@ test('other methods pass, and HEAD is answered by what GET has kept', async () =
   expect(runs()).toBe(3)
 })
 
-test('a client that has the response is told so, and the handler always makes the whole one', async () => {
+test('a client that has the response gets 304, and the handler always makes the whole one', async () => {
   const conditions: (string | null)[] = []
   const { get } = service((_run, request) => {
     conditions.push(request.headers.get('if-none-match'))
@@ -363,7 +363,7 @@ test('options that are wrong are refused when the middleware is made', () => {
   }
 })
 
-test('a key that is not told is an error, and nothing is shared; so are tags', async () => {
+test('a missing key is an error, and nothing is shared; so are missing tags', async () => {
   for (const options of [
     { key: () => undefined as never },
     { key: () => '' },

@@ -180,7 +180,7 @@ describe.each([inExpress, inFastify, inHono, inFetch])('$name', (player) => {
     expectRefused(await service.post(place, 'a b'), 400, 'idempotency-key-malformed', around)
   })
 
-  test.each(AROUND)('two limits are both told, also where one denies (%s)', async (around) => {
+  test.each(AROUND)('two limits both set their headers, also when one denies (%s)', async (around) => {
     const place = { kind: 'limited', around, row: 0 } as const
     const wordsOf = ({ lines }: Answered, name: string): unknown =>
       lines

@@ -74,7 +74,7 @@ const sessions: [name: string, session: () => unknown][] = [
 const places = ['before', 'behind'] as const
 
 test.each(sessions.flatMap(([name, session]) => places.map((place) => [name, place, session] as const)))(
-  'Express: a page that begins a session is kept for nobody, with %s %s',
+  'Express: a page that begins a session is not kept, with %s %s',
   async (_, place, session) => {
     let visit = 0
     const kept = forExpress.responseCache(newCache())
@@ -89,7 +89,7 @@ test.each(sessions.flatMap(([name, session]) => places.map((place) => [name, pla
   },
 )
 
-test('Hono: a page is kept for nobody where what stands before sets a cookie once it has been made', async () => {
+test('Hono: a page is not kept when an outer middleware sets a cookie after the page was made', async () => {
   const app = new Hono()
   let visit = 0
   app.use(async (context, next) => {
@@ -139,7 +139,7 @@ test.each([
   ['sets a cookie', cookie],
   ['says that it is private', secret],
   ['makes a failure of it', failure],
-])('Fastify: a page is kept for nobody where a hook that was added later %s', async (_, later) => {
+])('Fastify: a page is not kept when a hook that was added later %s', async (_, later) => {
   const [, url] = await fastifyWith(forFastify.responseCache(newCache()), later)
 
   expect((await visits(url)).map(([body]) => body)).toEqual(['visit 1', 'visit 2', 'visit 3'])

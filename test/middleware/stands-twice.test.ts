@@ -115,7 +115,7 @@ describe.each([
     return start({ once, cache: redis.cache<KeptResponse>(randomUUID()), ran: () => (runs += 1) })
   }
 
-  test('keeps a response once, and whoever asks does not wait for itself', async () => {
+  test('keeps a response once, and a request does not wait for itself', async () => {
     const ask = await started()
 
     expect(await ask('GET', {})).toEqual({ status: 200, body: '1' })

@@ -97,7 +97,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** One history: what the index and the model have been told. */
+/** One history: the writes to the index and the model. */
 class History {
   readonly #name = randomUUID()
   readonly #prefix = `model:{autocomplete:${this.#name}}`

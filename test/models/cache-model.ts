@@ -31,7 +31,7 @@ interface Run {
 
 export class CacheModel {
   nowUs: number
-  /** What levels are told of the value, and of the tag that is invalidated: numbers, in order. */
+  /** Notifications to L1s about the value, and about the invalidated tag: numbers, in order. */
   readonly announced: { of: 'value' | 'generation'; number: number }[] = []
   #value: Stored | null = null
   #run: Run | null = null
@@ -143,7 +143,7 @@ export class CacheModel {
     return this.#value
   }
 
-  /** Whoever holds what is there learns that it counts no more. */
+  /** Holders of the stored value learn that it is no longer valid. */
   #end(number: number): void {
     if (this.#value?.held) this.announced.push({ of: 'value', number })
   }

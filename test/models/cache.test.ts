@@ -31,7 +31,7 @@ afterAll(async () => {
   ear.disconnect()
 })
 
-/** One history: what the key and the model have been told, and the tokens that were seen. */
+/** One history: the calls to the key and the model, and the tokens that were seen. */
 class History {
   readonly #prefix = `conformance:{cache:${randomUUID()}:key}`
   readonly #model = new CacheModel(START_US)
@@ -49,7 +49,7 @@ class History {
       expect(await faultsOfUnit(client, this.#prefix, Math.floor(this.#model.nowUs / 1000))).toEqual([])
     }
     const expected = this.#model.announced.map(({ of, number }) => `${number} ${this.#prefix}:${of}`)
-    expect(await levels.end(), 'told to levels').toEqual(expected)
+    expect(await levels.end(), 'notifications to L1s').toEqual(expected)
   }
 
   async #step(each: Step): Promise<void> {
@@ -141,14 +141,14 @@ class History {
   }
 }
 
-/** What levels are told on a channel until it ends. */
+/** Collects the notifications to L1s on a channel until it ends. */
 async function listen(channel: string): Promise<{ end(): Promise<string[]> }> {
   const announced: string[] = []
   const hear = (on: string, message: string): void => void (on === channel && announced.push(message))
   ear.on('message', hear)
   await ear.subscribe(channel)
   const end = async (): Promise<string[]> => {
-    // Its answer comes behind all that was told before.
+    // Its answer arrives after all earlier notifications.
     await ear.unsubscribe(channel)
     ear.off('message', hear)
     return announced

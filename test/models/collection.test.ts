@@ -91,7 +91,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** One history: what the collection and the model have been told, the build under way and the newest page. */
+/** One history: the calls to the collection and the model, the build under way and the newest page. */
 class History {
   readonly #prefix = `conformance:{collection:${randomUUID()}}`
   readonly #kind: 'list' | 'sortedSet'

@@ -26,7 +26,7 @@ export class FeedModel {
   #epoch = 0
   #last = 0
   #token = 0
-  /** Until when each dead letter lives. Those that are over go with the next burial. */
+  /** Until when each dead letter lives. The next dead letter removes the expired ones. */
   #dead: number[] = []
   #messages: Message[] = []
   readonly #leases = new Map<number, number>()

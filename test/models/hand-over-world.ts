@@ -61,7 +61,7 @@ export class Stage {
     this.#lines = { holder: this.#open(), a: this.#open(), b: this.#open() }
   }
 
-  /** The holder holds, nobody waits yet. */
+  /** The holder holds, and there is no waiter yet. */
   async begin(): Promise<World> {
     for (const { source } of this.#scripts.values()) await this.#client.script('LOAD', source)
     const idle = { waits: false, asks: 0, belief: null, listens: true, letters: [], late: false }

@@ -1,13 +1,13 @@
-// All that can happen between one holder and two waiters of a lock, up to a number of steps: in every order, with letters that
-// are lost or late, questions that arrive twice, lines that die, and time. PERILUNE_LONG=1 goes two steps further.
+// All that can happen between one holder and two waiters of a lock, up to a number of steps: in every order, with lost or late
+// notifications, requests that arrive twice, connections that die, and passing time. PERILUNE_LONG=1 goes two steps further.
 //
-// Held in every world that can be reached:
-//   - nobody believes that it holds the lock while another does;
-//   - whoever believes it is the holder by the state, under the same token, and for the lease it asked for;
-//   - each hand-over has a greater token than all before;
-//   - what is handed over goes to nobody whose line is known to be dead, and who gave up or released has nothing left;
-//   - a waiter that lives, and asks when it is told to or when its time to look has come, has the lock within a stated time,
-//     whatever the others do not do any more.
+// In every reachable world:
+//   - no process believes that it holds the lock while another one does;
+//   - a process that believes to hold it is the holder in the stored state, with the same token and the requested lease;
+//   - each hand-off has a greater token than all before;
+//   - no hand-off goes to a process whose connection is known to be dead, and a process that gave up or released holds nothing;
+//   - a live waiter that polls when it is notified or when its time to look has come gets the lock within a stated time,
+//     even if the others stop.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readContract } from '../conformance/files.ts'
@@ -105,7 +105,7 @@ function check(world: World, before: World): void {
   for (const name of NAMES) checkParty(world, before, name, isNew)
 }
 
-/** `isNew`: the event has given the lock to somebody. */
+/** `isNew`: the event has granted the lock. */
 function checkParty(world: World, before: World, name: Name, isNew: boolean): void {
   const [party, was] = [world.parties[name], before.parties[name]]
   const { isHeld, id, untilMs } = holderOf(world)
@@ -119,7 +119,7 @@ function checkParty(world: World, before: World, name: Name, isNew: boolean): vo
   expect(world.queue.filter((ticket) => ticket.startsWith(`${party.id} `))).toEqual([])
 }
 
-/** How long it takes `b`, when nobody else does anything any more and it hears nothing: it only asks every two seconds. */
+/** How long `b` waits when the others stop and it hears nothing: it only polls every two seconds. */
 async function waitOfB(world: World): Promise<number> {
   const from = world.nowMs
   for (

@@ -52,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const KINDS: readonly Kind[] = ['x', 'x', 'x', 's', 's', 'b']
 
-/** Somebody who makes one attempt after the other. */
+/** A caller that makes one attempt after the other. */
 class Actor {
   attempt: Attempt
   token = 1

@@ -73,7 +73,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** One history: what the key and the model have been told, and the tokens they gave out. */
+/** One history: the calls to the key and the model, and the tokens they gave out. */
 class History {
   readonly #prefix = `conformance:{once:${randomUUID()}:key}`
   readonly #model = new OnceModel(START_US)

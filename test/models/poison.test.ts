@@ -1,6 +1,6 @@
-// One bad element harms no other. Histories of good and bad ones, by chance: what the codec cannot read, what its schema refuses or
-// throws at, what is too large, and results that nobody can read; in feeds and queues, with and without partitions, worked on and read in
-// every way. The good ones are delivered exactly as if the bad ones were not there, and each bad one ends with its name.
+// One bad element harms no other. Random histories of good and bad elements: payloads that the codec cannot read, that the schema
+// rejects or throws at, that are too large, and unreadable results; in feeds and queues, with and without partitions, worked on and
+// read in every way. The good ones are delivered exactly as without the bad ones, and each bad one ends with its name.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ afterAll(async () => {
 const partitions = fc.constantFrom(undefined, 1, 3)
 const spread = (count: number | undefined): object => (count === undefined ? {} : { partitions: count })
 
-/** Whoever gives something too large is told, and nothing else. */
+/** A too large element gets an error, and has no other effect. */
 async function refused(adding: Promise<unknown>): Promise<void> {
   await expect(adding).rejects.toMatchObject({ name: 'InvalidArgumentError' })
 }
@@ -272,7 +272,7 @@ describe('in a queue', () => {
     }
   }
 
-  const byLending: Way = async ({ queue }, limit) => {
+  const byDetachedClaims: Way = async ({ queue }, limit) => {
     const seen: number[] = []
     for (;;) {
       const { jobs } = await queue.claimDetached({ limit })
@@ -306,8 +306,8 @@ describe('in a queue', () => {
     ['by a worker', byWorker],
     ['in batches', byBatches],
     ['by hand', byHand],
-    ['by lending', byLending],
-    ['by lending, with results that others cannot read', withOddResults],
+    ['by detached claims', byDetachedClaims],
+    ['by detached claims, with results that others cannot read', withOddResults],
   ]
 
   test.each(WAYS)(

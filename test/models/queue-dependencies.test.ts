@@ -28,12 +28,12 @@ interface Job {
   readonly waitsFor: Set<string>
 }
 
-const SIZES = `local told = {}
+const SIZES = `local sizes = {}
 for at, key in ipairs(KEYS) do
   local counts = { hash = 'HLEN', zset = 'ZCARD', string = 'EXISTS' }
-  told[at] = { key, redis.call(counts[redis.call('TYPE', key).ok], key) }
+  sizes[at] = { key, redis.call(counts[redis.call('TYPE', key).ok], key) }
 end
-return told`
+return sizes`
 const client = new Redis(inject('redisPort'))
 const redis = perilune(ioredis(client), { namespace: 'dependencies-model' })
 afterAll(async () => {
@@ -41,7 +41,7 @@ afterAll(async () => {
   client.disconnect()
 })
 
-/** What the rules say; dependents are told of an end at once. */
+/** The rules as a model; dependents are notified of an end at once. */
 class Model {
   readonly jobs = new Map<string, Job>()
 
@@ -142,7 +142,7 @@ class History {
 
   async #settle(job: ClaimedJob<number>, step: Extract<Step, { which: number }>): Promise<void> {
     this.#claimed.delete(job.id)
-    // It was cancelled meanwhile: whoever settles it is told, and it is gone.
+    // It was cancelled meanwhile: a settling worker gets that answer, and the job is removed.
     const isStopping = this.#model.stateOf(job.id) === 'absent'
     const settled = this.#send(job, step)
     if (isStopping) return expect(settled).rejects.toThrow(/cancelled/)
@@ -203,7 +203,7 @@ class History {
     expect(states, after).toEqual(this.#ids.map((id) => this.#model.stateOf(id)))
   }
 
-  /** Whoever waits for a job comes to its turn when all others are done. */
+  /** A job with dependencies gets its turn when all of them are done. */
   async #drain(): Promise<void> {
     for (const job of this.#claimed.values()) await job.ack()
     for (let jobs = await this.#queue.claim({ limit: 200 }); jobs.length > 0; ) {

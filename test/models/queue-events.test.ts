@@ -1,5 +1,5 @@
-// What happens is told alike, whether a job goes the quick way or the slow one: the same history is played on two queues, of
-// which one has a setting that no quick way knows.
+// Events are the same on the fast path and on the slow path: the same history is played on two queues, one of which
+// has a setting that the fast path does not support.
 
 import { Redis } from 'ioredis'
 import { afterAll, expect, inject, test } from 'vitest'

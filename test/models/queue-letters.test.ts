@@ -49,7 +49,7 @@ async function isClaimed({ calls, one }: Scene): Promise<boolean> {
 }
 
 describe('a job that comes while a worker waits', () => {
-  test('is claimed for it at once, for as long as it claims jobs, and told with its token', async () => {
+  test('is claimed for it at once, for as long as it claims jobs, and announced with its token', async () => {
     const scene = await setUp()
     await wait(scene.calls, reader.name(7000))
 
@@ -62,7 +62,7 @@ describe('a job that comes while a worker waits', () => {
     expect(await scene.calls.run('inspect', {})).toMatchObject({ 12: 0, 18: 1, 19: 1 })
   })
 
-  test('is told to those who listen, as enqueued and as claimed', async () => {
+  test('is published to listeners, as enqueued and as claimed', async () => {
     const scene = await setUp()
     const channel = `${scene.calls.prefix}:events`
     const messages: string[] = []
@@ -93,7 +93,7 @@ describe('a job that comes while a worker waits', () => {
     expect(await reader.letter()).toContain('mail')
   })
 
-  test('is ready for all, where nobody hears', async () => {
+  test('is ready for all workers when no process listens', async () => {
     const scene = await setUp()
     await wait(scene.calls, 'gone.1:5000')
 

@@ -1,5 +1,5 @@
-// A queue on the real scripts, and three processes that work on it, in a time of their own. Whoever works looks for jobs when a
-// letter calls it, when an answer has told it to, and when a job of its own is done; never else. One process may fail.
+// A queue on the real scripts, and three processes that work on it, in simulated time. A worker looks for jobs when a letter
+// wakes it, when an answer asked it to, and when a job of its own is done; at no other time. One process may fail.
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ interface Worker {
   readonly room: number
   readonly work: Map<number, Work>
   waits: boolean
-  /** When it was told to look again. */
+  /** When it should look again. */
   lookAtMs: number
 }
 
@@ -72,7 +72,7 @@ export class World {
     await this.#run('clear', this.#listeners)
   }
 
-  /** The jobs that somebody who lives and waits should have had by now, with how late they are. */
+  /** The jobs that a live waiting worker should have by now, with how late they are. */
   overdue(byMs: number): [number: number, lateMs: number][] {
     if (!this.#workers.some((worker) => worker.waits && this.#lives(worker))) return []
     const late = [...this.#free].map(([number, freeMs]): [number, number] => [number, this.#nowMs - freeMs])
@@ -202,7 +202,7 @@ export class World {
     await this.#claim({ ...this.#listeners, acks: [], limit: 0, lease_ms: 0, worker: worker.name })
   }
 
-  /** Letters to one that has failed are read by nobody. */
+  /** Letters to a failed process are not read. */
   async #readLetters(): Promise<void> {
     for (;;) {
       await this.#delivered()

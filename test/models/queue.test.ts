@@ -65,7 +65,7 @@ test('a worker that met only jobs that are gone comes back at once for those beh
   await calls.run('clear', {})
 })
 
-test('a claim of a thousand jobs is told again, also where more leases end at the same time', async () => {
+test('a repeated claim of a thousand jobs gets the same answer, also when more leases end at the same time', async () => {
   const calls = new QueueCalls(driver)
   await calls.setClock(START_US)
   await calls.run('enqueue-alike', { payloads: payloads(1700) })

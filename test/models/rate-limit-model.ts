@@ -209,7 +209,7 @@ export class SubjectModel {
     return this.#takeNow(cost)
   }
 
-  /** Takes of one cost one after the other, as many as are allowed; told in the form of `take-each`. */
+  /** Takes of one cost one after the other, as many as are allowed, in the form of `take-each`. */
   takeEach(terms: Terms, cost: number, count: number): [number, number, number, number, number] {
     this.#look([terms])
     this.#keepTime()

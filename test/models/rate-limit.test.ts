@@ -100,7 +100,7 @@ class History {
     else counts.denied += 1
   }
 
-  /** The model takes one after the other, and the script is told of all of them at once. */
+  /** The model takes one after the other, and the script all of them at once. */
   async #takeEach(cost: number, count: number, only: Terms): Promise<void> {
     const expected = this.#model.takeEach(only, cost, count)
     const { name, limit, window_ms, burst } = only
@@ -128,7 +128,7 @@ class History {
     if (word === 'refunded') this.#checker.refund(token, cost)
   }
 
-  /** Sent again as after a lost answer; a call that changed nothing may be judged anew. */
+  /** Sent again as after a lost answer; a call that changed nothing may be judged again. */
   async #twice(name: string, args: Arguments, expected: unknown[]): Promise<Value[]> {
     this.#calls += 1
     const all = { ...args, caller: 'p.0', call: this.#calls }

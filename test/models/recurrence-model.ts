@@ -98,7 +98,7 @@ export class RecurrenceModel {
   #spawnOf(each: Recurrence): number[] {
     const coming = this.#coming(each)
     const due = coming.filter((time) => time <= this.nowMs)
-    // Whether the last of them was missed, nobody knows.
+    // Whether the last of them was missed is unknown.
     if (each.rule.isCron && !each.isComplete && due.length === coming.length) return []
     const { missed, limit } = each.terms
     const isLate = this.nowMs - (due.at(-1) ?? 0) > 60_000

@@ -131,7 +131,7 @@ class History {
     }
   }
 
-  /** What is told of each, and that there is a chore while one needs times. */
+  /** Checks what is shown of each, and that there is a chore while one needs times. */
   async #look(): Promise<void> {
     const [, , , rows] = await this.#calls.run('recurrences', {})
     const found = new Map((rows as (string | number)[][]).map((each) => [each[0], each]))

@@ -7,7 +7,7 @@ interface Attempt {
   readonly id: string
   readonly weight: number
   readonly leaseMs: number
-  /** Its process is gone: nobody hears what it is told. */
+  /** Its process has died: notifications to it are not heard. */
   readonly dead: boolean
 }
 
@@ -118,7 +118,7 @@ export class SemaphoreModel {
     this.#line = []
   }
 
-  /** `limit` is told of a semaphore that is not known. */
+  /** `limit` is returned for an unknown semaphore. */
   inspect(limit: number, holder: string): Answer {
     const live = this.#permits
       .filter(({ endsAtMs }) => endsAtMs > this.#nowMs)

@@ -31,7 +31,7 @@ afterAll(async () => {
   client.disconnect()
 })
 
-/** One history: what the semaphore and the model have been told, and the tokens that they gave out. */
+/** One history: the calls to the semaphore and the model, and the tokens that they gave out. */
 class History {
   readonly #prefix = `conformance:{semaphore:${randomUUID()}}`
   readonly #model = new SemaphoreModel(START_US)

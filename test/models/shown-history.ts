@@ -212,7 +212,7 @@ export class History {
     this.#tell('Redis is empty')
   }
 
-  /** Not what is noted: a wrong note that is lost leaves a wrong value, which nobody knows of. */
+  /** Notes are not lost: a lost note would leave a wrong value that goes unnoticed. */
   async #lose(): Promise<void> {
     const keys = (await this.#keys()).filter((key) => !key.endsWith(':noted'))
     const key = keys[Math.floor(this.#random() * keys.length)]

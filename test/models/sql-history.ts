@@ -243,7 +243,7 @@ export class SqlHistory {
         : [`something is stuck: ${dirty} dirty, ${waiting} rows, ${noted} notes`]),
       ...(this.#losses.length === 0
         ? []
-        : [`losses were told though Redis lost nothing: ${JSON.stringify(this.#losses)}`]),
+        : [`losses were reported though Redis lost nothing: ${JSON.stringify(this.#losses)}`]),
     ]
   }
 

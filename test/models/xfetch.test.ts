@@ -12,7 +12,7 @@
 //
 //   s = b d (ln(r b d) - ln E)    left, on average b d (ln(r b d) + 0.5772), with the deviation b d pi / sqrt(6),
 //
-// for the mean of -ln E is Euler's constant. Until its value is there, d later, others load too, for nobody elects one here: A
+// for the mean of -ln E is Euler's constant. Until its value is there, d later, others load too, because no loader is elected here: A
 // has grown from E to E exp(1 / b). That makes 1 + E (exp(1 / b) - 1) loads, on average exp(1 / b); with g = exp(1 / b) - 1 the
 // variance is g, of the Poisson process, and g squared, of E.
 

@@ -101,7 +101,7 @@ async function setWrongly(world: World): Promise<void> {
   )
 }
 
-/** Unless somebody loads it: that would have to be waited for. */
+/** Unless a load is under way: the call would wait for it. */
 async function get(world: World): Promise<void> {
   const { sides, cache } = world
   const key = sides.dice.oneOf(KEYS)

@@ -118,7 +118,7 @@ async function increment(world: World): Promise<void> {
     async () => {
       const { counted, ...answer } = (await sides.http.post(`${urlOf(name)}/increments`, item)) as Counted
       // The library tells it of many only.
-      if (typeof counted !== 'boolean') throw new Error('whether it was counted is not told')
+      if (typeof counted !== 'boolean') throw new Error('the answer does not say whether it was counted')
       return { ...answer, value: exactly(answer.value) }
     },
   )
@@ -245,7 +245,7 @@ async function readMany({ sides, counters, ids }: World): Promise<void> {
   )
 }
 
-/** Whether increments wait is told; for how long is not compared. */
+/** The answer says whether increments wait; how long they wait is not compared. */
 async function inspect({ sides, counters }: World): Promise<void> {
   const name = sides.dice.oneOf(['votes', 'known'])
   await sides.same(

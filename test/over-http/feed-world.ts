@@ -13,7 +13,7 @@ export interface FeedWorld {
 /** What may be done with a part of it. */
 export type FeedSteps = Pick<Part, 'steps' | 'looks'>
 
-/** One of those that were told, or the end. */
+/** One of the returned cursors, or the end. */
 export function drawMarker({ sides: { dice }, markers }: FeedWorld): Pair<string> {
   if (markers.length === 0 || dice.chance(0.2)) return { here: 'end', there: 'end' }
   return dice.oneOf(markers.slice(-12))

@@ -63,7 +63,7 @@ export function done(was: boolean): void {
 export function notLost<Settled extends { readonly outcome: string }>([
   settled,
 ]: readonly Settled[]): Settled {
-  if (settled === undefined) throw new Error('nothing was told')
+  if (settled === undefined) throw new Error('no outcome was returned')
   if (settled.outcome !== 'lost') return settled
   throw new Refused('lease-lost', 'reason' in settled ? String(settled.reason) : null)
 }
@@ -72,7 +72,7 @@ export type Outcome<Value> =
   | { readonly value: Value }
   | { readonly refused: string; readonly reason: string | null; readonly argument: string | null }
 
-/** Throws what nobody foresaw. */
+/** Throws unexpected errors. */
 export async function outcomeOf<Value>(step: () => Promise<Value>): Promise<Outcome<Value>> {
   try {
     return { value: await step() }

@@ -97,7 +97,7 @@ async function fail(world: QueueWorld): Promise<void> {
   const one = takeHeld(world)
   if (one === null) return
   await sides.same(
-    `bury ${one.there.id} ${JSON.stringify(failure)}`,
+    `fail ${one.there.id} ${JSON.stringify(failure)}`,
     () => one.here.fail(failure),
     () => sides.http.post(`${urlOf(world, one.there)}/fail`, failure, world.query),
   )
@@ -182,7 +182,7 @@ async function log(world: QueueWorld): Promise<void> {
   )
 }
 
-/** Some are told the same as the first time, others that they were lost. */
+/** Some repetitions get the first answer, others that the lease was lost. */
 async function settleOver(world: QueueWorld): Promise<void> {
   const { sides, queue, query, over } = world
   const { here, there } = sides.dice.oneOf(over.slice(-8))

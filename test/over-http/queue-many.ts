@@ -1,4 +1,4 @@
-// Many attempts in one call, live ones and others, by their tokens: each is told what became of it.
+// Many attempts in one call, live ones and others, by their tokens: each gets its own outcome.
 
 import { drawFailure, drawNext, drawRetry } from './queue-attempts.ts'
 import { leave, type QueueSteps, type QueueWorld, type Token, tokenOf, VALUES } from './queue-world.ts'

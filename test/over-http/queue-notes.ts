@@ -1,4 +1,4 @@
-// What is told of jobs: logs, tags, histories, results and dependencies.
+// What can be read of jobs: logs, tags, histories, results and dependencies.
 
 import type { Dependency } from 'perilune'
 import { done, found, Refused } from './outcome.ts'

@@ -13,7 +13,7 @@ export interface Token {
   readonly token: number
 }
 
-/** A claimed job: by its handle, and as the service has told it. */
+/** A claimed job: by its handle, and as the service returned it. */
 export type Held = Pair<ClaimedJob, Token>
 
 export interface QueueWorld {
@@ -43,7 +43,7 @@ export const KINDS: readonly string[] = ['smtp', 'a/b é']
 export function worldOf(sides: Sides, partitions: number | null): QueueWorld {
   const { name, redis } = sides
   const options = partitions === null ? {} : { partitions }
-  const never = { id: 'nobody', token: 1 }
+  const never = { id: 'unknown', token: 1 }
   return {
     sides,
     url: `/queues/${name}`,
@@ -52,7 +52,7 @@ export function worldOf(sides: Sides, partitions: number | null): QueueWorld {
     query: options,
     held: [],
     over: [{ here: never, there: never }],
-    ids: [{ here: 'nobody', there: 'nobody' }],
+    ids: [{ here: 'unknown', there: 'unknown' }],
   }
 }
 

@@ -21,7 +21,7 @@ export interface Ended {
 
 /**
  * A new folder in which the archive is installed: unpacked as npm unpacks it, with what it depends on, and with `packages`
- * that a user installs beside it. Whoever asked for the folder removes it.
+ * that a user installs next to it. The caller removes the folder.
  */
 export function installArchive(packages: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'perilune-package-'))

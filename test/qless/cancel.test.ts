@@ -27,7 +27,7 @@ describe('TestCancel', () => {
     expect(await queue.jobs.get('b')).toMatchObject({ state: 'dead', failure: { kind: 'dependency-failed' } })
   })
 
-  test('test_cancel_nonexistent: a job that is not known is told as absent', async () => {
+  test('test_cancel_nonexistent: an unknown job is reported as absent', async () => {
     const { queue } = await begin()
 
     expect(await queue.jobs.cancel(['a'])).toEqual(['absent'])

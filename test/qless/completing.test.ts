@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { begin, guessed, MINUTE, type Place, refusalOf } from './fixture.ts'
 
-/** What becomes of a job that somebody acks who does not have it. */
+/** What becomes of a job that a caller acks without holding it. */
 async function ackGuessed({ queue, stateOf }: Place, id: string): Promise<[string, string]> {
   const [settled] = await queue.byToken.ack([guessed(id)])
   return [settled?.outcome ?? '', await stateOf(id)]
@@ -27,7 +27,7 @@ describe('TestComplete', () => {
     expect(await stateOf('a')).toBe('claimed')
   })
 
-  test('test_complete_waiting: a job that nobody has claimed is not acked', async () => {
+  test('test_complete_waiting: a job that is not claimed cannot be acked', async () => {
     const place = await begin()
     await place.put('a')
 

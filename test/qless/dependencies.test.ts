@@ -105,7 +105,7 @@ describe('TestDependencies', () => {
     ])
   })
 
-  test('test_cancel_with_missing_jobs: those that are gone are told as absent, and hold up no other', async () => {
+  test('test_cancel_with_missing_jobs: removed jobs are reported as absent, and do not block others', async () => {
     const { queue, put } = await begin()
     await put('a')
     await put('b', { dependsOn: ['a'] })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { begin, guessed, MINUTE, type Place, refusalOf, START_MS } from './fixture.ts'
 
-/** What becomes of a job that somebody buries who does not have it. */
-async function buryGuessed({ queue, stateOf }: Place, id: string): Promise<[string, string]> {
+/** What becomes of a job that a caller fails without holding it. */
+async function failGuessed({ queue, stateOf }: Place, id: string): Promise<[string, string]> {
   const [settled] = await queue.byToken.fail([guessed(id)])
   return [settled?.outcome ?? '', await stateOf(id)]
 }
@@ -14,7 +14,7 @@ describe('TestFail', () => {
     ['kind', { kind: 7 }],
     ['options.group', { group: 'g' }],
     ['options', 'odd'],
-  ])('test_malformed: a burial names what is wrong: %s %j', async (argument, options) => {
+  ])('test_malformed: a rejected failure names the wrong argument: %s %j', async (argument, options) => {
     const { putAndPop, stateOf } = await begin()
     const job = await putAndPop('a')
 
@@ -43,11 +43,11 @@ describe('TestFail', () => {
     expect(await popIds()).toEqual(['a'])
   })
 
-  test('test_fail_waiting: a job that nobody has claimed is not failed', async () => {
+  test('test_fail_waiting: a job that is not claimed cannot be failed', async () => {
     const place = await begin()
     await place.put('a')
 
-    expect(await buryGuessed(place, 'a')).toEqual(['lost', 'ready'])
+    expect(await failGuessed(place, 'a')).toEqual(['lost', 'ready'])
   })
 
   test('test_fail_depends: a blocked job is not failed', async () => {
@@ -55,14 +55,14 @@ describe('TestFail', () => {
     await place.put('dependency')
     await place.put('a', { dependsOn: ['dependency'] })
 
-    expect(await buryGuessed(place, 'a')).toEqual(['lost', 'blocked'])
+    expect(await failGuessed(place, 'a')).toEqual(['lost', 'blocked'])
   })
 
   test('test_fail_scheduled: a scheduled job is not failed', async () => {
     const place = await begin()
     await place.put('a', { delay: '1m' })
 
-    expect(await buryGuessed(place, 'a')).toEqual(['lost', 'scheduled'])
+    expect(await failGuessed(place, 'a')).toEqual(['lost', 'scheduled'])
   })
 
   test('test_fail_nonexistent: a job that is not known is not failed', async () => {
@@ -71,7 +71,7 @@ describe('TestFail', () => {
     expect(await queue.byToken.fail([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
   })
 
-  test('test_fail_completed: a job that is done is not failed, also by whoever did it', async () => {
+  test('test_fail_completed: a job that is done cannot be failed, not even by its worker', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     await queue.settings.set({ retention: { count: 1 } })
     const { token, ...job } = await putAndPop('a')

@@ -77,7 +77,7 @@ export async function refusalOf(call: Promise<unknown> | (() => Promise<unknown>
   }
 }
 
-/** What somebody says who never had the job. */
+/** A token that was never granted. */
 export function guessed(id: string): { id: string; token: number } {
   return { id, token: 7 }
 }

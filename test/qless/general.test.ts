@@ -23,7 +23,7 @@ describe('TestAsserts', () => {
 })
 
 describe('TestGeneral', () => {
-  test('test_keys: every script is told all keys that it touches', async () => {
+  test('test_keys: every script declares all keys that it touches', async () => {
     expect(operations.length).toBeGreaterThan(30)
     expect(operations.filter(([, { keys }]) => keys.length === 0)).toEqual([])
 
@@ -45,7 +45,7 @@ describe('TestGeneral', () => {
     expect(calls).toEqual([])
   })
 
-  test('test_no_time: no operation is told what time it is', async () => {
+  test('test_no_time: no operation takes the time as an argument', async () => {
     const found = operations.flatMap(([operation, { arguments: declared }]) =>
       declared.filter(({ name }) => /^now|^time$|clock/.test(name)).map(({ name }) => `${operation} ${name}`),
     )

@@ -30,7 +30,7 @@ describe('TestJob', () => {
     ])
   })
 
-  test('test_log_nonexistent: a line for a job that is not known is told to be in vain', async () => {
+  test('test_log_nonexistent: a log line for an unknown job is not stored, and log returns false', async () => {
     const { queue } = await begin()
 
     expect(await queue.jobs.log('a', 'one')).toBe(false)
@@ -64,7 +64,7 @@ describe('TestRequeue', () => {
     ])
   })
 
-  test('test_requeue_cancelled_job: a job that was cancelled, or never was, is told as absent', async () => {
+  test('test_requeue_cancelled_job: a job that was cancelled or never existed is reported as absent', async () => {
     const { queue, put, count } = await begin()
     await put('a')
     await queue.jobs.cancel(['a'])

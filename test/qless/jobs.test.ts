@@ -51,7 +51,7 @@ describe('TestJobs', () => {
     expect(await listed(place, 'claimed')).toEqual(['a', 'b'])
   })
 
-  test('test_stalled: jobs whose lease ended are listed among those at work until somebody claims', async () => {
+  test('test_stalled: jobs whose lease ended are listed as claimed until the next claim', async () => {
     const place = await begin()
     await place.putAndPop('a')
     await place.clock.advance(MINUTE)
@@ -99,7 +99,7 @@ describe('TestJobs', () => {
     expect(recurring).toMatchObject([{ id: 'a', nextAtMs: next, runs: 0 }])
   })
 
-  test('test_scheduled_waiting: a job that is due is listed as ready once somebody has claimed', async () => {
+  test('test_scheduled_waiting: a job that is due is listed as ready after the next claim', async () => {
     const place = await begin()
     await place.put('a', { delay: '1m' })
     await place.put('b', { delay: '1m' })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { begin, guessed, MINUTE, type Place, refusalOf, SECOND } from './fixture.ts'
 
-/** What becomes of a job that somebody extends who does not have it. */
+/** What becomes of a job that a caller extends without holding it. */
 async function extendGuessed({ queue, stateOf }: Place, id: string): Promise<[string, string]> {
   const { jobs } = await queue.byToken.extend([guessed(id)], '1h')
   return [jobs[0]?.outcome ?? '', await stateOf(id)]
@@ -63,7 +63,7 @@ describe('TestLocks', () => {
     expect(await popIds()).toEqual(['a'])
   })
 
-  test('test_heartbeat_waiting: a job that nobody has claimed is not extended', async () => {
+  test('test_heartbeat_waiting: a job that is not claimed cannot be extended', async () => {
     const place = await begin()
     await place.put('a')
 

@@ -57,7 +57,7 @@ describe('TestPeek', () => {
     expect([await peek(place), await peek({ queue: other })]).toEqual([['a'], ['b']])
   })
 
-  test('test_recurring: a look spawns no job; the next run is told', async () => {
+  test('test_recurring: peek spawns no job, and returns the next run', async () => {
     const place = await begin()
     const { queue, clock } = place
     await queue.recurring.set('a', { name: 'mail', payload: { to: 'ada' }, every: '1m' })

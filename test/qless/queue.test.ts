@@ -4,7 +4,7 @@ import { begin, HOUR, MINUTE, until, verbsOf } from './fixture.ts'
 const mail = { name: 'mail', payload: { to: 'ada' } } as const
 
 describe('TestQueue', () => {
-  test('test_stalled: jobs whose lease ended are counted as overdue, where they stood, until somebody claims', async () => {
+  test('test_stalled: jobs whose lease ended are counted as overdue, in their old place, until the next claim', async () => {
     const { putAndPop, pop, count, clock } = await begin()
     await putAndPop('a')
     expect([await count('claimed'), await count('overdue')]).toEqual([1, 0])
@@ -104,7 +104,7 @@ describe('TestQueue', () => {
     expect([await popIds(), (await verbsOf(next).popIds()).length]).toEqual([[], 1])
   })
 
-  test('test_scheduled_waiting: a job that is due counts as overdue, and as ready once somebody has claimed', async () => {
+  test('test_scheduled_waiting: a job that is due is counted as overdue, and as ready after the next claim', async () => {
     const { put, pop, count, clock } = await begin()
     await put('a', { delay: '1m' })
     await put('b', { delay: '1m' })

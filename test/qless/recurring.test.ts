@@ -112,7 +112,7 @@ describe('TestRecurring', () => {
     ['test_untag', { tags: [] }, { tags: [] }],
     ['test_rerecur_attributes', { priority: 3, tags: [], maxAttempts: 4 }, { priority: 3, maxAttempts: 4 }],
   ] as const)(
-    '%s: set anew with %j it keeps its times, and what comes has that',
+    '%s: set again with %j it keeps its times, and later jobs have the new value',
     async (_, changes, expected) => {
       const { queue, pop, clock } = await begin()
       const before = { ...mail, every: '1m', tags: ['first'] } as const
@@ -178,7 +178,7 @@ describe('TestRecurring', () => {
     expect(await runs(place)).toEqual(Array.from({ length: 10 }, (_, at) => (at + 1) * MINUTE))
   })
 
-  test('test_rerecur: set anew it goes on counting its runs, and no id comes twice', async () => {
+  test('test_rerecur: set again it continues to count its runs, and no id occurs twice', async () => {
     const place = await begin()
     await place.queue.recurring.set('a', { ...mail, every: '1m' })
     await place.clock.advance(MINUTE)

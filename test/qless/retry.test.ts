@@ -63,7 +63,7 @@ describe('TestRetry', () => {
     expect(job.isClaimed).toBe(true)
   })
 
-  test('test_retry_waiting: a job that nobody has claimed is not retried', async () => {
+  test('test_retry_waiting: a job that is not claimed cannot be retried', async () => {
     const { queue, put, stateOf } = await begin()
     await put('a')
 
@@ -83,7 +83,7 @@ describe('TestRetry', () => {
     expect(await stateOf('a')).toBe('done')
   })
 
-  test('test_retry_failed: a dead job is not retried; its attempt is told that it is dead', async () => {
+  test('test_retry_failed: a dead job is not retried; its attempt gets the answer that it is dead', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     const { id, token } = await putAndPop('a')
     await queue.byToken.fail([{ id, token, kind: 'BadAddress' }])

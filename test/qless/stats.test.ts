@@ -23,7 +23,7 @@ describe('TestStats', () => {
     expect(await refusalOf(queue.stats({ name: '' }))).toBe('name')
   })
 
-  test('test_wait: how long jobs waited is told with count, mean, percentiles and the greatest', async () => {
+  test('test_wait: waiting times have a count, mean, percentiles and maximum', async () => {
     const { queue, put, pop, clock } = await begin()
     for (const id of twenty) await put(id)
     for (const _ of twenty) {
@@ -34,7 +34,7 @@ describe('TestStats', () => {
     expectSeconds((await queue.stats({ by: 'hour', last: 1 })).total.wait)
   })
 
-  test('test_completion: how long jobs ran is told likewise', async () => {
+  test('test_completion: run times have the same figures', async () => {
     const { queue, put, pop, clock } = await begin()
     for (const id of twenty) await put(id)
     for (const job of await pop({ limit: 20 })) {

@@ -126,7 +126,7 @@ describe('TestTag', () => {
     expect([await tagged(place, 'foo'), await place.queue.jobs.tags()]).toEqual([[], []])
   })
 
-  test('test_top: the most common tags are told, and how many jobs have each', async () => {
+  test('test_top: the most common tags are returned with their number of jobs', async () => {
     const { queue, put } = await begin()
     await put('a', { tags: ['rare', 'often'] })
     for (const id of ['b', 'c']) await put(id, { tags: ['often'] })
@@ -168,7 +168,7 @@ describe('TestTag', () => {
     expect(found).toEqual(ids)
   })
 
-  test('test_pagination_top: of the most common tags as many are told as are asked for', async () => {
+  test('test_pagination_top: as many of the most common tags are returned as requested', async () => {
     const { queue, put } = await begin()
     const tags = ['a', 'b', 'c', 'd', 'e']
     for (let at = 1; at <= tags.length; at++) await put(`job ${at}`, { tags: tags.slice(0, at) })

@@ -38,7 +38,7 @@ describe('TestTrack', () => {
     expect(await tracked(place)).toEqual([])
   })
 
-  test('test_track_nonexistent: that a job is not known is told, and nothing is tracked', async () => {
+  test('test_track_nonexistent: an unknown job is reported as absent, and nothing is tracked', async () => {
     const place = await begin()
 
     expect(await place.queue.jobs.track('a')).toBe(false)

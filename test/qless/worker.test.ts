@@ -17,7 +17,7 @@ async function atWork({ queue }: Pick<Place, 'queue'>): Promise<[string, number 
   return (await queue.jobs.list('claimed')).jobs.map(({ id, token }) => [id, token])
 }
 
-/** Somebody claims, finds nothing, and is heard of no more. */
+/** A worker claims, finds nothing, and falls silent. */
 async function waitAs(worker: string, client: Redis, name: string): Promise<void> {
   const place = { channel: 'queue-test:{queue:}:wake', sharded: false, counted: true }
   const who = { codec: 'json', partitions: 0, caller: '', call: '', worker }

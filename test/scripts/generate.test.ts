@@ -100,7 +100,7 @@ test('a check fails where the module is not what would be written, and writes no
   expect(readFileSync(join(folder, 'app/made/redis.ts'), 'utf8')).toContain('// edited')
 })
 
-test('a folder that breaks the grammar is told about line by line, and nothing is written', () => {
+test('a folder that breaks the grammar is reported line by line, and nothing is written', () => {
   fixture()
   lua({
     'guild-names/wrong.lua': `${HEAD}redis.call('SET', 'other', '1')\nreturn { 'counted' }\n`,

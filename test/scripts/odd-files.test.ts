@@ -79,7 +79,7 @@ test('text that is not UTF-8 is refused where it stands, in operations and modul
   expect(problems()).toEqual([`redis/demo/count.lua:2 ${refused}`, `redis/shared/odd.lua:2 ${refused}`])
 })
 
-test('characters that nobody sees are refused: they would not reach Redis as they are', () => {
+test('invisible characters are rejected: they would not reach Redis unchanged', () => {
   lua('demo/count.lua', COUNT.replace("'1'", "'\0'"))
   lua('demo/more.lua', COUNT.replace("'1'", "'\x1b'"))
 
@@ -129,7 +129,7 @@ test('names of folders and modules stand in the module as they are', () => {
   expect(written()).toContain(String.raw`'redis/shared/it\'s.lua'`)
 })
 
-test('what the file system refuses is told in one line', () => {
+test('an error of the file system is reported in one line', () => {
   lua('demo/count.lua', COUNT)
   mkdirSync(join(folder, 'taken.ts'))
   const messageOf = (call: () => unknown): string => {

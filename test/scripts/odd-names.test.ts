@@ -175,7 +175,7 @@ const TAKEN_WELL: Described[] = [
   { operation: 'list', returns: ['listed names:[name:text]', 'none'] },
   {
     operation: 'text',
-    returns: ['told at:big half:number? raw:bytes? is:flag?', 'odd rows:[a:bytes? b:flag c:big d:number?]?'],
+    returns: ['seen at:big half:number? raw:bytes? is:flag?', 'odd rows:[a:bytes? b:flag c:big d:number?]?'],
   },
   { operation: 'status', prose: PROSE },
   { operation: 'proto', returns: ['constructor', 'to-string at:text', 'value_of', 'proto'] },

@@ -165,7 +165,7 @@ redis.call('GET', keys.count)\nreturn { 'done' }\n`
   ])
 })
 
-test('in a module the line is told, and the operation that runs it; what nobody calls runs never', () => {
+test('a warning in a module names the line and the operation that runs it; a function without a caller never runs', () => {
   const fragment = `local function tally(key)\n  return redis.call('INCR', key)\nend
 
 local function tally_all(key)\n  return redis.call('DECR', key)\nend\n`

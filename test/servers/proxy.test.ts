@@ -164,7 +164,7 @@ test('a connection to a server that is gone closes', async () => {
   expect(proxy.connections).toBe(1)
 })
 
-test('requests are told apart wherever the stream is cut', () => {
+test('requests are separated wherever the stream is cut', () => {
   const requests = ['*1\r\n$4\r\nPING\r\n', '*2\r\n$3\r\nGET\r\n$4\r\n\r\n*1\r\n', '*1\r\n$0\r\n\r\n']
   const stream = Buffer.from(requests.join(''))
 

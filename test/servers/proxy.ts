@@ -197,7 +197,7 @@ class FaultProxy implements Proxy {
   }
 }
 
-/** On a connection of its own, whose answer nobody hears. */
+/** On a connection of its own, whose answer is discarded. */
 function sendLater(port: number, request: Buffer, afterMs: number): void {
   setTimeout(() => {
     const socket = connect(port, '127.0.0.1', () => socket.end(request))
@@ -299,7 +299,7 @@ class Link {
     return fault.kind
   }
 
-  /** Our end of stream tells the server to close once it has carried out all it got; then the client is told. */
+  /** Our end of stream makes the server close once it has executed all it got; then the client's stream ends. */
   #cutAfterwards(): void {
     this.#cut = true
     this.#lastToServer = this.#lastToServer.then(() => void this.#server.end())

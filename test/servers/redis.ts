@@ -183,7 +183,7 @@ function hasEnded(process: ChildProcess): boolean {
   return process.exitCode !== null || process.signalCode !== null
 }
 
-// Whoever else has the port since may answer, or never: the bus of a cluster waits for more.
+// Another program that has the port since may answer, or never: the bus of a cluster waits for more.
 const ANSWER_MS = 500
 
 /** Whether this process answers, if it may say who it is, and has loaded its data. */

@@ -116,7 +116,7 @@ interface Identity {
   id: string
 }
 
-/** They are told of one another: finding out by themselves takes them seconds. */
+/** The sentinels are introduced to one another: discovery by themselves takes seconds. */
 async function startThree(primary: RedisServer, replicas: readonly RedisServer[]): Promise<RedisServer[]> {
   const ports = await Promise.all([freePort(), freePort(), freePort()])
   const sentinels = ports.map((port) => ({ port, id: randomBytes(20).toString('hex') }))

@@ -116,7 +116,7 @@ test('servers and directories go when the process that started them is killed', 
   await until('all is gone', async () => !existsSync(dir) && !(await stillRuns(pid)))
 })
 
-/** A zombie that nobody reaped still has a pid, so its state decides. */
+/** A zombie that was not reaped still has a pid, so its state decides. */
 async function stillRuns(pid: string): Promise<boolean> {
   const ps = spawn('ps', ['-o', 'stat=', '-p', pid], { stdio: ['ignore', 'pipe', 'ignore'] })
   let state = ''
@@ -147,7 +147,7 @@ test('a slot moves with its keys, and every node learns of it', async () => {
   }
 })
 
-test('while half of a slot has moved, calls that need both halves are told to try again', async () => {
+test('while half of a slot has moved, calls that need both halves get TRYAGAIN', async () => {
   const cluster = await setupCluster()
   const slot = await cluster.slotOf('{room}:a')
   const from = await cluster.ownerOf(slot)
@@ -194,7 +194,7 @@ test('the shared servers of the run are there', async () => {
   expect(await ask(sentinel, 'SENTINEL', 'CKQUORUM', inject('sentinelMaster'))).toContain('OK 3 usable')
 })
 
-test('a server whose port somebody else has does not start, whoever that is', async () => {
+test('a server does not start on a port that another program has', async () => {
   const mute = createServer(() => undefined)
   const port = await freePort()
   await new Promise<void>((resolve) => mute.listen(port, '127.0.0.1', resolve))

@@ -11,7 +11,7 @@ import {
 import { describe, expect, test } from 'vitest'
 import { errorOf, PLACES, setup } from './fixture.ts'
 
-test("with a maxHold of '0s' nobody but its owner extends a lease", async () => {
+test("with a maxHold of '0s' only its owner extends a lease", async () => {
   const { redis, name } = setup()
   const terms = { lease: '900ms', maxHold: '0s' } as const
   const begun = await redis.once(name, terms).begin('k')

@@ -43,13 +43,10 @@ const pictures: Pictured[] = [
   ['rateLimit', (redis, name) => redis.rateLimit(name, PLACES).inspect('ada'), { exists: false, held: [] }],
 ]
 
-test.each(pictures)(
-  'a %s that nobody has used has null where there is nothing',
-  async (_, inspect, nulls) => {
-    const { redis, name } = setup()
-    expect(await inspect(redis, name)).toMatchObject(nulls)
-  },
-)
+test.each(pictures)('an unused %s has null where there is nothing', async (_, inspect, nulls) => {
+  const { redis, name } = setup()
+  expect(await inspect(redis, name)).toMatchObject(nulls)
+})
 
 test('a token that was given is shown when its lease has ended', async () => {
   const { redis, name } = setup()

@@ -35,7 +35,7 @@ export interface Counted {
   readonly digit: number
   readonly owner: string
   acked: number | null
-  /** It may have been counted and lost before its answer came, or nobody ever got that. */
+  /** It may have been counted and lost before its answer arrived, or the answer was never received. */
   isForgiven: boolean
   /** How often it may be in the database, at rest. */
   least: 0 | 1

@@ -70,7 +70,7 @@ class Schedule {
   #passes = 0
   /** Since something waited for its turn. */
   #idle = 0
-  /** Redis came back with an old copy, and nobody has noticed yet. */
+  /** Redis came back with an old copy, and no process has noticed yet. */
   #isOld = false
   readonly #isFlooded: boolean
 

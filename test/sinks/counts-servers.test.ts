@@ -122,7 +122,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '1' })
   })
 
-  test('ends with its connection while it waits for a count that somebody else changes', async () => {
+  test('ends with its connection while it waits for a count that another session changes', async () => {
     const { place, votes } = await setup()
     await place.run('INSERT INTO items VALUES (1, 0)')
     await place.run(voteFor(1, 'ada'))
@@ -141,7 +141,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '101' })
   })
 
-  test('keeps nobody from voting while it is under way', async () => {
+  test('blocks no vote while it is under way', async () => {
     const { place, votes } = await setup()
     await place.run('INSERT INTO items VALUES (1, 0)')
     await place.run(voteFor(1, 'ada'))
@@ -191,7 +191,7 @@ test('PostgreSQL says that rows came from another server', async () => {
   await expect(rollUp(votes)).rejects.toMatchObject(said)
 })
 
-test('PostgreSQL counts rows of another server once that were told from those that it had counted', async () => {
+test('PostgreSQL counts rows of another server once, distinct from those that it had counted', async () => {
   const { place, votes } = await bringVotes()
   await place.run(
     `UPDATE votes SET tx = CASE WHEN tx < (SELECT min(reached) FROM perilune_cursor) THEN '3'::xid8 ELSE '4' END`,
@@ -265,7 +265,7 @@ test('MariaDB counts rows for a user who may write the mark alone, though a time
   expect(await rollUpAll(mysqlEvents(pool, VOTES))).toBe(2)
 })
 
-test('MariaDB counts a row later that somebody holds', async () => {
+test('MariaDB counts a locked row later', async () => {
   const place = await openMariadb()
   await makeVotes(place)
   const votes = place.events(VOTES)
@@ -279,7 +279,7 @@ test('MariaDB counts a row later that somebody holds', async () => {
   expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 2n]]) })
 })
 
-test('MariaDB counts rows behind those that somebody holds, though it takes no more than these at a time', async () => {
+test('MariaDB counts rows after locked ones, even when a batch is no larger than those', async () => {
   const place = await openMariadb()
   await makeVotes(place)
   const votes = place.events(VOTES)
@@ -369,7 +369,7 @@ test('SQLite says that numbers of rows were set back', async () => {
   const votes = place.events(VOTES)
   await place.run(voteFor(1, 'ada bob'))
   await rollUp(votes)
-  // As a migration makes a table anew whose newest row was deleted.
+  // As a migration recreates a table whose newest row was deleted.
   await place.run("DELETE FROM votes WHERE voter = 'bob'")
   await place.run("UPDATE sqlite_sequence SET seq = 1 WHERE name = 'votes'")
 

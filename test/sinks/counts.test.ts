@@ -31,7 +31,7 @@ describe.each([
     return { place, votes: place.events(VOTES) }
   }
 
-  test('are counted once, and told before and after they are', async () => {
+  test('are counted once, and reported before and after they are', async () => {
     const { place, votes } = await setup()
     await place.run('INSERT INTO items VALUES (1, 40)')
     await place.run(voteFor(1, 'ada bob'))
@@ -161,14 +161,14 @@ describe.each([
     await place.run('INSERT INTO items VALUES (1, 0)')
     await place.run(voteFor(1, 'ada'))
     await place.run(voteFor(2, 'bob'))
-    await place.run("INSERT INTO votes (item, voter) VALUES (NULL, 'nobody')")
+    await place.run("INSERT INTO votes (item, voter) VALUES (NULL, 'eve')")
 
     expect(await read(votes, '1', '2')).toEqual({ 1: 1 })
     expect(await rollUp(votes)).toMatchObject({ events: 3, values: new Map([['1', 1n]]) })
     expect(await stored(place, 'items')).toEqual({ 1: '1' })
   })
 
-  test('are counted anew where the count was changed by hand', async () => {
+  test('are counted again where the count was changed by hand', async () => {
     const { place, votes } = await setup()
     await place.run(voteFor(1, 'ada bob'))
     await place.run(voteFor(2, 'cyd'))

@@ -12,7 +12,7 @@ describe.each([
   { name: 'postgres', open: openPostgres as () => Promise<Place> },
   { name: 'mariadb', open: openMariadb as () => Promise<Place> },
 ])('where $name comes back with a copy from before our tables were made', ({ open }) => {
-  test('a ledger is made anew', async () => {
+  test('a dropped ledger is created again', async () => {
     const place = await open()
     await makeTables(place)
     const sink = place.sink(ITEMS)
@@ -38,7 +38,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '7' })
   })
 
-  test('rows are counted anew, and so are changes of the outbox', async () => {
+  test('rows are counted again, and so are changes of the outbox', async () => {
     const place = await open()
     await makeVotes(place)
     const votes = place.events(VOTES)

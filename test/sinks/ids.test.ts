@@ -74,7 +74,7 @@ const [ONE, TWO] = ['0190163d-8694-739b-aea5-966c26f8ad91', 'f190163d-8694-739b-
 const ODD = ['abc', ONE.toUpperCase(), ONE.replaceAll('-', ''), `{${ONE}}`, '']
 
 test.each([...SERVERS, { name: 'sqlite', open: openSqlite }])(
-  'one that is no uuid is told in $name, and others are loaded and written',
+  'one that is no uuid is reported in $name, and others are loaded and written',
   async ({ open }) => {
     const place = await open()
     await place.run('CREATE TABLE items (id uuid PRIMARY KEY, votes bigint NOT NULL)')
@@ -121,7 +121,7 @@ async function openEncoded(encoding: string): Promise<PostgresPlace> {
   return openPostgresOf(port, encoding)
 }
 
-test('one of characters that a database of PostgreSQL lacks is told, and left out where it was noted', async () => {
+test('one of characters that a database of PostgreSQL lacks is reported, and left out where it was noted', async () => {
   const place = await openEncoded('LATIN1')
   await makeVotes(place, '', 'TEXT')
   await place.run(
@@ -138,7 +138,7 @@ test('one of characters that a database of PostgreSQL lacks is told, and left ou
   expect(await read(votes, 'caf\u00e9')).toEqual({ 'caf\u00e9': 1 })
 })
 
-test('PostgreSQL refuses ids of text in an encoding of which nobody can tell the characters', async () => {
+test('PostgreSQL refuses ids of text in an encoding with unknown characters', async () => {
   await expectRefusal(await openEncoded('EUC_JP'), 'text', `text in EUC_JP, and ids must be ${PLAIN_TEXTS}`)
 })
 
@@ -176,7 +176,7 @@ describe.each(['latin1', 'ascii'])('where a connection of MariaDB has the charac
     expect((await sink.read(ledger, WIDE)).values).toEqual(each(11n))
   })
 
-  test('what is refused is told, and tried again, by its id', async () => {
+  test('a refused change is reported by its id, and tried again', async () => {
     const place = await openMariadb()
     await makeTables(place)
     const sink = place.sinkAfter(`SET NAMES ${charset}`, { ...WORDS, missing: 'refuse' })
@@ -232,7 +232,7 @@ async function foldedVotes(
 
 const FOLDING = [...SERVERS, { name: 'sqlite', open: openSqlite }]
 
-test.each(FOLDING)('$name: ids that are one row are counted anew as that row', async ({ open }) => {
+test.each(FOLDING)('$name: ids that are one row are counted again as that row', async ({ open }) => {
   const { place, votes } = await foldedVotes(open, ['folds', 'folds'])
   const counts = async () => Object.values(await stored(place, 'things')).toSorted()
 
@@ -268,7 +268,7 @@ test.each(FOLDING)(
   },
 )
 
-test.each(FOLDING)('$name: ids that have a row each are counted anew by themselves', async ({ open }) => {
+test.each(FOLDING)('$name: ids that have a row each are counted again by themselves', async ({ open }) => {
   const { place, votes } = await foldedVotes(open, ['folds', 'keeps'])
   const apart = { ada: '1', Ada: '2', bob: '4' }
 

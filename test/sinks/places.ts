@@ -22,7 +22,7 @@ import { databasePort } from '../servers/shared-database.ts'
 
 export type Rows = Record<string, unknown>[]
 
-/** A connection of somebody else. */
+/** A connection of another session. */
 export interface Session {
   run(sql: string): Promise<Rows>
   /** What the outbox takes for a transaction. */
@@ -112,7 +112,7 @@ export async function openPostgres(own?: number, database = 'postgres'): Promise
   const connect = (at: number, user = 'postgres'): pg.Pool => {
     const options = `-c search_path=${schema}`
     const pool = new pg.Pool({ ...address, port: at, user, max: 20, options })
-    pool.on('error', () => {}) // a connection that a test ended while nobody used it
+    pool.on('error', () => {}) // a connection that a test ended while it was idle
     onTestFinished(() => pool.end())
     return pool
   }
@@ -163,7 +163,7 @@ export async function openPostgres(own?: number, database = 'postgres'): Promise
 
 export interface MariadbPlace extends ServerPlace {
   readonly schema: string
-  /** A sink whose connections are told this first. */
+  /** A sink whose connections run this statement first. */
   sinkAfter(statement: string, target: Target): Sink
   /** As `sinkAfter`. */
   eventsAfter(statement: string, options: EventsOptions): EventSource
@@ -204,7 +204,7 @@ export async function openMariadb(): Promise<MariadbPlace> {
     newReader: mysqlPackets,
     isPatient: 'SET innodb_lock_wait_timeout = 20',
     waiting: async () => {
-      await sleep(150) // this table is not made anew for those who ask more often
+      await sleep(150) // this table is not rebuilt for callers that read it more often
       return (await place.run(waiting)).map(({ id }) => id)
     },
     sinkOfApplication: async (target) => {
@@ -222,7 +222,7 @@ export async function openMariadb(): Promise<MariadbPlace> {
   }
 }
 
-/** A pool whose connections are told a statement first. */
+/** A pool whose connections run a statement first. */
 function withStatement(pool: Pool, statement: string): Pool {
   pool.pool.on('connection', (connection) => {
     connection.query(statement, () => undefined)
@@ -230,7 +230,7 @@ function withStatement(pool: Pool, statement: string): Pool {
   return pool
 }
 
-/** A pool that lends the same connection until it is destroyed. */
+/** A pool that hands out the same connection until it is destroyed. */
 function ofOneConnection(
   pool: Pool,
   change: (connection: PoolConnection) => unknown,

@@ -30,7 +30,7 @@ describe.each([
     return { place, proxy, sink, ledger: await begin(sink) }
   }
 
-  test('knows a batch whose commit it was not told of', async () => {
+  test('knows a batch whose commit was not acknowledged', async () => {
     const { place, proxy, sink, ledger } = await setupBehindProxy()
 
     for (let seq = 1; seq <= 5; seq++) {
@@ -79,14 +79,14 @@ describe.each([
     expect((await sink.read(ledger, ['1'])).values.get('1')).toBe(0n)
   })
 
-  test('says that nobody answers', async () => {
+  test('reports that no server answers', async () => {
     const place = await setup()
     const proxy = await startProxy(place.port, place.newReader)
     const sink = place.sink(ITEMS, proxy.port)
     await sink.prepare()
     await proxy.stop()
 
-    await expect(sink.begin('test:nobody', 0)).rejects.toMatchObject({ code: 'sink-unreachable' })
+    await expect(sink.begin('test:unreachable', 0)).rejects.toMatchObject({ code: 'sink-unreachable' })
   })
 
   test('outlives the end of its connection while it waits for a row', async () => {
@@ -107,7 +107,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '101', 2: '1' })
   })
 
-  test('is told of a deadlock, and applies the same batch afterwards', async () => {
+  test('reports a deadlock, and applies the same batch afterwards', async () => {
     const place = await setup()
     const sink = place.sink(ITEMS)
     const ledger = await begin(sink)

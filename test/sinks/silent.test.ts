@@ -1,4 +1,4 @@
-// A server that answers nothing any more, whose connections nobody closes: they are given up, and new ones lead to the next server.
+// A server that stops answering and whose connections stay open: they are given up, and new ones lead to the next server.
 import { afterEach, expect, test, vi } from 'vitest'
 import { begin, batchOf, ITEMS, makeTables, stored } from './fixture.ts'
 import type { Sink } from '../../src/counters/sink.ts'
@@ -17,7 +17,7 @@ test.each([
     const proxy = await proxyTo(place)
     const sink = place.sink(ITEMS, proxy.port)
     const ledger = await begin(sink)
-    // As many as the pool lends.
+    // As many as the pool hands out.
     const all = (): Promise<unknown>[] =>
       Array.from({ length: 20 }, () => sink.standing?.(ledger) as Promise<unknown>)
     await Promise.all(all())
@@ -44,7 +44,7 @@ test.each([
   30_000,
 )
 
-test('PostgreSQL waits for a lock no longer than another connection would be taken, unless it is told a time', async () => {
+test('PostgreSQL waits for a lock no longer than for a connection, unless lock_timeout is set', async () => {
   const place = await openPostgres()
   await makeTables(place)
   const written: string[] = []

@@ -98,7 +98,7 @@ describe.each([
     const { place, items } = await setup()
     await place.run('INSERT INTO items VALUES (1, 2)')
 
-    const place2 = { counters: 'test:nobody', partition: 3, epoch: 7 }
+    const place2 = { counters: 'test:other', partition: 3, epoch: 7 }
     expect(await items.read(place2, ['1'])).toEqual({ seq: null, values: new Map([['1', 2n]]) })
     expect(await items.read(place2, [])).toEqual({ seq: null, values: new Map() })
   })
@@ -235,7 +235,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '40', 2: '40', 3: '40', ...own })
   })
 
-  test('makes no rows that are missing, if it is told to, and says so', async () => {
+  test('creates no missing rows when so configured, and reports them', async () => {
     const { place } = await setup()
     const sink = place.sink({ ...ITEMS, missing: 'refuse' })
     await place.run('INSERT INTO items VALUES (1, 10)')

@@ -28,7 +28,7 @@ describe.each([
   { name: 'Kysely on MariaDB', open: kyselyOnMariadb },
   { name: 'a connection of SQLite', open: ownSqlite },
 ])('in transactions of $name', ({ open }) => {
-  test('events are counted once, told before and after they are, and counted anew', async () => {
+  test('events are counted once, reported before and after they are, and counted again', async () => {
     const { place, transact, dialect } = await open()
     await makeVotes(place)
     const votes = eventsFromTransaction(transact, { ...VOTES, dialect })

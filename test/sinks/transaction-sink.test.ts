@@ -121,7 +121,7 @@ test('a code of the library says nothing of rows', async () => {
 })
 
 test('a dialect that is none is refused', () => {
-  const transact: Transact = () => Promise.reject(new Error('nobody asks'))
+  const transact: Transact = () => Promise.reject(new Error('not called'))
 
   for (const dialect of ['oracle', 'toString'] as unknown as ['postgres'])
     expect(() => fromTransaction(transact, { ...ITEMS, dialect })).toThrow(

@@ -26,9 +26,9 @@ interface Totals {
   claims: number
   extended: number
   done: number
-  /** Calls that were told that their claim had ended. */
+  /** Calls that got the answer that their claim had ended. */
   leasesLost: number
-  /** Claims of messages that somebody had claimed before. */
+  /** Claims of messages that had been claimed before. */
   claimedAgain: number
   left: number
 }

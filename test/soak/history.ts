@@ -61,7 +61,7 @@ export interface Left {
   id: string
 }
 
-/** Something that must never happen, such as a rejection that nobody handles. */
+/** Something that must never happen, such as an unhandled rejection. */
 interface Broken {
   kind: 'broken'
   what: string

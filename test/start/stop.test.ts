@@ -1,4 +1,4 @@
-// `npm start` as it is: whoever ends npm ends the service and its private server.
+// `npm start` as it is: ending npm ends the service and its private server.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

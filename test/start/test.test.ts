@@ -59,7 +59,7 @@ function failing(count: number): Run {
   return { text: { ...REPORT, numFailedTests: count, testResults }, code: 1 }
 }
 
-test('a few tests that fail run again, alone, and are told by name when they pass then', async () => {
+test('a few failed tests run again, alone, and are reported by name when they pass then', async () => {
   const machine = setupRuns(failing(2), { text: REPORT, code: 0 })
 
   const { code, lastLine, output } = await machine.node('tools/test.mjs')

@@ -41,7 +41,7 @@ test('values of any JSON come back, and what is not there is undefined', async (
   expect(await keyv.has(['nothing', 'k0'])).toEqual([false, true])
 })
 
-test('objects are kept as they are where Keyv is told not to serialise them', async () => {
+test('objects are kept as they are when Keyv is configured not to serialise them', async () => {
   const { redis, name } = setup()
   const keyv = new Keyv({ store: keyvStore(redis.cache(name)) })
   keyv.serialize = undefined as never
@@ -82,7 +82,7 @@ test('without a TTL, or with one that is too long, a value is kept as long as ca
   expect(() => stored({ ttl: '26d' })).toThrow('ttl')
 })
 
-test('what is deleted is told: a key that was there, at least one of several', async () => {
+test('delete returns whether a key was there, or at least one of several', async () => {
   const { keyv } = stored()
   await keyv.setMany([
     { key: 'a', value: 1 },
@@ -131,7 +131,7 @@ test('keys that a cache could not take are kept under their hash', async () => {
   expect(await keyv.getMany(keys)).toEqual([undefined, 1, 2, 3])
 })
 
-test('while Redis is away nothing is found, nothing is set, and both are told', async () => {
+test('while Redis is away nothing is found, nothing is set, and both are reported', async () => {
   const errors: string[] = []
   const keyv = new Keyv(keyvStore(unreachable().cache<string>('c', { codec: text, storeWithin: '100ms' })))
   keyv.on('error', (error: Error) => errors.push(error.message))

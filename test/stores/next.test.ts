@@ -130,7 +130,7 @@ test('a page that is too old is served as stale, and one past its end is made ag
   await storePage(one(), '/over', 'a', { revalidate: 0.001, expire: 0.002 })
 
   await expect.poll(async () => (await other().get('/soon', PAGE))?.isStale).toBe(true)
-  // Either Redis has dropped it already, or Next.js is told that it is over.
+  // Either Redis has dropped it already, or Next.js gets it as expired.
   await expect.poll(async () => (await other().get('/over', PAGE))?.isStale ?? -1).toBe(-1)
 })
 
@@ -221,7 +221,7 @@ test('while Redis is away pages are rendered, and a revalidation fails', async (
   expect(await next().get('/blog', PAGE)).toBe(null)
   await storePage(next(), '/blog', 'a')
   expect(await next().get('/blog', PAGE)).toBe(null)
-  // One asks, and nobody else for a second.
+  // One request asks, and no other for a second.
   expect(errors).toHaveLength(1)
   await expect(next().revalidateTag('a')).rejects.toThrow()
 })
@@ -371,7 +371,7 @@ test('while Redis is full what is kept is served, and the rest is rendered', asy
     expect(await next().get('/hot', PAGE)).not.toBe(null)
   }
   expect(await next().get('/cold/0', PAGE)).toBe(null)
-  expect(errors, 'told once a second').toHaveLength(1)
+  expect(errors, 'reported once a second').toHaveLength(1)
 })
 
 /** What happens within one millisecond has no order. */

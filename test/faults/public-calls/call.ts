@@ -1,5 +1,5 @@
-// A call of every public method, as the first one that a process makes. Whoever adds a method adds its call here: the
-// compiler asks for it, and so does first-calls.test.ts.
+// A call of every public method, as the first one that a process makes. A new method needs its call here: the
+// compiler requires it, and so does first-calls.test.ts.
 
 import type { Perilune } from 'perilune'
 

@@ -20,7 +20,7 @@ const lockAccess: CallsOf<LockAccess> = {
   run: (lock, ending) => lock.run(task, { ...WAIT, ...ending }),
   acquireDetached: (lock, ending) => lock.acquireDetached({ ...WAIT, ...ending }),
   stand: (lock, ending) => lock.stand({ ...WAIT, ...ending }),
-  abandon: (lock) => lock.abandon('nobody'),
+  abandon: (lock) => lock.abandon('ada'),
   keep: gives((lock) => lock.keep({ token: 1, expiresAtMs: 0, askedAt: 0, endsAt: 0 })),
 }
 

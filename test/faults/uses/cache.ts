@@ -20,7 +20,7 @@ async function hold(cache: Cache<string>, key: string): Promise<Held> {
   return { got, end: (result) => end(result) }
 }
 
-/** A value that somebody stored who has no level. */
+/** A value that a process without an L1 stored. */
 async function holdInLevel({ redis, name }: Place): Promise<void> {
   const cache = redis.cache<string>(`${name}-held`, { l1: { count: 10 } })
   await reaches(async () => {

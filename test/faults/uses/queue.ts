@@ -56,7 +56,7 @@ async function countedBy(queue: Queue<Jobs>): Promise<number[]> {
   return [enqueued, acked, retried, failed, reclaimed, cancelled, wait.count, run.count]
 }
 
-/** Jobs of every kind, and what can be done to them while nobody has them. */
+/** Jobs of every kind, and the operations on them while no worker holds them. */
 function enqueueSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Jobs>(name)
   const mixed: NewJob<Jobs>[] = [
@@ -202,7 +202,7 @@ function lostSteps({ redis, name }: Place): readonly Step[] {
   ]
 }
 
-/** What is told of jobs, and to whom. */
+/** Which events of jobs are published, and to whom. */
 function sightSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Jobs>(`${name} seen`)
   const jobs: NewJob<Jobs>[] = [
@@ -248,7 +248,7 @@ async function heardIn(queue: Queue<Jobs>): Promise<unknown> {
   const first = events.next()
   first.catch(() => undefined)
   const stirred = async (): Promise<boolean> => {
-    // What happens before it listens is not told.
+    // Events before it listens are not published.
     await queue.jobs.reprioritize(['other'], Math.floor(Math.random() * 1000))
     const still = new Promise<false>((resolve) => setTimeout(() => resolve(false), 20))
     return Promise.race([first.then(() => true), still])

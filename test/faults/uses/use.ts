@@ -6,7 +6,7 @@ import type { Driver, Perilune } from 'perilune'
 import contract from '../../../lua/contract.json' with { type: 'json' }
 import { STRUCTURES } from '../../conformance/files.ts'
 
-/** Where a use takes place: nobody else has this name. */
+/** Where a use takes place: no other use has this name. */
 export interface Place {
   readonly redis: Perilune
   /** Under `redis`. */
@@ -18,8 +18,8 @@ export interface Place {
 }
 
 /**
- * What a server out of memory does with a call. `refuses`: nothing is changed, and the caller is told for
- * certain; `serves`: as ever; `unasked`: the step consists of both.
+ * How a server out of memory answers a call. `refuses`: nothing is changed, and the caller gets a definite
+ * error; `serves`: as ever; `unasked`: the step consists of both.
  */
 export type WhenFull = 'refuses' | 'serves' | 'unasked'
 

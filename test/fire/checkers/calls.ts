@@ -8,7 +8,7 @@ import { type Checker, instant } from './checker.ts'
 const SLACK_MS = 6000
 
 export const calls: Checker = (history, terms) => [
-  ...history.crashes.map((error) => `nobody handled: ${error}`),
+  ...history.crashes.map((error) => `unhandled: ${error}`),
   ...history.calls.flatMap((call) => {
     const where = `${call.structure} ${call.what} ${call.key}, process ${call.process}, at ${instant(history, call.beganAt)}`
     if (call.outcome === 'hung') return [`hung: ${where}`]

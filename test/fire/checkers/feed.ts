@@ -7,7 +7,8 @@ import { grouped } from '../grouped.ts'
 
 export const feed: Checker = (history, terms) => {
   const there = history.sights.filter(({ what }) => what === 'there')
-  if (!history.sights.some(({ what }) => what === 'read all')) return ['nobody read what is there']
+  if (!history.sights.some(({ what }) => what === 'read all'))
+    return ['no process read the messages that are left']
   return [
     ...acknowledgedOnce(history, there, terms),
     ...[...partitionsOf(there)].flatMap(([, messages]) => againstTime(history, messages)),
@@ -36,7 +37,7 @@ function acknowledgedOnce(history: History, there: readonly Sight[], terms: Term
     .filter(({ beganAt, settledAt }) => !meets(terms.losses, beganAt, settledAt))
     .map(({ key }) => `${key}: was acknowledged and is not there`)
   const wrong = [...found].flatMap(([key, all]) => {
-    const { outcome, error } = asked.get(key) ?? { outcome: 'nobody asked for it', error: '' }
+    const { outcome, error } = asked.get(key) ?? { outcome: 'no process appended it', error: '' }
     if (all.length > 1) return [`${key}: is there ${all.length} times`]
     return outcome === 'ok' || outcome === 'unknown'
       ? []
@@ -59,7 +60,7 @@ function againstTime(history: History, there: readonly Sight[]): string[] {
   })
 }
 
-/** What an observer met of one partition: all of it, in order, once; but where it was told that it lost something. */
+/** An observer meets all messages of one partition, in order, once, except where a loss was reported to it. */
 function misses(met: readonly Sight[], there: readonly Sight[], terms: Terms): string[] {
   const partition = met[0]?.facts['partition']
   const order = there.filter(({ facts }) => facts['partition'] === partition)
@@ -82,7 +83,7 @@ function misses(met: readonly Sight[], there: readonly Sight[], terms: Terms): s
   })
 }
 
-/** Followers go on through every outage, but for one: who may not read is told. */
+/** Followers continue through every outage; only a follower that may not read gets an error. */
 export function ended(history: History): string[] {
   return history.sights
     .filter(({ what, facts }) => what === 'tail ended' && facts['code'] !== 'forbidden')

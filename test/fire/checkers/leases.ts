@@ -70,7 +70,7 @@ function words(holds: readonly Hold[]): string {
   return holds.map(({ process, token }) => `process ${process} with ${token}`).join(', ')
 }
 
-/** No token is given twice, and whoever asked after another one had been told got a greater one. */
+/** No token is granted twice, and a call that began after another one was granted got a greater token. */
 export function tokensThatDoNotRise(history: History, grants: readonly Call[], key: string): string[] {
   const problems: string[] = []
   const seen = new Set<number>()

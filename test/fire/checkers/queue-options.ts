@@ -35,7 +35,7 @@ function tooEarly(
   })
 }
 
-/** Whoever enqueues what was acknowledged before is told so. */
+/** A second enqueue of an acknowledged job is answered as a duplicate. */
 function twice(history: History, terms: Terms): string[] {
   return callsOf(history, 'enqueue again', 'ok')
     .filter(({ got, key }) => got['duplicate'] !== true && !mayBeForgotten(history, key, terms))

@@ -16,7 +16,7 @@ export interface Scene {
   readonly victims: readonly Victim[]
   /** The schedule comes from it. */
   readonly luck: () => number
-  /** Told what the fault may cost, as it happens. */
+  /** Gets what the fault may cost, as it happens. */
   readonly deal: Deal
   /** That of the run; files that its processes share are in it. */
   readonly folder: string

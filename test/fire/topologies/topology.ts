@@ -19,7 +19,7 @@ export interface Stage {
   /** A primary dies; resolves once another one has its place, or it has come back itself. */
   kill?(luck: () => number): Promise<void>
   /**
-   * A primary is stopped, another one takes its place, and after a while it goes on and takes writes of whoever is still connected.
+   * A primary is stopped and replaced; after a while it resumes and accepts writes of clients that are still connected.
    * Resolves once it is a primary no more.
    */
   standStill?(forAWhile: () => Promise<void>): Promise<void>

@@ -48,7 +48,7 @@ export const collection: Workload = {
   async work(site) {
     const listed = site.redis.collection<number>('list', { kind: 'list', ttl: '1h' })
     const set = site.redis.collection<string>('set', { kind: 'set', ttl: '1h' })
-    // One of them makes it; whoever came before that was told that there is none.
+    // One of them creates it; earlier calls got the answer `absent`.
     if (site.process === 0) await set.replace([]).catch(() => undefined)
     await Promise.all([
       repeat(site, 100, () => replace(site, listed)),

@@ -17,7 +17,7 @@ const LATER_MS = 1500
 
 const kind = (open: Kind['open']): Kind => ({ open, prepare, enqueue, attemptsToAFailure: 6 })
 
-/** Again and again, for whoever comes first may come while nothing answers. */
+/** Retries, because the first process may start while no server answers. */
 async function prepare(queue: AnyQueue): Promise<void> {
   await queue.settings.set({ retention: { count: 20, age: '1m' } })
   await queue.settings.setGroup(SINGLE, { concurrency: 1 })

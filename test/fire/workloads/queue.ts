@@ -19,7 +19,7 @@ export interface Kind {
 
 const RETRY_DELAY = '100ms'
 
-/** A job of which this process believes that nobody else has it. */
+/** A job that this process believes to hold alone. */
 async function attempt({ recorder }: Site, job: ClaimedJob<Job>, ms: number, fails: boolean): Promise<void> {
   const { id, token } = job
   const assertHeld = (): void => {
@@ -75,7 +75,7 @@ async function consume(site: Site, kind: Kind, queue: AnyQueue): Promise<void> {
       lease: LEASE,
       concurrency: 2,
       onError: (error, job) => {
-        if (job !== null) recorder.saw('told', job.id, { token: job.token, error: String(error) })
+        if (job !== null) recorder.saw('reported', job.id, { token: job.token, error: String(error) })
       },
       onSettled: ({ id, token, outcome }) => recorder.saw(`settled: ${outcome}`, id, { token }),
     },

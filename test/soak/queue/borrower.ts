@@ -1,5 +1,5 @@
-// Takes jobs as somebody does who knows only ids and tokens, and holds some of them beyond their leases: what it settles
-// then is stale where others have begun.
+// Claims jobs by ids and tokens only, and holds some of them beyond their leases: its later settlements are stale where
+// other attempts have begun.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DetachedJob, Queue } from 'perilune'

@@ -61,8 +61,8 @@ function ackedTwice({ attempts }: JobStory): string[] {
 }
 
 /**
- * An attempt behind which there is another one was not acked. Where that had begun before this one told its outcome, this
- * one has no say at all.
+ * An attempt that is followed by another one was not acked. When the other one began before this one reported its outcome,
+ * this one must not settle the job.
  */
 function stale({ attempts }: JobStory): string[] {
   return attempts

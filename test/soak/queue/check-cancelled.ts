@@ -18,7 +18,7 @@ export function mayBeCancelled({ cancelled }: JobStory): boolean {
   return cancelled !== null
 }
 
-/** Somebody was told that it is gone, or that it will be. */
+/** A caller got the answer that it is cancelled, or will be. */
 export function isCancelled({ cancelled }: JobStory): boolean {
   return cancelled?.outcome === 'cancelled' || cancelled?.outcome === 'stopping'
 }

@@ -35,7 +35,7 @@ function toPlace({ ref, asked, askedAt, enqueuedAt, attempts: [first] }: JobStor
   return [{ ref, priority, askedAt, enqueuedAt, token }]
 }
 
-/** Whoever was enqueued before another one was asked for stood before it, unless that has a higher priority. */
+/** A job whose enqueue ended before another one began is ahead of it, unless the other has a higher priority. */
 function overtaken(places: readonly Place[]): string[] {
   const byToken = places.toSorted((one, other) => one.token - other.token)
   return byToken.flatMap((first, at) => {

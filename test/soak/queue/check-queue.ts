@@ -82,11 +82,11 @@ function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Rec
     poisoned: ends.flatMap(({ dead }) => dead).filter(({ payload }) => (payload as Plan).poison).length,
     reclaimed: sum('reclaimed'),
     cancelled: sum('cancelled'),
-    'told cancelled': stories.filter(isCancelled).length,
+    'reported cancelled': stories.filter(isCancelled).length,
     attempts: attempts.length,
     retried: numOf('retried'),
-    'told lost': numOf('lost'),
-    'told nothing': numOf('unknown') + numOf(null),
+    'reported lost': numOf('lost'),
+    'without an answer': numOf('unknown') + numOf(null),
   }
 }
 

@@ -11,7 +11,7 @@ export interface Attempt {
   /** Place of its beginning in the log. */
   readonly at: number
   readonly ending: { readonly at: number; readonly atMs: number; readonly throws: boolean } | null
-  /** What its process was told; once it was told nothing, what it makes of that counts no more. */
+  /** The answer to its process; after a missing answer its later answers are ignored. */
   readonly outcome: Outcome | null
 }
 
@@ -22,7 +22,7 @@ export interface JobStory {
   readonly askedAt: number | null
   readonly enqueuedAt: number | null
   readonly enqueuing: 'enqueued' | 'unknown' | 'refused' | null
-  /** What whoever cancelled it was told, and at which place in the log; null: nobody tried to. */
+  /** The answer to its cancellation, and at which place in the log; null: it was not cancelled. */
   readonly cancelled: { readonly at: number; readonly outcome: Cancelled } | null
   /** By their tokens. */
   readonly attempts: readonly Attempt[]

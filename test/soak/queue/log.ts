@@ -10,7 +10,7 @@ interface OfJob {
   readonly ref: string
 }
 
-/** What became of an attempt, as its process was told; `unknown`: no answer came. */
+/** The outcome of an attempt as answered to its process; `unknown`: no answer arrived. */
 export type Outcome = 'acked' | 'retried' | 'dead' | 'released' | 'lost' | 'unknown'
 
 /** What became of a job that was to be cancelled; `unknown`: no answer came. */
@@ -18,15 +18,15 @@ export type Cancelled = 'cancelled' | 'stopping' | 'absent' | 'unknown'
 
 export type Entry =
   | (OfJob & Asked)
-  /** `id` is empty where it was not told. */
+  /** `id` is empty without an answer. */
   | (OfJob & { readonly kind: 'enqueued'; readonly id: string })
-  /** Somebody is about to cancel it, and what they are told. */
+  /** A process is about to cancel it, and the answer that it gets. */
   | (OfJob & { readonly kind: 'cancelling' })
   | (OfJob & { readonly kind: 'cancelled'; readonly outcome: Cancelled })
   /** No answer came, or it was refused for certain. */
   | (OfJob & { readonly kind: 'unknown' | 'refused' })
   | (OfJob & Began)
-  /** Its handler is over, and its outcome not told yet. */
+  /** Its handler is over, and its outcome not known yet. */
   | (OfJob & { readonly kind: 'ending'; readonly token: number; readonly throws: boolean })
   | (OfJob & { readonly kind: 'settled'; readonly token: number; readonly outcome: Outcome })
   | { readonly kind: 'broken'; readonly what: string }

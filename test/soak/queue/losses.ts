@@ -15,7 +15,7 @@ export interface Losses {
   readonly leaseMs: number
 }
 
-/** What was acknowledged in a window may have happened or not; nobody need know of attempts that began in it. */
+/** A write acknowledged in a window may have happened or not; attempts that began in it need no record. */
 export function withoutLost(lines: readonly Line[], { windows, leaseMs }: Losses): Line[] {
   const isLost = (atMs: number): boolean => windows.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs)
   return lines.flatMap((line): Line[] => {

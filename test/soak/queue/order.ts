@@ -1,4 +1,4 @@
-// What a process of a soak of the queue is told.
+// The orders to a process of a soak of the queue.
 
 import type { Death } from './death.ts'
 import type { QueuePlace } from './place.ts'

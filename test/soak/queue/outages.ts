@@ -1,5 +1,5 @@
-// What goes wrong with the servers of a queue, and with connections that are dead though nobody has closed them. Nobody is
-// killed meanwhile: everybody has to go on by itself.
+// Faults of the servers of a queue, and dead connections that no peer has closed. No process is killed meanwhile: every
+// process has to recover by itself.
 
 import { statSync, truncateSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

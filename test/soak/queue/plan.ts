@@ -4,8 +4,8 @@ import type { JobOptions } from 'perilune'
 
 /**
  * `plain`: jobs without options, which go the quick way. `limited`: groups, priorities, delays and limits. `families`: jobs
- * of a second queue wait for those of the first, and others follow them. `steps`: as `families`, but nobody waits: what one
- * that was killed had asked about dependencies is asked again after a minute.
+ * of a second queue wait for those of the first, and others follow them. `steps`: as `families`, but without waiting jobs:
+ * questions about dependencies of a killed process are asked again after a minute.
  */
 export type SoakKind = 'plain' | 'limited' | 'families' | 'steps'
 

@@ -1,4 +1,4 @@
-// Enqueues jobs in bursts, and writes down what it was told of them.
+// Enqueues jobs in bursts, and records the answers.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, type JobOptions, type Queue } from 'perilune'

@@ -55,7 +55,7 @@ export interface QueueSoakOptions {
   readonly producers?: number
   readonly leaseMs?: number
   readonly deadlineMs?: number
-  /** One in so many processes, not the first, enqueues a job that kills whoever works on it. */
+  /** One in so many processes, not the first, enqueues a job that kills its worker. */
   readonly poison?: number
   readonly sabotage?: ScriptSabotage
   /** At which moment a process dies, by how many were started before it. */
@@ -161,7 +161,7 @@ class QueueSoak {
       leaseMs,
       deadlineMs: options.deadlineMs ?? 5000,
       borrows: options.trouble !== undefined,
-      // Whoever waits for one that is cancelled would have to be told.
+      // A dependent of a cancelled job would have to be notified.
       cancels: options.trouble !== undefined && kind !== 'families',
       prefetch: at % 2 === 0 ? 0 : 4,
       sabotage: options.sabotage?.what ?? null,
