@@ -1,5 +1,5 @@
-// What the tests of held leases share: a lease of each kind, a holder whose calls can be rejected, cut off, or left without
-// their answers, and another caller that wants the same.
+// What the tests of held leases share: a lease of each kind, a holder whose calls can be rejected, cut off, or left
+// without their answers, and another caller that wants the same.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// Whatever code of the user throws, in whichever callback: its caller gets that very thing, and nothing stays held, begun or stored.
-// Handlers of a worker have a test of their own: src/queue/worker/odd-handlers.test.ts.
+// Whatever code of the user throws, in whichever callback: its caller gets that very thing, and nothing stays held,
+// begun or stored. Handlers of a worker have a test of their own: src/queue/worker/odd-handlers.test.ts.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -103,7 +103,8 @@ test('a flag that a user may give is checked', () => {
 
 test('what was thrown is put into words by src/runtime/errors/thrown.ts', () => {
   const words = /\bString\((?:error|thrown|reason|cause)\)|\b(?:error|thrown|reason) instanceof Error\b/
-  // Drivers know the errors of their clients, and import nothing of the runtime; croner and our own script errors throw errors.
+  // Drivers know the errors of their clients, and import nothing of the runtime; croner and our own script errors throw
+  // errors.
   const knowing = [
     'src/drivers/',
     'src/testing/',

@@ -1,5 +1,5 @@
-// Four processes do what they like to the same units and are killed now and then: what is stored agrees all the same. And an auditor
-// that says so sees what does not.
+// Four processes do what they like to the same units and are killed now and then: what is stored agrees all the same.
+// And an auditor that says so sees what does not.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,4 +1,5 @@
-// See lua/shared/feed/state.lua, entry.lua, leases.lua, parked.lua, body.lua and work.lua. A dead-letter feed stands beside its feed.
+// See lua/shared/feed/state.lua, entry.lua, leases.lua, parked.lua, body.lua and work.lua. A dead-letter feed stands
+// beside its feed.
 
 import type { Entry, Snapshot } from './snapshot.ts'
 

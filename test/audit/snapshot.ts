@@ -99,7 +99,9 @@ export class Snapshot {
     return new Map([...pairs(this.#flat(part, 'zset'))].map(([member, score]) => [member, Number(score)]))
   }
 
-  /** Of anything but a stream, as Redis tells it: members of a sorted set with their scores, fields with their values. */
+  /**
+   * Of anything but a stream, as Redis tells it: members of a sorted set with their scores, fields with their values.
+   */
   flat(part: string): readonly Buffer[] {
     return this.#flat(part, 'hash', 'list', 'set', 'string', 'zset')
   }
@@ -137,7 +139,10 @@ function pairs(flat: readonly Buffer[]): Map<string, Buffer> {
   return map
 }
 
-/** `prefix`: what all keys of the unit begin with; `keys`: all of them; `nowMs`: by a test clock, in the place of the server's. */
+/**
+ * `prefix`: what all keys of the unit begin with; `keys`: all of them; `nowMs`: by a test clock, in the place of the
+ * server's.
+ */
 export async function snapshotOf(
   client: Redis,
   prefix: string,

@@ -19,7 +19,9 @@ local value = ARGV[1] -- text: what it shows
 `
 export const ANSWER = `redis.call('SET', keys.state, value)\nreturn { 'set', value }\n`
 
-/** What is sent of an operation behind its declarations, line by line, each with the line of the source it comes from. */
+/**
+ * What is sent of an operation behind its declarations, line by line, each with the line of the source it comes from.
+ */
 export function sent(body: string, fragment = ''): [line: number, text: string][] {
   const root = join(mkdtempSync(join(tmpdir(), 'perilune-sent-')), 'redis')
   onTestFinished(() => rmSync(join(root, '..'), { recursive: true }))

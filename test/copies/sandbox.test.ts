@@ -1,5 +1,5 @@
-// A test runner with a sandbox, such as Jest, gives the library other classes of the language than Node's own modules have:
-// their errors are of no class that it knows, nor are the errors, dates and promises of a program outside.
+// A test runner with a sandbox, such as Jest, gives the library other classes of the language than Node's own modules
+// have: their errors are of no class that it knows, nor are the errors, dates and promises of a program outside.
 
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
-// Copies of the library in one process: what a program has that loads two versions of it, or has it bundled in a part of its
-// own, or in the sandbox of a test runner.
+// Copies of the library in one process: what a program has that loads two versions of it, or has it bundled in a part
+// of its own, or in the sandbox of a test runner.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -52,8 +52,8 @@ export async function loadCopy<Exports>(contents: string, options: CopyOptions =
 }
 
 /**
- * The same in a realm of its own, as a test runner with a sandbox has it: there `Error`, `Date` and `Promise` are others than
- * those of the modules of Node.
+ * The same in a realm of its own, as a test runner with a sandbox has it: there `Error`, `Date` and `Promise` are
+ * others than those of the modules of Node.
  */
 export async function loadInSandbox<Exports>(contents: string): Promise<Exports> {
   const text = await withBundle(contents, {}, (file) => readFile(file, 'utf8'))

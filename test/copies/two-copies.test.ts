@@ -1,4 +1,5 @@
-// A program that loads two versions of the library, or one beside one that is bundled, hands what one copy made to the other.
+// A program that loads two versions of the library, or one beside one that is bundled, hands what one copy made to the
+// other.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,4 +1,5 @@
-// What becomes of an ioredis that listens to the Sentinels (`failoverDetector`) while it asks one of them for the primary.
+// What becomes of an ioredis that listens to the Sentinels (`failoverDetector`) while it asks one of them for the
+// primary.
 
 import { once } from 'node:events'
 import * as newest from 'ioredis'

@@ -96,7 +96,9 @@ async function follows(replica: RedisServer, primary: RedisServer): Promise<bool
   return fields.get('master_port') === String(primary.port) && fields.get('master_link_status') === 'up'
 }
 
-/** Asks all nodes and takes the first answer: the owner itself may be busy. A line: `id host:port@bus … 0-5460 5462`. */
+/**
+ * Asks all nodes and takes the first answer: the owner itself may be busy. A line: `id host:port@bus … 0-5460 5462`.
+ */
 async function ownerOf(cluster: RedisCluster, key: string): Promise<number> {
   const nodes = String(await Promise.any(cluster.ports.map((port) => ask(port, 'CLUSTER', 'NODES'))))
   const slot = slotOf(key)

@@ -1,4 +1,5 @@
-// Another server becomes the primary, and the connections to the old one stay open: refusals are all that clients get there.
+// Another server becomes the primary, and the connections to the old one stay open: refusals are all that clients get
+// there.
 
 import { randomUUID } from 'node:crypto'
 import { perilune } from 'perilune'

@@ -1,5 +1,5 @@
-// Connections that fall silent before anything was asked over them: before the server has greeted the client, or before the
-// first call of Perilune.
+// Connections that fall silent before anything was asked over them: before the server has greeted the client, or before
+// the first call of Perilune.
 
 import { once } from 'node:events'
 import { Redis } from 'ioredis'

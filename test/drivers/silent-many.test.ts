@@ -1,4 +1,5 @@
-// Silence where much else is due: on other nodes, of other drivers on the client, or a command that waits at the server.
+// Silence where much else is due: on other nodes, of other drivers on the client, or a command that waits at the
+// server.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,5 +1,5 @@
-// What a write to an index of autocomplete costs where it is written again: in the append-only file, and so on the way to
-// each replica. Bytes are counted, which are the same in every run.
+// What a write to an index of autocomplete costs where it is written again: in the append-only file, and so on the way
+// to each replica. Bytes are counted, which are the same in every run.
 
 import { Redis } from 'ioredis'
 import { type Autocomplete, perilune } from 'perilune'

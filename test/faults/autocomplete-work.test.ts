@@ -1,5 +1,5 @@
-// What one call on an index asks of the server is bounded, whatever its entries are like: here many begin alike, and each of them
-// comes before all that were looked at until then.
+// What one call on an index asks of the server is bounded, whatever its entries are like: here many begin alike, and
+// each of them comes before all that were looked at until then.
 
 import { Redis } from 'ioredis'
 import { type Autocomplete, perilune } from 'perilune'

@@ -1,5 +1,6 @@
-// What one call reads and writes is bounded in bytes, whatever is stored of jobs beside their payloads: results, progress and logs
-// of their own, results of their dependencies, payloads of recurring jobs. And it reads nothing that it cannot use.
+// What one call reads and writes is bounded in bytes, whatever is stored of jobs beside their payloads: results,
+// progress and logs of their own, results of their dependencies, payloads of recurring jobs. And it reads nothing that
+// it cannot use.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'

@@ -1,5 +1,5 @@
-// Claims of jobs or messages that their own instance ends: it clears the queue or feed, or closes. Kept leases behave the
-// same way (lease-states.test.ts, src/runtime/connection/closing.test.ts).
+// Claims of jobs or messages that their own instance ends: it clears the queue or feed, or closes. Kept leases behave
+// the same way (lease-states.test.ts, src/runtime/connection/closing.test.ts).
 
 import { type ClaimedJob, LeaseLostError, type Perilune, type Queue } from 'perilune'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,5 @@
-// A process that holds all that a structure can hold, closes its instance and its client, and then has to end by itself.
+// A process that holds all that a structure can hold, closes its instance and its client, and then has to end by
+// itself.
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// What an instance holds, waits for or does in the background when it is closed, of each structure. The process that closes
-// plays `hold`, and ends; another one looks afterwards at what is `left`: nothing.
+// What an instance holds, waits for or does in the background when it is closed, of each structure. The process that
+// closes plays `hold`, and ends; another one looks afterwards at what is `left`: nothing.
 
 import type { Lease, Lock, LockAccess, Perilune, Semaphore } from 'perilune'
 import type { EventSource } from '../../src/counters/count-source.ts'

@@ -33,7 +33,10 @@ function onStage(redis: Perilune, name: string): Stage {
   return { redis, name, watch: (call) => void call.catch(() => undefined) }
 }
 
-/** The exit code of a process that closes, and how what it waited for has ended; `beforeClose` while it holds everything. */
+/**
+ * The exit code of a process that closes, and how what it waited for has ended; `beforeClose` while it holds
+ * everything.
+ */
 async function closes(
   order: Order,
   later: Later,

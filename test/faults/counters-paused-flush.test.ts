@@ -1,4 +1,5 @@
-// Processes that flush and stand still, at each step of a flush, while others flush the same partition; then they go on.
+// Processes that flush and stand still, at each step of a flush, while others flush the same partition; then they go
+// on.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SinkError } from 'perilune'

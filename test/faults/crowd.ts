@@ -1,5 +1,5 @@
-// Several instances that want the same lock, the same permits, the same office and the same jobs, and what they saw of each
-// other. All of them live in this process, so that one clock and one list of events judge them.
+// Several instances that want the same lock, the same permits, the same office and the same jobs, and what they saw of
+// each other. All of them live in this process, so that one clock and one list of events judge them.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Campaign, type Driver, type Perilune, perilune, type Worker } from 'perilune'

@@ -1,5 +1,5 @@
-// A command that a call of a feed meets in its middle is denied for a moment: the call is refused before anything has changed. Then
-// every message is met once by those who work, and nothing of it is left.
+// A command that a call of a feed meets in its middle is denied for a moment: the call is refused before anything has
+// changed. Then every message is met once by those who work, and nothing of it is left.
 
 import type { Feed } from 'perilune'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
-// A command that a call of a queue meets in its middle is denied for a moment: the call is refused before anything has changed that is
-// seen, or it has happened as a whole. Then every job is done once, and nothing is left that does not agree.
+// A command that a call of a queue meets in its middle is denied for a moment: the call is refused before anything has
+// changed that is seen, or it has happened as a whole. Then every job is done once, and nothing is left that does not
+// agree.
 
 import type { Redis } from 'ioredis'
 import type { Queue } from 'perilune'

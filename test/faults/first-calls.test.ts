@@ -1,5 +1,5 @@
-// Every public method, as the first call of its process, on a server that does not serve it: each call ends by its deadline,
-// by its signal, or with its instance, and nothing else of it is left.
+// Every public method, as the first call of its process, on a server that does not serve it: each call ends by its
+// deadline, by its signal, or with its instance, and nothing else of it is left.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -88,7 +88,8 @@ test('a call on a server that says who it is and answers nothing else ends by it
 /** What refuses plain reads, or scripts that are to be loaded, is no use to these. */
 const TAKES_IT_FOR_AWAY = /^Cache\.(?:find|set)|^Perilune\.preload$/
 
-// Where it is tried again until the deadline, the last time may be under way by then, or the client connects to look for the primary.
+// Where it is tried again until the deadline, the last time may be under way by then, or the client connects to look
+// for the primary.
 test.each([
   ["OOM command not allowed when used memory > 'maxmemory'.", ['store-full']],
   ["NOPERM this user has no permissions to run the 'evalsha' command", ['forbidden']],

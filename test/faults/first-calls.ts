@@ -1,5 +1,5 @@
-// A process whose first calls meet a server that does not serve them: each public call is made on an instance and a client
-// of its own. It reports how each call ended, every unhandled rejection, and that the process ended by itself.
+// A process whose first calls meet a server that does not serve them: each public call is made on an instance and a
+// client of its own. It reports how each call ended, every unhandled rejection, and that the process ended by itself.
 //
 //   node first-calls.mjs CLIENT PORT waiting|refused|stopped|stopping|closing
 
@@ -14,8 +14,8 @@ import { calls } from './public-calls/all.ts'
 import type { PublicCall } from './public-calls/call.ts'
 
 /**
- * `waiting`: until all is over; `refused`: as this, with time to be refused; else the signal of all calls has aborted before, or it
- * aborts, or all is closed meanwhile.
+ * `waiting`: until all is over; `refused`: as this, with time to be refused; else the signal of all calls has aborted
+ * before, or it aborts, or all is closed meanwhile.
  */
 export type Mode = 'waiting' | 'refused' | 'stopped' | 'stopping' | 'closing'
 
@@ -138,7 +138,8 @@ function openNodeRedis(): Opened {
   own.on('connect', () => (hasSocket = true))
   own.on('error', () => (hasSocket = false))
   own.connect().catch(() => undefined)
-  // node-redis 6.3 leaves a socket open that is not connected yet when its client is destroyed, which keeps the process alive.
+  // node-redis 6.3 leaves a socket open that is not connected yet when its client is destroyed, which keeps the process
+  // alive.
   const disconnect = (): void => {
     if (hasSocket) return own.destroy()
     for (const event of ['connect', 'error']) own.once(event, () => own.isOpen && own.destroy())

@@ -1,6 +1,6 @@
-// A node whose slot is being moved takes a key that is not there for one that it has given away. A script that takes all out
-// of a key and touches it again is refused there, in its middle. Those that may write more than one key therefore wait for
-// the end of the move; all others never do such a thing.
+// A node whose slot is being moved takes a key that is not there for one that it has given away. A script that takes
+// all out of a key and touches it again is refused there, in its middle. Those that may write more than one key
+// therefore wait for the end of the move; all others never do such a thing.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// The first copy of a question is kept on its way, the second is answered, and the first reaches the server when the one that
-// asked has gone, or has given back what it got: what it is granted then is given back.
+// The first copy of a question is kept on its way, the second is answered, and the first reaches the server when the
+// one that asked has gone, or has given back what it got: what it is granted then is given back.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

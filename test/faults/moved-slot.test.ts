@@ -1,5 +1,5 @@
-// Collections and caches of one slot, which moves between nodes while they are written and read: callers see nothing but
-// latency. Servers answer `ASK` and `TRYAGAIN` while the keys of a slot are split; the test reports how often.
+// Collections and caches of one slot, which moves between nodes while they are written and read: callers see nothing
+// but latency. Servers answer `ASK` and `TRYAGAIN` while the keys of a slot are split; the test reports how often.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

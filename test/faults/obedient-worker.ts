@@ -1,5 +1,5 @@
-// A worker on the scripts alone: it looks for jobs when a letter wakes it or when an answer asked it to, and at no other time.
-// The library's worker also polls every ten seconds, and so takes even jobs for which no worker was woken.
+// A worker on the scripts alone: it looks for jobs when a letter wakes it or when an answer asked it to, and at no
+// other time. The library's worker also polls every ten seconds, and so takes even jobs for which no worker was woken.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

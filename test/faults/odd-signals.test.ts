@@ -1,4 +1,5 @@
-// What is no signal in the place of one: null is none, as for `fetch`, and anything else is refused before anything is sent.
+// What is no signal in the place of one: null is none, as for `fetch`, and anything else is refused before anything is
+// sent.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InvalidArgumentError } from 'perilune'

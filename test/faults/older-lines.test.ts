@@ -1,4 +1,5 @@
-// Lines as they were before: a server that goes on from an older state, as a replica does that took over, has attempts in them that are over.
+// Lines as they were before: a server that goes on from an older state, as a replica does that took over, has attempts
+// in them that are over.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,5 +1,5 @@
-// Planned failovers, which lose no acknowledged write, while callers compete: no two of them hold the same thing, tokens rise,
-// and nothing stays free while there is a waiter. PERILUNE_LONG=1 makes 204 of them.
+// Planned failovers, which lose no acknowledged write, while callers compete: no two of them hold the same thing,
+// tokens rise, and nothing stays free while there is a waiter. PERILUNE_LONG=1 makes 204 of them.
 
 import { expect, onTestFinished, test } from 'vitest'
 import type { OpenedDriver } from '../../src/testing/driver-suite.ts'

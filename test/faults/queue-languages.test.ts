@@ -1,5 +1,5 @@
-// Languages mix on live data: what TypeScript enqueues a worker in Python does, by the contract alone, and what it leaves
-// undone comes back.
+// Languages mix on live data: what TypeScript enqueues a worker in Python does, by the contract alone, and what it
+// leaves undone comes back.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

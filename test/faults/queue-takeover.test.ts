@@ -1,5 +1,6 @@
-// A process dies, or stands still with its connections open, while another one waits for work: the other one gets every job that
-// the first one held, was to watch, or was woken for. It looks for jobs only when it is woken or an answer asked it to.
+// A process dies, or stands still with its connections open, while another one waits for work: the other one gets every
+// job that the first one held, was to watch, or was woken for. It looks for jobs only when it is woken or an answer
+// asked it to.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,5 +1,5 @@
-// Processes that enqueue jobs and work on them, and die of it, stand still, or lose their connections or their server: no
-// job is lost, and none is done twice as far as the queue is asked.
+// Processes that enqueue jobs and work on them, and die of it, stand still, or lose their connections or their server:
+// no job is lost, and none is done twice as far as the queue is asked.
 
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { LONG, SEED, someOf, tell, WIDE } from '../proof.ts'

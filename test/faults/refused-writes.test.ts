@@ -1,5 +1,5 @@
-// A server that rejects writes during a hand-off: a replica that was the primary, a primary without replicas, a user whose right
-// to write was taken away. A hand-off that is announced has happened.
+// A server that rejects writes during a hand-off: a replica that was the primary, a primary without replicas, a user
+// whose right to write was taken away. A hand-off that is announced has happened.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// Every structure under steady load, with all that it has to forget again: what Redis keeps of it stays as much. The short form
-// sees only that each load runs and fails nowhere; PERILUNE_LONG=1 takes half an hour and judges memory.
+// Every structure under steady load, with all that it has to forget again: what Redis keeps of it stays as much. The
+// short form sees only that each load runs and fails nowhere; PERILUNE_LONG=1 takes half an hour and judges memory.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'

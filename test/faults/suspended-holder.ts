@@ -1,6 +1,6 @@
-// A process that holds leases of every kind on a machine that is suspended: `suspend` moves its wall clock, and its monotonic
-// clock stays behind, as CLOCK_MONOTONIC of Linux does. Its parent lets the wall clock read `suspendedMs` more. It
-// runs the commands that it gets over IPC one after the other, and answers.
+// A process that holds leases of every kind on a machine that is suspended: `suspend` moves its wall clock, and its
+// monotonic clock stays behind, as CLOCK_MONOTONIC of Linux does. Its parent lets the wall clock read `suspendedMs`
+// more. It runs the commands that it gets over IPC one after the other, and answers.
 
 import { Redis } from 'ioredis'
 import { type Lease, perilune } from 'perilune'

@@ -1,5 +1,5 @@
-// Two `npm start` in one clone, again and again, of which anything is killed at any moment: there is never a second server on
-// the files, and nothing that was acknowledged is lost. PERILUNE_LONG=1 plays a thousand rounds,
+// Two `npm start` in one clone, again and again, of which anything is killed at any moment: there is never a second
+// server on the files, and nothing that was acknowledged is lost. PERILUNE_LONG=1 plays a thousand rounds,
 // PERILUNE_ROUNDS=40 that many.
 
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'

@@ -65,7 +65,9 @@ async function openNodeRedis(way: Way): Promise<Opened> {
   return { driver: nodeRedis(connection), close: () => connection.destroy() }
 }
 
-/** Of the types of the three kinds of clients only what is used: to compare them as a whole takes the compiler a minute. */
+/**
+ * Of the types of the three kinds of clients only what is used: to compare them as a whole takes the compiler a minute.
+ */
 type Connection = Parameters<typeof nodeRedis>[0] & { connect(): Promise<unknown>; destroy(): void }
 
 function nodeRedisOf(way: Way): Connection {

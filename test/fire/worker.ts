@@ -24,7 +24,8 @@ export interface Order {
 export type Command = 'begin' | 'go-on' | 'finish' | 'look' | 'end'
 export type Said = 'ready' | 'gone-on' | 'finished' | 'looked' | { still: string[] } | { failed: string }
 
-// A half-open connection of node-redis over which a large answer is due is dropped after half a minute (docs/operations.md).
+// A half-open connection of node-redis over which a large answer is due is dropped after half a minute
+// (docs/operations.md).
 const PATIENCE_MS = 45_000
 
 const order: Order = JSON.parse(process.argv[2] ?? '')

@@ -1,4 +1,5 @@
-// A response that ends before so many bytes as it declares, for what it was made from has failed: it is no answer to others, nor to a repetition.
+// A response that ends before so many bytes as it declares, for what it was made from has failed: it is no answer to
+// others, nor to a repetition.
 
 import { once as event } from 'node:events'
 import { createServer, type RequestListener, request as ask, type ServerResponse } from 'node:http'

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { instance } from '../instance.ts'
 
 test.each([600, -600])(
-  'the age of a response comes from the server's clock, also in a process whose clock is %i s off',
+  'the age of a response is measured by the server, also in a process whose clock is %i s off',
   async (seconds) => {
     const { redis } = instance()
     const clock = testClock(redis, { startsAt: new Date(Date.now() + seconds * 1000) })

@@ -1,4 +1,5 @@
-// What a player of the response table is: a service in one framework that gives each row, with the middleware and without it.
+// What a player of the response table is: a service in one framework that gives each row, with the middleware and
+// without it.
 
 import type { Cache, Once, RateLimit } from 'perilune'
 import type { KeptResponse, StoredResponse } from 'perilune/middleware'
@@ -12,13 +13,16 @@ export interface Stores {
 }
 
 /**
- * `/plain/<around>/<row>` gives a row by the bare handler, `/once/…` behind `idempotency`, `/kept/…` behind `responseCache`;
- * `/limited/<around>` stands behind two limits; `/after` answers `after`.
+ * `/plain/<around>/<row>` gives a row by the bare handler, `/once/…` behind `idempotency`, `/kept/…` behind
+ * `responseCache`; `/limited/<around>` stands behind two limits; `/after` answers `after`.
  */
 export interface Player {
   readonly name: string
   readonly forms: ReadonlySet<Form['as']>
-  /** Forms whose response is broken off when it is compressed, without the middleware: the head has gone out when the handler fails. */
+  /**
+   * Forms whose response is broken off when it is compressed, without the middleware: the head has gone out when the
+   * handler fails.
+   */
   readonly brokenOff?: ReadonlySet<Form['as']>
   /** Resolves to the port that it listens on. */
   start(stores: Stores): Promise<number>

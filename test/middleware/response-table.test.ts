@@ -1,5 +1,6 @@
-// What the client gets with the middleware is what it gets without: each row of the response table, in each framework, alone and among
-// other middleware; for the first time, repeated, kept, and asked for by HEAD. The responses are compared as they are on the socket.
+// What the client gets with the middleware is what it gets without: each row of the response table, in each framework,
+// alone and among other middleware; for the first time, repeated, kept, and asked for by HEAD. The responses are
+// compared as they are on the socket.
 
 import { randomUUID } from 'node:crypto'
 import type { KeptResponse, StoredResponse } from 'perilune/middleware'
@@ -75,7 +76,8 @@ function sorted(lines: readonly string[]): string[] {
   return lines.toSorted((one, other) => (nameOf(one).toLowerCase() < nameOf(other).toLowerCase() ? -1 : 1))
 }
 
-// Whether nothing is compressed says the compression, and of a body without a type @hono/node-server says now and then what it is.
+// Whether nothing is compressed says the compression, and of a body without a type @hono/node-server says now and then
+// what it is.
 const OF_NOTHING = /^(?:content-encoding: gzip|vary: accept-encoding)$/i
 const UNTOLD = 'content-type: text/plain; charset=utf-8'
 

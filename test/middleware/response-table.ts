@@ -1,5 +1,5 @@
-// What a response is: each row is one that a handler may give, in a form that some framework takes. The players of the frameworks
-// beside it give them, and response-table.test.ts says what a client gets.
+// What a response is: each row is one that a handler may give, in a form that some framework takes. The players of the
+// frameworks beside it give them, and response-table.test.ts says what a client gets.
 
 import { randomBytes } from 'node:crypto'
 
@@ -43,7 +43,9 @@ export interface Row {
 export const AROUND = ['alone', 'dressed', 'compressed'] as const
 export type Around = (typeof AROUND)[number]
 
-/** Of requests and by `dressed`: CORS, a request id that the client chose, a session, and defaults for all responses. */
+/**
+ * Of requests and by `dressed`: CORS, a request id that the client chose, a session, and defaults for all responses.
+ */
 export const DRESSED = {
   origin: 'https://shop.example',
   requestId: 'r-17',

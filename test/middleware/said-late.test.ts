@@ -1,5 +1,5 @@
-// What stands around says of a response when it is sent: a cookie, that it is private, or that it failed. What is for one client is kept
-// for no other, wherever it stands.
+// What stands around says of a response when it is sent: a cookie, that it is private, or that it failed. What is for
+// one client is kept for no other, wherever it stands.
 
 import { randomUUID } from 'node:crypto'
 import { once as event } from 'node:events'

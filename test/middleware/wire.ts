@@ -25,8 +25,8 @@ export interface Answered {
 const OF_THE_WAY = /^(?:date|connection|keep-alive|content-length|transfer-encoding):/i
 
 /**
- * Asks, and then asks for `/after` on the same connection unless it ends or is broken off behind the response. Rejects when a response
- * is not as it says.
+ * Asks, and then asks for `/after` on the same connection unless it ends or is broken off behind the response. Rejects
+ * when a response is not as it says.
  */
 export async function ask(port: number, { method, path, headers = {}, body = '' }: Asked): Promise<Answered> {
   const wire = await Wire.open(port)

@@ -1,6 +1,7 @@
-// Random histories of texts that begin alike, played by the scripts of the last release and by those of this tree, each on an
-// index of its own: what they suggest must be the same, however it is stored. And what this tree stores is held against what
-// its scripts promise. A failure prints the seed and the shortest history that shows it. PERILUNE_LONG=1 plays twenty times as many.
+// Random histories of texts that begin alike, played by the scripts of the last release and by those of this tree, each
+// on an index of its own: what they suggest must be the same, however it is stored. And what this tree stores is held
+// against what its scripts promise. A failure prints the seed and the shortest history that shows it. PERILUNE_LONG=1
+// plays twenty times as many.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -44,8 +45,8 @@ type Step =
   | { do: 'suggest'; of: string; from: number; cut: number; limit: number; fuzzy: boolean }
   | { do: 'advance'; ms: number }
 
-// Each of them parts from others at some place, within a word, at its end, behind the 64 bytes that count, and at a byte that two
-// characters have in common.
+// Each of them parts from others at some place, within a word, at its end, behind the 64 bytes that count, and at a
+// byte that two characters have in common.
 const BEGINNINGS = [
   'the long common beginning of every title ',
   'the long common beginning of every tile ',

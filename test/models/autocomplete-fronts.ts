@@ -1,5 +1,5 @@
-// What `lua/shared/autocomplete/fronts` promises: each top has the front that its first entries make, unless one of them
-// expires or they are large.
+// What `lua/shared/autocomplete/fronts` promises: each top has the front that its first entries make, unless one of
+// them expires or they are large.
 
 import { expect } from 'vitest'
 import type { Hash, Top } from './autocomplete-tops.ts'

@@ -1,5 +1,5 @@
-// What one call takes of elements of any sizes, from a byte to the largest body, by the fragment alone: how it walks is in the
-// scripts that include it, and their tests.
+// What one call takes of elements of any sizes, from a byte to the largest body, by the fragment alone: how it walks is
+// in the scripts that include it, and their tests.
 
 import fc from 'fast-check'
 import { Redis } from 'ioredis'

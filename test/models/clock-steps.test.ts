@@ -1,5 +1,5 @@
-// Queues whose server's clock steps back and leaps ahead at random moments, looked at by the time that passes in truth: what
-// has a rate or recurs neither stands still nor comes too often.
+// Queues whose server's clock steps back and leaps ahead at random moments, looked at by the time that passes in truth:
+// what has a rate or recurs neither stands still nor comes too often.
 
 import fc from 'fast-check'
 import { Redis } from 'ioredis'

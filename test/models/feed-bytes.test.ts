@@ -1,5 +1,5 @@
-// What each script of a feed reads inside the server, in bytes, for bodies of any sizes from one byte to the largest: what tells
-// bodies stops behind the one with which they reach 4 MiB, and what needs none reads none of the large ones.
+// What each script of a feed reads inside the server, in bytes, for bodies of any sizes from one byte to the largest:
+// what tells bodies stops behind the one with which they reach 4 MiB, and what needs none reads none of the large ones.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'

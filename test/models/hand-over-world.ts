@@ -1,6 +1,6 @@
-// A lock, one holder and two waiters of two processes, as one value that can be put back: the keys in Redis, what each party
-// believes, the letters that are on their way. The scripts are the real ones on a real server, on the test clock; only the
-// parties are played, by the rules of src/runtime/waiting/waiter.ts.
+// A lock, one holder and two waiters of two processes, as one value that can be put back: the keys in Redis, what each
+// party believes, the letters that are on their way. The scripts are the real ones on a real server, on the test clock;
+// only the parties are played, by the rules of src/runtime/waiting/waiter.ts.
 
 import { createHash, randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

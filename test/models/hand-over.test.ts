@@ -1,13 +1,16 @@
-// All that can happen between one holder and two waiters of a lock, up to a number of steps: in every order, with lost or late
-// notifications, requests that arrive twice, connections that die, and passing time. PERILUNE_LONG=1 goes two steps further.
+// All that can happen between one holder and two waiters of a lock, up to a number of steps: in every order, with lost
+// or late notifications, requests that arrive twice, connections that die, and passing time. PERILUNE_LONG=1 goes two
+// steps further.
 //
 // In every reachable world:
 //   - no process believes that it holds the lock while another one does;
-//   - a process that believes to hold it is the holder in the stored state, with the same token and the requested lease;
+//   - a process that believes to hold it is the holder in the stored state, with the same token and the requested
+//     lease;
 //   - each hand-off has a greater token than all before;
-//   - no hand-off goes to a process whose connection is known to be dead, and a process that gave up or released holds nothing;
-//   - a live waiter that polls when it is notified or when its time to look has come gets the lock within a stated time,
-//     even if the others stop.
+//   - no hand-off goes to a process whose connection is known to be dead, and a process that gave up or released holds
+//     nothing;
+//   - a live waiter that polls when it is notified or when its time to look has come gets the lock within a stated
+//     time, even if the others stop.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readContract } from '../conformance/files.ts'
@@ -26,7 +29,10 @@ import {
 
 // From a lock that is held, and from one that two wait for.
 const STEPS = LONG ? [5, 6] : WIDE ? [3, 4] : [2, 3]
-/** Steps of time: within the moment in which a question is fresh, past it, past an offer, to just before the end of a lease, past it. */
+/**
+ * Steps of time: within the moment in which a question is fresh, past it, past an offer, to just before the end of a
+ * lease, past it.
+ */
 const SPANS_MS = [100, 400, 1000, LEASE_MS - 400, LEASE_MS]
 /** The lease of one who has died, an offer to another that has, and twice the time after which a waiter looks again. */
 const LONGEST_WAIT_MS = LEASE_MS + 1000 + 2 * 2000
@@ -69,7 +75,9 @@ function eventsOf(world: World, name: Name): Event[] {
   return events
 }
 
-/** A letter that grants the whole lease is believed, by one who waits; anything else only says that it is time to ask. */
+/**
+ * A letter that grants the whole lease is believed, by one who waits; anything else only says that it is time to ask.
+ */
 function read(world: World, name: Name, letter: string): World | Promise<World> {
   const party = world.parties[name]
   const rest = change(world, name, { letters: party.letters.slice(1) })

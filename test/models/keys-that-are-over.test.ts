@@ -1,5 +1,5 @@
-// Idempotency keys are remembered for a time, and so are the ends of jobs. Calls with a thousand keys each, or as many ended jobs,
-// must not fill the memory: as many keys expire as arrive.
+// Idempotency keys are remembered for a time, and so are the ends of jobs. Calls with a thousand keys each, or as many
+// ended jobs, must not fill the memory: as many keys expire as arrive.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,6 +1,7 @@
-// One bad element harms no other. Random histories of good and bad elements: payloads that the codec cannot read, that the schema
-// rejects or throws at, that are too large, and unreadable results; in feeds and queues, with and without partitions, worked on and
-// read in every way. The good ones are delivered exactly as without the bad ones, and each bad one ends with its name.
+// One bad element harms no other. Random histories of good and bad elements: payloads that the codec cannot read, that
+// the schema rejects or throws at, that are too large, and unreadable results; in feeds and queues, with and without
+// partitions, worked on and read in every way. The good ones are delivered exactly as without the bad ones, and each
+// bad one ends with its name.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'

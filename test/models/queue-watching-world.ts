@@ -1,5 +1,6 @@
-// A queue on the real scripts, and three processes that work on it, in simulated time. A worker looks for jobs when a letter
-// wakes it, when an answer asked it to, and when a job of its own is done; at no other time. One process may fail.
+// A queue on the real scripts, and three processes that work on it, in simulated time. A worker looks for jobs when a
+// letter wakes it, when an answer asked it to, and when a job of its own is done; at no other time. One process may
+// fail.
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'

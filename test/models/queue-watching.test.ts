@@ -1,5 +1,5 @@
-// Random histories of three processes that work on one queue, of which one dies or stands still at some time: what is ready,
-// due, or was held by the one that failed, is had soon by another one that waits. PERILUNE_LONG=1 plays 3000.
+// Random histories of three processes that work on one queue, of which one dies or stands still at some time: what is
+// ready, due, or was held by the one that failed, is had soon by another one that waits. PERILUNE_LONG=1 plays 3000.
 
 import fc from 'fast-check'
 import { Redis } from 'ioredis'

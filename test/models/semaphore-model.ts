@@ -11,7 +11,10 @@ interface Attempt {
   readonly dead: boolean
 }
 
-/** One in line, and how often others have looked while it was the first and did not ask: up to twice, four seconds apart. */
+/**
+ * One in line, and how often others have looked while it was the first and did not ask: up to twice, four seconds
+ * apart.
+ */
 interface Waiter {
   readonly attempt: Attempt
   looks: number

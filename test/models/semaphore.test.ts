@@ -126,7 +126,9 @@ class History {
   }
 }
 
-/** Ten who attempt, each of a process of its own and always with the same weight; the last two are of one that is gone. */
+/**
+ * Ten who attempt, each of a process of its own and always with the same weight; the last two are of one that is gone.
+ */
 function attemptOf(at: number): { args: Arguments; attempt: Parameters<SemaphoreModel['acquire']>[0] } {
   const dead = at >= 8
   const attempt = {

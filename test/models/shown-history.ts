@@ -1,5 +1,5 @@
-// A random history of counters whose counts are in SQL: votes, notes that are lost or wrong, rounds that overlap and die at
-// every step, reads that take long, and a Redis that loses everything, some of it, or its newest part.
+// A random history of counters whose counts are in SQL: votes, notes that are lost or wrong, rounds that overlap and
+// die at every step, reads that take long, and a Redis that loses everything, some of it, or its newest part.
 
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
@@ -22,8 +22,8 @@ export type Rule =
   | 'what is noted of absent values stays noted'
 
 /**
- * What is written in the place of a rule, to see that it is needed at rest. The others keep what is shown right until then, and
- * the vectors hold them.
+ * What is written in the place of a rule, to see that it is needed at rest. The others keep what is shown right until
+ * then, and the vectors hold them.
  */
 const RULES: Readonly<Record<Rule, readonly [script: string, rule: string, instead: string]>> = {
   'no version is left out': ['counters/show', 'since ~= state.version', 'false'],

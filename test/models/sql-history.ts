@@ -1,7 +1,7 @@
-// A random history of counters of all modes and a database: workers that die at any step and connections that are lost, backups that are
-// put back, a copy that takes over or lags, rows that are NULL, come late, vanish, or are refused, and two schemas with a table each.
-// Whatever was acknowledged is in the database once, is kept as refused, or went with a database that came back older: nothing else may
-// be missing.
+// A random history of counters of all modes and a database: workers that die at any step and connections that are lost,
+// backups that are put back, a copy that takes over or lags, rows that are NULL, come late, vanish, or are refused, and
+// two schemas with a table each. Whatever was acknowledged is in the database once, is kept as refused, or went with a
+// database that came back older: nothing else may be missing.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Counters, type RowCounters, type Loss, type Perilune, RefusedError, SinkError } from 'perilune'

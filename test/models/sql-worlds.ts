@@ -1,4 +1,5 @@
-// The databases of random histories: each can be backed up, put back while processes go on, and lose the connection of a transaction.
+// The databases of random histories: each can be backed up, put back while processes go on, and lose the connection of
+// a transaction.
 
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Counters and their databases, in random histories: see sql-history.ts. PERILUNE_LONG=1 plays 1,000, of which a fifth each is on
-// PostgreSQL and on MariaDB.
+// Counters and their databases, in random histories: see sql-history.ts. PERILUNE_LONG=1 plays 1,000, of which a fifth
+// each is on PostgreSQL and on MariaDB.
 
 import { Redis } from 'ioredis'
 import { perilune } from 'perilune'

@@ -1,9 +1,9 @@
 // Whether `early: 'xfetch'` is the algorithm that it is called after: Vattani, Chierichetti and Lowenstein, "Optimal
-// Probabilistic Cache Stampede Prevention", VLDB 8(8), 2015, pages 886 to 897. The library's own decision is asked, on a value that its
-// own script has stored, by readers who come at random; time is counted, not waited for.
+// Probabilistic Cache Stampede Prevention", VLDB 8(8), 2015, pages 886 to 897. The library's own decision is asked, on
+// a value that its own script has stored, by readers who come at random; time is counted, not waited for.
 //
-// What must come out. Readers come as a Poisson process with the rate r, a load takes d, beta is b. Who reads when s is left
-// draws an exponential variable with the mean b d, and loads if it is greater than s: with the probability
+// What must come out. Readers come as a Poisson process with the rate r, a load takes d, beta is b. Who reads when s is
+// left draws an exponential variable with the mean b d, and loads if it is greater than s: with the probability
 // exp(-s / (b d)). So the loads that are begun until s is left are a Poisson process too, of which there are on average
 //
 //   A(s) = integral over all u > s of r exp(-u / (b d)) du = r b d exp(-s / (b d)).
@@ -12,9 +12,9 @@
 //
 //   s = b d (ln(r b d) - ln E)    left, on average b d (ln(r b d) + 0.5772), with the deviation b d pi / sqrt(6),
 //
-// for the mean of -ln E is Euler's constant. Until its value is there, d later, others load too, because no loader is elected here: A
-// has grown from E to E exp(1 / b). That makes 1 + E (exp(1 / b) - 1) loads, on average exp(1 / b); with g = exp(1 / b) - 1 the
-// variance is g, of the Poisson process, and g squared, of E.
+// for the mean of -ln E is Euler's constant. Until its value is there, d later, others load too, because no loader is
+// elected here: A has grown from E to E exp(1 / b). That makes 1 + E (exp(1 / b) - 1) loads, on average exp(1 / b);
+// with g = exp(1 / b) - 1 the variance is g, of the Poisson process, and g squared, of E.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,4 +1,5 @@
-// Counters that Redis counts, over a table of SQLite for each side. They are the same ones in all histories, which have ids of their own.
+// Counters that Redis counts, over a table of SQLite for each side. They are the same ones in all histories, which have
+// ids of their own.
 
 import Database from 'libsql'
 import {

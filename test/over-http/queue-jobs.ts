@@ -52,7 +52,10 @@ function answerOf(ids: readonly string[], outcomes: readonly string[]): object {
   return { jobs: ids.map((id, at) => ({ id, outcome: outcomes[at] })) }
 }
 
-/** Who works on a job that is cancelled loses it, and its handle would give it back as soon as it hears: only its token is used. */
+/**
+ * Who works on a job that is cancelled loses it, and its handle would give it back as soon as it hears: only its token
+ * is used.
+ */
 function leaveCancelled(world: QueueWorld, ids: readonly string[]): void {
   leave(
     world,

@@ -80,8 +80,8 @@ function drawUnique(key: string, kind: number): object | string {
 }
 
 /**
- * A new job on both sides. In partitions it has an id, for one that says nothing goes where a process likes, by turns that begin
- * anywhere; and no dependencies, for what one partition tells another arrives in its own time.
+ * A new job on both sides. In partitions it has an id, for one that says nothing goes where a process likes, by turns
+ * that begin anywhere; and no dependencies, for what one partition tells another arrives in its own time.
  */
 export function drawJob(world: QueueWorld): Pair<NewJob<Jobs>> {
   const { dice } = world.sides

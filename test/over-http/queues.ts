@@ -1,5 +1,5 @@
-// Queues, spread over partitions or not: jobs that are enqueued and claimed, and the queue as a whole. What goes to other queues
-// (dependencies there, jobs that follow there) arrives in its own time, and is left out.
+// Queues, spread over partitions or not: jobs that are enqueued and claimed, and the queue as a whole. What goes to
+// other queues (dependencies there, jobs that follow there) arrives in its own time, and is left out.
 
 import type { ClaimedJob, DetachedJob, Queue } from 'perilune'
 import { done, Refused } from './outcome.ts'

@@ -49,8 +49,8 @@ export class Sides {
   }
 
   /**
-   * Does a step on both sides, first `here`, and throws where the outcomes differ. Resolves to both values, or to null where the step
-   * was refused.
+   * Does a step on both sides, first `here`, and throws where the outcomes differ. Resolves to both values, or to null
+   * where the step was refused.
    */
   async same<Here, There>(
     what: string,

@@ -20,8 +20,8 @@ export interface Ended {
 }
 
 /**
- * A new folder in which the archive is installed: unpacked as npm unpacks it, with what it depends on, and with `packages`
- * that a user installs next to it. The caller removes the folder.
+ * A new folder in which the archive is installed: unpacked as npm unpacks it, with what it depends on, and with
+ * `packages` that a user installs next to it. The caller removes the folder.
  */
 export function installArchive(packages: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'perilune-package-'))

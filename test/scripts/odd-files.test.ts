@@ -1,4 +1,5 @@
-// Folders as editors, checkouts and file systems leave them: what is right is taken, all else is refused with file and line.
+// Folders as editors, checkouts and file systems leave them: what is right is taken, all else is refused with file and
+// line.
 
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
-// What is written compiles under the strictest settings, whatever things are called; names for which it would not are refused.
+// What is written compiles under the strictest settings, whatever things are called; names for which it would not are
+// refused.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Operations in an unusual layout: statements share lines, functions are used or not, comments and texts look like code.
+// Operations in an unusual layout: statements share lines, functions are used or not, comments and texts look like
+// code.
 
 import type { GeneratorValue } from 'fast-check'
 import * as fc from 'fast-check'

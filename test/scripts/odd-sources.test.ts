@@ -1,4 +1,5 @@
-// Whatever the source looks like: what is sent to Redis does what the source does, and the module passes the type checker.
+// Whatever the source looks like: what is sent to Redis does what the source does, and the module passes the type
+// checker.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -203,7 +203,9 @@ async function everyNodeIsContent(nodes: readonly RedisServer[]): Promise<boolea
   )
 }
 
-/** A master ignores a failover request until it knows the sender as its replica: after a failover this takes a second. */
+/**
+ * A master ignores a failover request until it knows the sender as its replica: after a failover this takes a second.
+ */
 async function isKnownReplica(master: number, replica: number): Promise<boolean> {
   const replicas = String(await ask(master, 'CLUSTER', 'REPLICAS', await idOf(master)))
   return replicas.includes(await idOf(replica))

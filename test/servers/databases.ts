@@ -1,4 +1,5 @@
-// The databases that all test files of a run share. They are started when the first test asks, for most files need none.
+// The databases that all test files of a run share. They are started when the first test asks, for most files need
+// none.
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { DatabaseServer } from './database-server.ts'

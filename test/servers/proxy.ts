@@ -32,8 +32,8 @@ export interface Proxy {
   /** Connections opened from here on lead to another server. */
   leadTo(serverPort: number): void
   /**
-   * Each time so many requests have come, the connection of the last one is reset: every other time the server carries that
-   * one out. So some calls get through however slow the machine is. 0 ends it.
+   * Each time so many requests have come, the connection of the last one is reset: every other time the server carries
+   * that one out. So some calls get through however slow the machine is. 0 ends it.
    */
   resetEach(requests: number): void
   /** Resets every open connection. */

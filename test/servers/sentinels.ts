@@ -16,7 +16,10 @@ export interface Sentinels {
   readonly sentinelPorts: readonly number[]
   /** Kills the primary with kill -9; resolves once a replica has taken over. The dead one may `restart`. */
   failover(): Promise<void>
-  /** A planned failover: the old primary lives on. Resolves once a replica has taken over; the old one is demoted some seconds later. */
+  /**
+   * A planned failover: the old primary lives on. Resolves once a replica has taken over; the old one is demoted some
+   * seconds later.
+   */
   switchover(): Promise<void>
   stop(): Promise<void>
 }

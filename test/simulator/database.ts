@@ -1,5 +1,5 @@
-// A database as counters see it, in memory: transactions happen at once or not at all. It may crash before or after one, and
-// the caller cannot distinguish the two.
+// A database as counters see it, in memory: transactions happen at once or not at all. It may crash before or after
+// one, and the caller cannot distinguish the two.
 
 import { SinkError } from '../../src/counters/errors.ts'
 import type { Applied, Batch, LedgerPlace, Sink, Snapshot } from '../../src/counters/sink.ts'

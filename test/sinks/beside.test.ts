@@ -1,4 +1,5 @@
-// Where the tables of ours stand, and what a target may be: two processes have one ledger, whatever schema they begin in.
+// Where the tables of ours stand, and what a target may be: two processes have one ledger, whatever schema they begin
+// in.
 import { randomUUID } from 'node:crypto'
 import { createPool } from 'mysql2/promise'
 import { mysql, mysqlEvents, mysqlOutbox } from 'perilune/mysql'

@@ -1,4 +1,5 @@
-// What only a server can do to a roll-up: transactions that overlap, connections that end, a log that is left in the middle.
+// What only a server can do to a roll-up: transactions that overlap, connections that end, a log that is left in the
+// middle.
 import { createPool } from 'mysql2/promise'
 import { mysqlEvents } from 'perilune/mysql'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -160,7 +161,10 @@ describe.each([
   })
 })
 
-/** As a dump brings them from a server that has had more transactions: one row of ada's that is counted there, and one that is not. */
+/**
+ * As a dump brings them from a server that has had more transactions: one row of ada's that is counted there, and one
+ * that is not.
+ */
 async function bringVotes(): Promise<{ place: PostgresPlace; votes: EventSource }> {
   const place = await openPostgres()
   await makeVotes(place)
@@ -186,7 +190,8 @@ test('PostgreSQL says that rows came from another server', async () => {
   await expect(rollUp(votes, ['1'])).rejects.toMatchObject(said)
   await expect(rollUp(votes)).rejects.toMatchObject(said)
   await expect(backlog(votes)).rejects.toMatchObject(said)
-  // The server has had as many transactions meanwhile: what was inserted before that is behind them, and would never be counted.
+  // The server has had as many transactions meanwhile: what was inserted before that is behind them, and would never be
+  // counted.
   await place.run(`UPDATE perilune_cursor SET reached = '5'`)
   await expect(rollUp(votes)).rejects.toMatchObject(said)
 })

@@ -1,4 +1,5 @@
-// What is given for a pool and is none: without a check the first call ends the process, or says that no database answers.
+// What is given for a pool and is none: without a check the first call ends the process, or says that no database
+// answers.
 
 import mysql from 'mysql2'
 import { createConnection } from 'mysql2/promise'

@@ -1,5 +1,6 @@
-// What a database refuses of one row as if it refused all: by codes of a trigger's own, by policies, at the COMMIT, or by ending the
-// whole transaction. All others are written nevertheless. And what it ends for its time, which is no refusal.
+// What a database refuses of one row as if it refused all: by codes of a trigger's own, by policies, at the COMMIT, or
+// by ending the whole transaction. All others are written nevertheless. And what it ends for its time, which is no
+// refusal.
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, rollUp, VOTES } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, makeTables, stored, WORDS } from './fixture.ts'

@@ -1,4 +1,5 @@
-// Tables of PostgreSQL whose row-level security applies to the role of the pool: it hides rows, or refuses some that are written.
+// Tables of PostgreSQL whose row-level security applies to the role of the pool: it hides rows, or refuses some that
+// are written.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { makeVotes, postgresAlone, read, rollUpAll, VOTES } from './counts-fixture.ts'

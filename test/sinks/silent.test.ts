@@ -1,4 +1,5 @@
-// A server that stops answering and whose connections stay open: they are given up, and new ones lead to the next server.
+// A server that stops answering and whose connections stay open: they are given up, and new ones lead to the next
+// server.
 import { afterEach, expect, test, vi } from 'vitest'
 import { begin, batchOf, ITEMS, makeTables, stored } from './fixture.ts'
 import type { Sink } from '../../src/counters/sink.ts'

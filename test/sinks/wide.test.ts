@@ -1,4 +1,5 @@
-// Sums that leave 64 bits: they are rejected by name whatever the database would make of them, and do not block other sums.
+// Sums that leave 64 bits: they are rejected by name whatever the database would make of them, and do not block other
+// sums.
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, recount, rollUp, VOTES } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, makeTables, stored } from './fixture.ts'

@@ -12,8 +12,8 @@ export interface Ending {
 export type Call<Handle> = (handle: Handle, ending: Ending) => unknown
 
 /**
- * How a call ends while no server answers: it fails by its deadline, it gives a value nevertheless, or it goes on until the
- * instance is closed.
+ * How a call ends while no server answers: it fails by its deadline, it gives a value nevertheless, or it goes on until
+ * the instance is closed.
  */
 export type Outcome = 'fails' | 'gives' | 'goes on'
 

@@ -99,8 +99,8 @@ export async function errorOf(call: Promise<unknown>): Promise<string> {
 }
 
 /**
- * What a call by token ends with that finds no lease: it had ended before, or, where the call was sent twice, the first may have
- * ended it.
+ * What a call by token ends with that finds no lease: it had ended before, or, where the call was sent twice, the first
+ * may have ended it.
  */
 export async function notKnownOf(call: Promise<unknown>): Promise<unknown> {
   const name = await errorOf(call)

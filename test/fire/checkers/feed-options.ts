@@ -1,5 +1,5 @@
-// A feed that keeps the newest messages: each is there once, none arrives before its delay is over or after its TTL, and a
-// follower is notified where messages expired before it met them.
+// A feed that keeps the newest messages: each is there once, none arrives before its delay is over or after its TTL,
+// and a follower is notified where messages expired before it met them.
 
 import { grouped } from '../grouped.ts'
 import type { Call, History, Sight } from '../history.ts'

@@ -104,7 +104,9 @@ function fromNowhere(history: History, starts: readonly Start[]): string[] {
   })
 }
 
-/** The instant at which a handler starts says nothing of when its job was claimed: only what a claim asked for counts. */
+/**
+ * The instant at which a handler starts says nothing of when its job was claimed: only what a claim asked for counts.
+ */
 function again(starts: readonly Start[], ends: readonly End[], terms: Terms): string[] {
   const certain = ends.filter(({ maybe, fromUs, untilUs }) => !maybe && !isExcused(terms, fromUs, untilUs))
   const endedAt = new Map(certain.map(({ id, untilUs }) => [id, untilUs]))

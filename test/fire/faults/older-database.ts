@@ -10,7 +10,10 @@ const FILES = ['votes.db', 'spread.db']
 /** What was acknowledged before the copy was made, and had not been written by then. */
 const AROUND_MS = 2000
 
-/** An older copy of the databases of counters is put back: what was written since is lost, and nothing else; nothing counts twice. */
+/**
+ * An older copy of the databases of counters is put back: what was written since is lost, and nothing else; nothing
+ * counts twice.
+ */
 async function happen({ folder, luck, deal }: Scene): Promise<void> {
   const files = FILES.map((name) => join(folder, name)).filter((file) => existsSync(file))
   await deal.during(

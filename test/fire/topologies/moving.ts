@@ -8,7 +8,9 @@ import { between, oneOf } from '../cell.ts'
 
 const SLOTS_MOVED = 6
 
-/** Moves some of the slots that are in use, a few keys at a time: until the last one, keys are asked for in both places. */
+/**
+ * Moves some of the slots that are in use, a few keys at a time: until the last one, keys are asked for in both places.
+ */
 export async function moveUsedSlots(
   cluster: RedisCluster,
   masters: readonly RedisServer[],

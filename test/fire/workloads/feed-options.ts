@@ -1,4 +1,5 @@
-// Messages of a feed that keeps the newest ones: some are delayed, some expire, some are appended twice under one idempotency key.
+// Messages of a feed that keeps the newest ones: some are delayed, some expire, some are appended twice under one
+// idempotency key.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Feed } from 'perilune'

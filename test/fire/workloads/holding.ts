@@ -47,7 +47,10 @@ export async function hold(
   return isHeld
 }
 
-/** Holds a lease, and gives it back. Now and then longer than it lasts, also where it was extended to another length meanwhile. */
+/**
+ * Holds a lease, and gives it back. Now and then longer than it lasts, also where it was extended to another length
+ * meanwhile.
+ */
 export async function holdLease(
   { recorder, luck }: { recorder: Recorder; luck: () => number },
   key: string,

@@ -1,4 +1,5 @@
-// Jobs with groups, priorities, delays, tags and idempotency keys, some of whose attempts fail, in a queue that keeps some.
+// Jobs with groups, priorities, delays, tags and idempotency keys, some of whose attempts fail, in a queue that keeps
+// some.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { between, oneOf } from '../cell.ts'

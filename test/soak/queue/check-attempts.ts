@@ -61,8 +61,8 @@ function ackedTwice({ attempts }: JobStory): string[] {
 }
 
 /**
- * An attempt that is followed by another one was not acked. When the other one began before this one reported its outcome,
- * this one must not settle the job.
+ * An attempt that is followed by another one was not acked. When the other one began before this one reported its
+ * outcome, this one must not settle the job.
  */
 function stale({ attempts }: JobStory): string[] {
   return attempts

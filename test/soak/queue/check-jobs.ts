@@ -49,8 +49,8 @@ function repeated(jobs: readonly Job[]): string[] {
 }
 
 /**
- * A job that is not dead is among those that are done. Where none are kept it was acked, or the process that would have got
- * the answer died or was cut off.
+ * A job that is not dead is among those that are done. Where none are kept it was acked, or the process that would have
+ * got the answer died or was cut off.
  */
 function lost(story: JobStory, dead: Ended, done: Ended | null, killed: ReadonlySet<string>): string[] {
   const { ref, enqueuing, attempts, asked } = story

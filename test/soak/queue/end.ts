@@ -14,8 +14,8 @@ export interface End {
 }
 
 /**
- * What stays without jobs: settings and remembered calls, limits of groups, messages from other queues, workers that died
- * while they waited (until they are called next), and statistics.
+ * What stays without jobs: settings and remembered calls, limits of groups, messages from other queues, workers that
+ * died while they waited (until they are called next), and statistics.
  */
 const STANDING = new Set(['meta', 'groups', 'inbox', 'idle', 'stats', 'notes'])
 

@@ -3,9 +3,9 @@
 import type { JobOptions } from 'perilune'
 
 /**
- * `plain`: jobs without options, which go the quick way. `limited`: groups, priorities, delays and limits. `families`: jobs
- * of a second queue wait for those of the first, and others follow them. `steps`: as `families`, but without waiting jobs:
- * questions about dependencies of a killed process are asked again after a minute.
+ * `plain`: jobs without options, which go the quick way. `limited`: groups, priorities, delays and limits. `families`:
+ * jobs of a second queue wait for those of the first, and others follow them. `steps`: as `families`, but without
+ * waiting jobs: questions about dependencies of a killed process are asked again after a minute.
  */
 export type SoakKind = 'plain' | 'limited' | 'families' | 'steps'
 

@@ -1,5 +1,5 @@
-// Runs a soak of the queue: starts the processes, replaces those that die, lets trouble happen, waits until all jobs have
-// ended, and has the checkers look at the log.
+// Runs a soak of the queue: starts the processes, replaces those that die, lets trouble happen, waits until all jobs
+// have ended, and has the checkers look at the log.
 
 import type { Cluster, Redis } from 'ioredis'
 import { type Perilune, perilune, type Queue } from 'perilune'
