@@ -60,7 +60,7 @@ test.each(paths)('$title: each function is in its file', ({ steps }) => {
   expect(missing).toEqual([])
 })
 
-test.each(paths)('$title: it is no longer than it says', ({ text, steps }) => {
+test.each(paths)('$title: it is no longer than declared', ({ text, steps }) => {
   const { functions, files, returns } = LIMITS.exec(text)?.groups ?? {}
   expect([functions, files, returns]).not.toContain(undefined)
   expect(steps.length).toBeLessThanOrEqual(Number(functions))
@@ -77,6 +77,6 @@ test.each([
   ['  return this.look(', 'look', false],
   ['    await look(', 'look', false],
   ['  look(source)', 'look', false],
-])('of %s it is known whether it defines %s', (text, name, isThere) => {
+])('whether %s defines %s is known', (text, name, isThere) => {
   expect(defines(text, name)).toBe(isThere)
 })

@@ -180,7 +180,7 @@ async function rejection(promise: Promise<unknown>): Promise<readonly unknown[]>
 }
 
 describe.each(Object.entries({ ...TASKS, ...CODECS, ...MIDDLEWARE }))('%s', (_, { call, left }) => {
-  test('may throw whatever it likes: that reaches the caller, and nothing is left of the call', async () => {
+  test('may throw any value: it reaches the caller, and the call leaves nothing', async () => {
     const redis = connect()
     for (const [what, make] of Object.entries(ODD_THROWS)) {
       const thrown = make()
@@ -262,7 +262,7 @@ const SWALLOWING: Record<string, (scene: Scene) => Promise<unknown>> = {
 }
 
 describe.each(Object.entries(SWALLOWING))('%s', (_, call) => {
-  test('may throw whatever it likes: nothing but an uncaught exception comes of it', async () => {
+  test('may throw any value: it causes nothing but an uncaught exception', async () => {
     const uncaught = collectUncaught()
     const redis = connect()
     for (const make of Object.values(ODD_THROWS).slice(0, 6)) {

@@ -36,7 +36,7 @@ function differs(one: number, other: number): boolean {
   return Math.abs(one - other) > other * MARGIN
 }
 
-test('the table in docs/sizes.md is what is measured, within two per cent', () => {
+test('the table in docs/sizes.md matches the measured sizes within two per cent', () => {
   const table = new Map(sizesIn(PAGE).map((size) => [size.name, size]))
   const measured: Size[] = [...built.values(), packageSize(ROOT)]
 
@@ -51,11 +51,11 @@ test('the table in docs/sizes.md is what is measured, within two per cent', () =
   ).toEqual([])
 })
 
-test('nothing passes its limit but what docs/sizes.md explains', () => {
+test('no size is over its limit except those that docs/sizes.md explains', () => {
   expect(overLimit([...built.values(), packageSize(ROOT)])).toEqual(STILL_OVER)
 })
 
-test.each(PROGRAMS.map(({ name }) => name))('what is bundled for %s runs', async (name) => {
+test.each(PROGRAMS.map(({ name }) => name))('the bundle for %s runs', async (name) => {
   const folder = mkdtempSync(join(tmpdir(), 'perilune-sizes-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
@@ -90,7 +90,7 @@ test('every public structure has a program', () => {
   expect(PROGRAMS.map(({ name }) => name)).toEqual(expect.arrayContaining(structures))
 })
 
-test('the sizes that are written are those that are read', () => {
+test('the written sizes are the ones that are read', () => {
   const sizes = [
     { name: 'lock', minified: 61_234, gzip: 20_001 },
     { name: 'other', minified: 999, gzip: 1 },

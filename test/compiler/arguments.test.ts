@@ -41,7 +41,7 @@ function compiled(): OperationContract | undefined {
   return compileTree(root, '0.0.0', undefined, { form: 'readable' }).operations['gauge/put']
 }
 
-test('a caller gives each of them, and the operation has them in one table', () => {
+test('a caller passes each of them, and the operation has them in one table', () => {
   const operation = compiled()
 
   expect(operation?.arguments).toEqual([

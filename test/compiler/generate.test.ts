@@ -58,7 +58,7 @@ test('a check names every file that differs, fails, and writes nothing', () => {
   expect(existsSync(join(root, 'docs/compatibility.md'))).toBe(false)
 })
 
-test('the module of a structure that is gone is removed', () => {
+test('the module of a removed structure is deleted', () => {
   generate()
   rmSync(join(root, 'lua/newer'), { recursive: true })
 

@@ -57,7 +57,7 @@ function keyOf(part: string): string {
   return `{odd-lua}:${part}`
 }
 
-test.each(Object.entries(BODIES))('%s: what is sent does what the text says', async (_, body) => {
+test.each(Object.entries(BODIES))('%s: the sent script does what the source says', async (_, body) => {
   const wanted = await played(plain(body), PARTS)
 
   for (const form of ['short', 'readable'] as const) {

@@ -82,7 +82,7 @@ describe.each([
 })
 
 test.each(['redis', 'redis-lowest'])(
-  '%s, minified: what waited too long to be sent was certainly not sent',
+  '%s, minified: a call that waited too long to be sent was certainly not sent',
   async (library) => {
     const { driver, close } = await (await openNodeRedis(library, 50))(await freePort())
 

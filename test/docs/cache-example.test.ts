@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../servers/redis.ts'
 import { startProgram } from './programs.ts'
 
-test('of two processes that want a price one asks the shop at a time, and both get it', async () => {
+test('when two processes want a price, one at a time asks the shop, and both get it', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const start = () => startProgram(['examples/cache/prices.ts', '5'], redis.url)
@@ -22,7 +22,7 @@ test('of two processes that want a price one asks the shop at a time, and both g
   for (const { out } of both) expect(out).toContain('the book costs')
 })
 
-test('a process shows what it keeps, until another one has changed it', async () => {
+test('a process shows its L1 copy until another process has changed the value', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const start = (...args: string[]) => startProgram(['examples/cache/copies.ts', ...args], redis.url)

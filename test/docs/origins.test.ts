@@ -28,7 +28,7 @@ function toFigure(text: string): Figure[] {
   return FIGURE.test(text) ? [{ text, value: Number(text.replaceAll(',', '')), digits }] : []
 }
 
-test('every figure in a table of the origins is measured, but for the published ones', () => {
+test('every figure in a table of the origins is measured, except the published ones', () => {
   const measured = cellsOf('bench/RESULTS.md').flat().flatMap(toFigure)
   const figures = cellsOf('docs/origins.md')
     .filter(([name = '']) => !name.startsWith('published') && name !== 'clients')

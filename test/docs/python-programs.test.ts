@@ -45,7 +45,7 @@ test('each runs to its end', async () => {
   })
 })
 
-test('that of counters counts what the library has loaded', async () => {
+test('the one of counters counts what the library has loaded', async () => {
   const port = await setup()
   const client = new Redis(port)
   const redis = perilune(ioredis(client), { namespace: 'shop' })

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../servers/redis.ts'
 import { startProgram } from './programs.ts'
 
-test('the pipeline counts every text, tries again what fails, and looks at what died', async () => {
+test('the pipeline counts every text, retries failures, and shows dead jobs', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
 

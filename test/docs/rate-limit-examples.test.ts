@@ -19,7 +19,7 @@ test('the sixth wrong login in a minute gets a time to retry, and other users ge
   expect(out).toMatch(/429 for ada: .*"Retry-After":"\d+"/)
 })
 
-test('the fourth call at once is denied a place, and the API tells its limits', async () => {
+test('the fourth concurrent call gets no place, and the API returns its limits', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const port = await freePort()

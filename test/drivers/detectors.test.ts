@@ -68,7 +68,7 @@ const versions: [string, typeof newest.Redis][] = [
 ]
 
 test.each(versions)(
-  '%s goes on when it hears of a failover while it asks for the primary',
+  '%s continues when it hears of a failover while it asks for the primary',
   async (_, Redis) => {
     const scene = await arrange()
     const { group, telling } = scene
@@ -100,22 +100,25 @@ test.each(versions)('%s stays closed when its user closes it while it asks', asy
   expect(client.status).toBe('end')
 })
 
-test.each(versions)('%s: no connection that listened leaves one to a Sentinel behind', async (_, Redis) => {
-  const scene = await arrange()
-  const { group, telling } = scene
-  const driver = ioredis(await open(Redis, scene))
-  onTestFinished(() => driver.close())
-  const before = telling.openConnections
-  let gaps = 0
-  await driver.subscribe('channel', { onMessage: () => undefined, onGap: () => (gaps += 1) })
+test.each(versions)(
+  '%s: a closed listening connection leaves no connection to a Sentinel',
+  async (_, Redis) => {
+    const scene = await arrange()
+    const { group, telling } = scene
+    const driver = ioredis(await open(Redis, scene))
+    onTestFinished(() => driver.close())
+    const before = telling.openConnections
+    let gaps = 0
+    await driver.subscribe('channel', { onMessage: () => undefined, onGap: () => (gaps += 1) })
 
-  for (const times of [1, 2, 3]) {
-    await ask(group.primary.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
-    await until('it listens again', async () => gaps === times)
-  }
+    for (const times of [1, 2, 3]) {
+      await ask(group.primary.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
+      await until('it listens again', async () => gaps === times)
+    }
 
-  await until(
-    'only the client itself listens to the Sentinel',
-    async () => telling.openConnections === before,
-  )
-})
+    await until(
+      'only the client itself listens to the Sentinel',
+      async () => telling.openConnections === before,
+    )
+  },
+)

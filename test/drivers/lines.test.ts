@@ -58,7 +58,7 @@ function driverOn(port: number, options: object = {}): Driver {
 /** As docs of ioredis and of clouds advise. */
 const leavesReplicas = { reconnectOnError: (error: Error) => error.message.includes('READONLY') }
 
-test('a process that only listens follows its address to the new primary, also when that leads there late', async () => {
+test('a process that only listens follows its address to the new primary, even when that changes late', async () => {
   const pair = await startOneAddress()
   onTestFinished(() => pair.stop())
   const driver = driverOn(pair.proxy.port, leavesReplicas)
@@ -127,7 +127,7 @@ test.each(attentive)(
 const clinging = (await waysToOpen('sentinels')).filter(([name]) => name.endsWith('ioredis'))
 
 test.each(clinging)(
-  'where Sentinel has named another primary than its commands go to, %s listens where they go',
+  'when Sentinel names another primary than its commands use, %s listens where its commands go',
   async (_, open) => {
     const group = await startSentinels({ replicas: 1 })
     onTestFinished(() => group.stop())
@@ -159,7 +159,7 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
   // ioredis 5 takes what the server says of it for an answer, and gives the line up.
   const tellsNoSlot = name === 'the lowest ioredis'
 
-  test('a line stays where it is while the keys of its slot are moved, and follows once they are', async () => {
+  test('a subscription stays while the keys of its slot are moved, and follows after that', async () => {
     const cluster = await startCluster({ masters: 2 })
     onTestFinished(() => cluster.stop())
     const { driver, close } = await open(cluster.ports)
@@ -184,7 +184,7 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
     await until('the driver is healthy', async () => driver.healthy())
   })
 
-  test('what is published while the slot of another channel leaves is heard once', async () => {
+  test('a message that is published while the slot of another channel moves is received once', async () => {
     const { driver, cluster, from, to, stays, leaves } = await twoOnOneLine(open)
     await driver.subscribe(leaves, deaf)
 
@@ -201,7 +201,7 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
     expect(reported.filter((word) => word !== 'lost' && word !== 'gap')).toEqual(['before', 'after', 'later'])
   })
 
-  test('many channels whose slot leaves are heard elsewhere, without a warning of too many listeners', async () => {
+  test('many channels whose slot moves are received elsewhere, without a warning of too many listeners', async () => {
     const { driver, cluster, from, to, leaves } = await twoOnOneLine(open)
     const warned: string[] = []
     const note = ({ message }: Error): void => void warned.push(message)
@@ -218,7 +218,7 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
     expect(warned).toEqual([])
   })
 
-  test.skipIf(tellsNoSlot)('the slot of another channel that leaves is not noticed', async () => {
+  test.skipIf(tellsNoSlot)('a move of the slot of another channel goes unnoticed', async () => {
     const { driver, cluster, from, to, leaves } = await twoOnOneLine(open)
     await driver.subscribe(leaves, deaf)
 
@@ -229,7 +229,7 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
   })
 
   test.skipIf(tellsNoSlot)(
-    'a channel whose slot is not where the client believes takes no other one from its line',
+    'a channel whose slot is not where the client believes disturbs no other one on its connection',
     async () => {
       const { driver, cluster, from, to, leaves } = await twoOnOneLine(open)
       await giveSlot(await cluster.slotOf(leaves), { from, to })
@@ -312,7 +312,7 @@ test('node-redis listens at the address that its nodes are mapped to', async () 
   expect(proxy.openConnections).toBe(before + 1)
 })
 
-test('a user who may not ask for its node keeps the line that answers', async () => {
+test('a user who may not ask for its node keeps the connection that answers', async () => {
   const port = await ownServer()
   const rights = ['~*', '&*', '+@all', '-info', '-hdel', '-ping']
   await ask(port, 'ACL', 'SETUSER', 'mute', 'on', '>secret', ...rights)
@@ -334,7 +334,7 @@ async function refusals(port: number, command: string): Promise<number> {
   return Number(/rejected_calls=(\d+)/.exec(stats.get(`cmdstat_${command}`) ?? '')?.[1] ?? 0)
 }
 
-test('nothing is asked while there is no subscription, nor after close', async () => {
+test('nothing is asked without a subscription, nor after close', async () => {
   const port = await ownServer()
   const driver = driverOn(port)
   const subscription = await driver.subscribe('news', listener)

@@ -76,7 +76,7 @@ test.each([
   expect(await writeAll(all, port)).toEqual(all.map(() => 'after'))
 })
 
-test('a call to a replica that has no primary in its place is refused as read-only', async () => {
+test('a call to a replica without a primary at its address is rejected as read-only', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const all = await openAll(
@@ -101,7 +101,7 @@ test('a call to a replica that has no primary in its place is refused as read-on
   expect(codes).toEqual(all.map(() => 'store-read-only'))
 })
 
-test('behind one address, clients of an old primary that is a replica connect again', async () => {
+test('behind one address, clients of an old primary that is now a replica reconnect', async () => {
   const [old, next] = await Promise.all([startRedis(), startRedis()])
   const relay = await startRelay(old.port)
   onTestFinished(async () => {

@@ -31,7 +31,7 @@ function silence(): Promise<string> {
 }
 
 describe.each(await waysToOpen('singles'))('%s', (_, open) => {
-  test('a connection that is reset while calls are on their way to it shifts no reply', async () => {
+  test('a connection that is reset during calls assigns no reply to the wrong call', async () => {
     const opened = await open(proxy.port)
     const wrong: unknown[] = []
     try {

@@ -19,7 +19,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     await server.stop()
   })
 
-  test('a connection with a reply too many is given up, and every call gets its own answer', async () => {
+  test('a connection with one reply too many is given up, and every call gets its own answer', async () => {
     const opened = await open(relay.port)
     const redis = perilune(opened.driver)
     const [lock, feed, limit] = [
@@ -50,7 +50,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     await opened.close()
   })
 
-  test('it is given up once, however many replies behind that are misread', async () => {
+  test('it is given up once, however many later replies are misread', async () => {
     const warnings: Error[] = []
     const note = (warning: Error): void => void warnings.push(warning)
     process.on('warning', note)
@@ -73,7 +73,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     await opened.close()
   })
 
-  test('so is one whose first reply is that', async () => {
+  test('so is one whose first reply is the surplus one', async () => {
     const opened = await open(relay.port)
     const redis = perilune(opened.driver)
     const before = relay.connections

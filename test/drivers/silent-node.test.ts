@@ -62,7 +62,7 @@ test.each([
   ['ioredis', newest.Cluster],
   ['the lowest ioredis', lowest.Cluster],
 ] as [string, typeof newest.Cluster][])(
-  '%s: the first call of a process, and one that waits, are answered by the nodes that live',
+  '%s: the first call of a process, and a waiting one, are answered by the live nodes',
   async (_, Cluster) => {
     // That check asks any node, and waits for one that is silent.
     const client = new Cluster(at(cluster.ports.slice(0, 1)), { enableReadyCheck: false })
@@ -73,7 +73,7 @@ test.each([
   20_000,
 )
 
-test('node-redis that connects to nodes as they are needed: the same', async () => {
+test('node-redis that connects to nodes on demand: the same', async () => {
   const rootNodes = at(cluster.ports.slice(0, 1)).map((socket) => ({ socket }))
   const client = createCluster({ rootNodes, minimizeConnections: true })
   client.on('error', () => undefined)

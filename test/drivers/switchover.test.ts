@@ -38,7 +38,7 @@ describe.each(await waysToOpen('clusters'))('%s on a cluster with replicas', (_,
   }
 })
 
-describe.each(await waysToOpen('sentinels'))('%s behind Sentinel, in good order', (_, open) => {
+describe.each(await waysToOpen('sentinels'))('%s behind Sentinel, in a planned failover', (_, open) => {
   let group: Sentinels
   let place: DriverContext
 

@@ -59,20 +59,20 @@ test.each<[string, (round: number) => Promise<unknown>]>([
   ['again, with another score', (round) => add(7, 6000 + round)],
   ['again, from far behind to the front', (round) => add(500 + round, 7000 + round)],
   ['and nothing that is new', () => add(7, 6000 + ROUNDS)],
-])('where a thousand titles begin alike, to add one %s writes a few kilobytes', async (_, call) => {
+])('among a thousand titles that begin alike, adding one %s writes a few kilobytes', async (_, call) => {
   const most = await costliest(call)
 
   expect(most).toBeGreaterThan(100)
   expect(most).toBeLessThanOrEqual(MOST_BYTES)
 })
 
-test('where a thousand titles begin alike, to remove one writes a few kilobytes', async () => {
+test('among a thousand titles that begin alike, removing one writes a few kilobytes', async () => {
   const most = await costliest((round) => index.remove(`e${100 + round}`))
 
   expect(most).toBeLessThanOrEqual(MOST_BYTES)
 })
 
-test('where a thousand titles begin alike, to remove the best again and again writes a few kilobytes', async () => {
+test('among a thousand titles that begin alike, repeated removal of the best one writes a few kilobytes', async () => {
   const best = await index.suggest('title', { limit: 100 })
 
   const most = await costliest((round) => index.remove(best[round]?.id ?? ''), best.length)

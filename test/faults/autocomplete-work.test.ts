@@ -23,7 +23,7 @@ beforeEach(() => ask(server.port, 'FLUSHALL'))
 
 afterAll(() => server.stop())
 
-test('to remove the first entries of many that begin alike reads little of what follows them', async () => {
+test('removing the first of many entries that begin alike reads little of the entries after them', async () => {
   const { index, calls } = open()
   const texts = LETTERS.flatMap((letter) => numbered(`q${letter}`, 150))
   await fill(index, texts)
@@ -35,7 +35,7 @@ test('to remove the first entries of many that begin alike reads little of what 
   expect(most).toBeLessThan(100_000)
 })
 
-test('a query with an edit reads little of prefixes that many begin with', async () => {
+test('a query with an edit reads little of prefixes that many entries share', async () => {
   const { index, calls } = open()
   const query = 'abcdefghij'
   const others = query

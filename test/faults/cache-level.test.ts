@@ -65,7 +65,7 @@ async function isKept({ cache, copies }: Process): Promise<void> {
   await expect.poll(served).toBe(true)
 }
 
-test.each(drivers)('with %s a lost subscription empties the level, until it is back', async (_, connect) => {
+test.each(drivers)('with %s a lost subscription empties the L1, until it is back', async (_, connect) => {
   const port = inject('redisPort')
   const proxy = await startProxy(port)
   onTestFinished(() => proxy.stop())
@@ -85,7 +85,7 @@ test.each(drivers)('with %s a lost subscription empties the level, until it is b
   }
 })
 
-test('four processes get values in the order in which they were set, and each gets the last one', {
+test('four processes see values in the order in which they were set, and each sees the last one', {
   timeout: 60_000,
 }, async () => {
   // Its own: others lost their connections, too.

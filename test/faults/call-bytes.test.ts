@@ -108,7 +108,7 @@ test('the dependencies of a job are read in several calls when their results are
   expect(bytes).toBeLessThan(MOST_READ)
 })
 
-test('jobs that wait for jobs that are done copy no more of their results than a call may', async () => {
+test('jobs that wait for done jobs copy no more of their results than a call may', async () => {
   const { queue, weigh } = await prepared()
   const ids = await done(queue)
 
@@ -129,7 +129,7 @@ test.each([
   ['are dropped', (queue: Queue) => dropKept(queue)],
   ['are cancelled', async (queue: Queue, ids: string[]) => void (await queue.jobs.cancel(ids))],
   ['begin again', async (queue: Queue, ids: string[]) => void (await queue.jobs.requeue(ids))],
-])('a job has the results of large dependencies also when these %s', async (_, end) => {
+])('a job has the results of large dependencies even when these %s', async (_, end) => {
   const { queue, weigh } = await prepared()
   const ids = await done(queue)
   const { id } = await queue.enqueue('dependent', 0, { dependsOn: ids, priority: 1 })
@@ -150,7 +150,7 @@ async function dropKept(queue: Queue): Promise<void> {
   } while ((await queue.inspect()).done > 1)
 }
 
-test('news of large dependencies go to another queue in several calls', async () => {
+test('notifications of large dependencies go to another queue in several calls', async () => {
   const { redis, queue, weigh } = await prepared()
   const ids = await done(queue)
   const other = redis.queue('other')
@@ -163,7 +163,7 @@ test('news of large dependencies go to another queue in several calls', async ()
   expect(bytes).toBeLessThan(MOST_MOVED)
 })
 
-test('a search looks at fewer jobs where their results are large', async () => {
+test('a search reads fewer jobs when their results are large', async () => {
   const { queue, weigh } = await prepared()
   const ids = await done(queue)
   const found = new Set<string>()
@@ -181,7 +181,7 @@ test('a search looks at fewer jobs where their results are large', async () => {
   expect(bytes).toBeLessThan(4 * MOST_READ)
 })
 
-test('jobs are found in several calls where their logs are long', async () => {
+test('a search for jobs takes several calls when their logs are long', async () => {
   const { queue, weigh } = await prepared()
   const jobs = Array.from({ length: 150 }, (_, at) => ({ name: 'j', payload: at }))
   const ids = (await queue.enqueueMany(jobs)).map(({ id }) => id)
@@ -196,7 +196,7 @@ test('jobs are found in several calls where their logs are long', async () => {
   expect(bytes).toBeLessThan(MOST_READ)
 })
 
-test('recurring jobs are listed in pages that end behind large payloads', async () => {
+test('recurring jobs are listed in pages that end after large payloads', async () => {
   const { queue, weigh } = await prepared()
   for (let at = 0; at < JOBS; at += 1) {
     await queue.recurring.set(`r${at}`, { name: 'j', payload: resultOf(at), cron: '0 0 * * *' })
@@ -215,7 +215,7 @@ test('recurring jobs are listed in pages that end behind large payloads', async 
   expect(bytes).toBeLessThan(MOST_READ)
 })
 
-test('recurring jobs with large payloads go on in steps behind a clock that has stepped back', async () => {
+test('recurring jobs with large payloads advance in steps after the clock has stepped back', async () => {
   const DAY = 86_400_000
   const { queue, weigh, setClock } = await prepared(400 * DAY)
   for (let at = 0; at < JOBS; at += 1) {
@@ -237,7 +237,7 @@ test('recurring jobs with large payloads go on in steps behind a clock that has 
   expect(bytes).toBeLessThan(MOST_READ)
 })
 
-test('jobs of which each is as large as fits into its record are given a priority in several calls', async () => {
+test('jobs that each fill their record are given a priority in several calls', async () => {
   const { queue, weigh } = await prepared()
   const payload = 'x'.repeat(16_000)
   const ids: string[] = []

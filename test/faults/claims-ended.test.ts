@@ -84,7 +84,7 @@ const MESSAGES: Readonly<Record<string, Kind>> = {
 }
 
 describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
-  test('is lost at once when the instance clears what it is of', async () => {
+  test('is lost at once when the instance clears its queue or feed', async () => {
     const { redis, name } = await scene()
     const held = await kind.take(redis, name)
     const unheard = held.signal === undefined ? held : await kind.take(redis, name)
@@ -101,7 +101,7 @@ describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
 
   // Others are had by several claims.
   test.skipIf(SEVERAL.test(what))(
-    'is lost, too, when it was claimed just before, and its answer came later',
+    'is also lost when it was claimed just before, and its answer arrived later',
     async () => {
       const { redis, name } = await scene()
       await kind.clear(redis, name)
@@ -139,7 +139,7 @@ describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
     }
   })
 
-  test('is held as before when it could not be cleared', async () => {
+  test('is held as before when the clear failed', async () => {
     const { redis, name, forbid } = await scene()
     const held = await kind.take(redis, name)
     await forbid(true)
@@ -167,7 +167,7 @@ describe.each(Object.entries(HANDS))('%s', (_, kind) => {
     expect((await kind.claimed(other, name)).claimed).toBe(1)
   })
 
-  test('has a signal that has aborted once the instance is closed', async () => {
+  test('has an aborted signal once the instance is closed', async () => {
     const { redis, name } = await scene()
     const held = await kind.take(redis, name)
     await redis.close()
@@ -184,7 +184,7 @@ const queues: [string, Queues][] = [
 ]
 
 test.each(queues)(
-  'a job %s that a worker has is lost at once when the instance clears it',
+  'a job %s that a worker holds is lost at once when the instance clears it',
   async (_, queueOf) => {
     const { redis, name } = await scene()
     const queue = queueOf(redis, name)

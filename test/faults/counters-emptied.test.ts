@@ -89,7 +89,7 @@ async function emptyUnderLoad(
 
 describe.each(KINDS)('counters over %s', (kind) => {
   test.each(WAYS)(
-    'lose no more than had not been flushed when Redis $what, and say so',
+    'lose only unflushed increments when Redis $what, and report it',
     {
       timeout: 300_000,
     },
@@ -125,22 +125,25 @@ describe.each(KINDS)('counters over %s', (kind) => {
     },
   )
 
-  test.each(WAYS)('show what the database has after Redis $what, and go on from there', async ({ empty }) => {
-    const server = await ownRedis()
-    const scene = await openScene(kind, server.port)
-    const reported: Loss[] = []
-    const { counters } = scene.connect({ onLoss: (loss) => reported.push(loss) })
-    for (let round = 1; round <= ROUNDS; round++) {
-      await counters.increment(1, 10)
-      await counters.flush()
-      await counters.increment(1, 5)
-      await empty(server)
+  test.each(WAYS)(
+    'show the database values after Redis $what, and continue from there',
+    async ({ empty }) => {
+      const server = await ownRedis()
+      const scene = await openScene(kind, server.port)
+      const reported: Loss[] = []
+      const { counters } = scene.connect({ onLoss: (loss) => reported.push(loss) })
+      for (let round = 1; round <= ROUNDS; round++) {
+        await counters.increment(1, 10)
+        await counters.flush()
+        await counters.increment(1, 5)
+        await empty(server)
 
-      expect(await counters.get(1)).toBe(10 * round)
-      expect(reported).toHaveLength(round)
-    }
-    expect(await counters.increment(1)).toBe(10 * ROUNDS + 1)
-    await counters.flush()
-    expect(await scene.stored()).toEqual({ 1: String(10 * ROUNDS + 1) })
-  })
+        expect(await counters.get(1)).toBe(10 * round)
+        expect(reported).toHaveLength(round)
+      }
+      expect(await counters.increment(1)).toBe(10 * ROUNDS + 1)
+      await counters.flush()
+      expect(await scene.stored()).toEqual({ 1: String(10 * ROUNDS + 1) })
+    },
+  )
 })

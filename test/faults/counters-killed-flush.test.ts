@@ -28,7 +28,7 @@ const steps = (kind: string): Step[] =>
 
 describe.each(['postgres', 'mariadb', 'sqlite'] as const)('a flush into %s', (kind) => {
   test.each(steps(kind))(
-    'that is killed $what is ended by another, and each increment counts once',
+    'that is killed $what is completed by another flush, and each increment counts once',
     {
       timeout: LONG ? 1_200_000 : 120_000,
     },

@@ -77,7 +77,7 @@ async function openOwn({ kind, name, start, open }: (typeof DATABASES)[number]):
 }
 
 describe.each(LONG ? DATABASES : DATABASES.slice(0, 1))('$kind is away', (database) => {
-  test('and counting goes on, in memory that grows with the counters and not with their increments', {
+  test('and counting continues, in memory that grows with the counters and not with their increments', {
     timeout: AWAY_MS + 120_000,
   }, async () => {
     const { scene, server } = await openOwn(database)

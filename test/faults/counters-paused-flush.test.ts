@@ -72,7 +72,7 @@ async function pauseAt(moment: Moment, { counters, flusher }: Others): Promise<v
 
 describe.each(someOf(['postgres', 'mariadb'] as const, 1))('a flush into %s', (kind) => {
   test.each(stepsOf(kind))(
-    'that stands still $what while others flush spoils nothing when it goes on',
+    'that stalls $what while others flush corrupts nothing when it continues',
     {
       timeout: LONG ? 1_200_000 : 120_000,
     },
@@ -101,7 +101,7 @@ describe.each(someOf(['postgres', 'mariadb'] as const, 1))('a flush into %s', (k
   )
 
   test.runIf(LONG || kind === 'postgres')(
-    'by two processes, of which one stands still again and again, brings each increment once',
+    'by two processes, one of which stalls repeatedly, writes each increment once',
     { timeout: 300_000 },
     async () => {
       const scene = await openScene(kind)

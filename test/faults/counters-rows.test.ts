@@ -81,7 +81,7 @@ describe.each([
   { name: 'mariadb', open: openMariadb },
   { name: 'mariadb, marked from NULL', open: openMariadbOfNulls },
 ])('in $name', ({ name, open }) => {
-  test('each row is counted once, of transactions that overlap', { timeout: 1_200_000 }, async () => {
+  test('each row is counted once, even of overlapping transactions', { timeout: 1_200_000 }, async () => {
     const place = await open()
     await makeVotes(place)
 

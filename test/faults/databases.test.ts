@@ -49,7 +49,7 @@ function nameOf(event: QueueEvent): string {
   return 'name' in event ? event.name : event.kind
 }
 
-test.each(opens)('%s: a queue tells of its own jobs alone', async (_, open) => {
+test.each(opens)('%s: a queue reports only its own jobs', async (_, open) => {
   const name = randomUUID()
   const [first, second] = [perilune(await open(1)), perilune(await open(2))]
   onTestFinished(async () => {

@@ -50,7 +50,7 @@ test.each(Object.entries(cases))('%s is done as a whole, or not at all', async (
   expect(wrong).toEqual([])
 })
 
-test('a job that came back before there were groups is claimed, also where that was refused before', async () => {
+test('a job that returned before there were groups is claimed, even after a rejected claim', async () => {
   const { redis, name, without } = await setup()
   const queue = redis.queue<Jobs>(name)
   const [job] = await hold(queue, 'ab')
@@ -63,7 +63,7 @@ test('a job that came back before there were groups is claimed, also where that 
   expect(names.toSorted().join('')).toBe('abc')
 })
 
-test('a queue that goes on runs what recurs, also where it was refused to go on before', async () => {
+test('a resumed queue runs its recurring jobs, even after a rejected resume', async () => {
   const { redis, name, without } = await setup()
   const queue = redis.queue<Jobs>(name)
   await queue.settings.pause()

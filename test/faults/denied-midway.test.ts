@@ -42,7 +42,7 @@ function documentOf(entries: readonly CatalogEntry<string>[], name: string): str
 const SEARCHES = ['zrangebylex', 'zrevrangebylex', 'zlexcount', 'zrangebyscore', 'zcount']
 
 describe.each(['hset', 'hdel', 'hget', 'hmget', 'zadd', 'zrem', ...SEARCHES])('without %s', (command) => {
-  test('nothing of an index changes that is not whole', async () => {
+  test('a change of an index is all or nothing', async () => {
     const { redis, name, without } = await setup()
     const index = redis.autocomplete(name)
     const texts = Array.from({ length: 60 }, (_, n) => `alpha ${n}`)
@@ -102,7 +102,7 @@ test.each(['hincrby', 'hlen', 'hmget', 'hset', 'persist', 'zrem'])(
   },
 )
 
-test('a result that is over is not replayed, though it could not be removed', async () => {
+test('an expired result is not replayed, though it could not be removed', async () => {
   const { redis, name, without } = await setup()
   const once = redis.once<string>(name, { resultTtl: '1ms' })
   await once.run('key', () => 'first')
@@ -113,7 +113,7 @@ test('a result that is over is not replayed, though it could not be removed', as
   expect(await once.run('key', () => 'third')).toBe('third')
 })
 
-test('what is taken from a limit stays so where a place or a unit could not be given back', async () => {
+test('a take stays counted when a place or a unit could not be given back', async () => {
   const { redis, name, without } = await setup()
   const limits = {
     places: { limit: 3, algorithm: 'concurrency' },

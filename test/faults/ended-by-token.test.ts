@@ -59,7 +59,7 @@ describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend 
     expect(lease.signal.aborted).toBe(true)
   })
 
-  test('a shorter end is the end that the holder believes in', async () => {
+  test('a shorter end is the end that the holder assumes', async () => {
     const { redis, name } = instance()
     const lease = (await take(redis, name)) as Lease
     const other = instance()
@@ -73,7 +73,7 @@ describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend 
     expect(await take(other.redis, name)).not.toBeNull()
   })
 
-  test('a longer end is believed in, too', async () => {
+  test('a longer end is assumed, too', async () => {
     const { redis, name } = instance()
     const lease = (await take(redis, name)) as Lease
 
@@ -82,7 +82,7 @@ describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend 
     expect(lease.remainingMs).toBeGreaterThan(19 * 60_000)
   })
 
-  test('the lease of another token is held as it was', async () => {
+  test('the lease of another token is held as before', async () => {
     const { redis, name } = instance()
     const lease = (await take(redis, name)) as Lease
 
@@ -92,7 +92,7 @@ describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend 
   })
 })
 
-test('a token that is given to the wrong side of a lock ends nothing', async () => {
+test('a token that is passed to the wrong side of a lock ends nothing', async () => {
   const { redis, name } = instance()
   const lease = (await redis.lock(name).shared.tryAcquire()) as Lease
 

@@ -31,7 +31,7 @@ describe.each(Object.entries(KINDS))('%s', (_, kind) => {
   })
 })
 
-test('a job whose block ends while the server is away is for others once it is back, as if it had not been claimed', async () => {
+test('a job whose block ends while the server is away is available once it is back, as if it had not been claimed', async () => {
   const { redis, other, name, outage } = deaf(/^queue\/release/)
   const queue = other.queue<{ mail: string }>(name)
   await queue.enqueue('mail', 'one', { maxAttempts: 1 })
@@ -43,7 +43,7 @@ test('a job whose block ends while the server is away is for others once it is b
   expect(await queue.claim({ wait: '20s' })).toMatchObject([{ attempt: 1 }])
 })
 
-test('messages whose block ends while the server is away are for others once it is back', async () => {
+test('messages whose block ends while the server is away are available once it is back', async () => {
   const { redis, other, name, outage } = deaf(/^feed\/release/)
   await other.feed(name).append('one')
   const claim = await redis.feed(name).claim({ lease: '1h' })
@@ -54,7 +54,7 @@ test('messages whose block ends while the server is away are for others once it 
   expect((await other.feed(name).claim({ wait: '20s' }))?.messages).toMatchObject([{ body: 'one' }])
 })
 
-test('an office is given up whose term has ended', async () => {
+test('a leadership whose term has ended is given up', async () => {
   const { redis, other, name, outage } = deaf(/^lock\/release/)
   let terms = 0
   const campaign = redis.election(name, { lease: '1h' }).campaign(() => {

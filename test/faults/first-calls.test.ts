@@ -25,7 +25,7 @@ describe('the calls of this test', () => {
   /** What a call gives at once, and what was given is closed with it. */
   const GIVEN = new Set(['Campaign', 'Worker'])
 
-  test('are those of every class that an instance leads to', () => {
+  test('are those of every class that can be reached from an instance', () => {
     const reached = new Map<string, object>()
     for (const { open } of groups) reach(open(instance()), reached)
 
@@ -37,7 +37,7 @@ describe('the calls of this test', () => {
     }
   })
 
-  test('leave out no class that is exported', () => {
+  test('include every exported class', () => {
     const known = new Set(groups.map(({ className }) => className))
     const classes = Object.entries(library).filter(([, value]) => isClass(value))
     // Those that others extend have no calls of their own.
@@ -75,7 +75,7 @@ test.each([
   }
 })
 
-test('a call on a server that says who it is and answers nothing else ends by its deadline', async () => {
+test('a call on a server that answers only INFO, HELLO, CLIENT and CLUSTER ends by its deadline', async () => {
   const either = (call: PublicCall): readonly string[] =>
     call.outcome === 'fails' ? [...endsOf(call), 'ambiguous'] : endsOf(call)
 
@@ -95,19 +95,22 @@ test.each([
   ["NOPERM this user has no permissions to run the 'evalsha' command", ['forbidden']],
   ["READONLY You can't write against a read only replica.", ['store-read-only', 'ambiguous', 'unreachable']],
   ['LOADING Redis is loading the dataset in memory', ['busy', 'ambiguous', 'unreachable']],
-])('a first call on a server that answers %s ends with that by its deadline', async (refusal, codes) => {
-  const either = (call: PublicCall): readonly string[] => [
-    ...codes,
-    ...(call.outcome === 'fails' ? [] : ENDS[call.outcome]),
-    ...(ASKS_A_DATABASE.test(call.name) ? ['sink-unreachable'] : []),
-    ...(TAKES_IT_FOR_AWAY.test(call.name) ? ['unreachable'] : []),
-  ]
+])(
+  'a first call on a server that answers %s ends with that error by its deadline',
+  async (refusal, codes) => {
+    const either = (call: PublicCall): readonly string[] => [
+      ...codes,
+      ...(call.outcome === 'fails' ? [] : ENDS[call.outcome]),
+      ...(ASKS_A_DATABASE.test(call.name) ? ['sink-unreachable'] : []),
+      ...(TAKES_IT_FOR_AWAY.test(call.name) ? ['unreachable'] : []),
+    ]
 
-  for (const report of await tell([() => refusing(refusal)], 'refused')) {
-    expect(report.unhandled).toEqual([])
-    expect(others(report, either)).toEqual({})
-  }
-})
+    for (const report of await tell([() => refusing(refusal)], 'refused')) {
+      expect(report.unhandled).toEqual([])
+      expect(others(report, either)).toEqual({})
+    }
+  },
+)
 
 test.each([
   ['has aborted before', 'stopped', [silent]],
@@ -166,12 +169,12 @@ async function closing(): Promise<number> {
   return listen((socket) => socket.destroy())
 }
 
-/** Passes on what a client asks to learn whom it speaks to, and nothing else. */
+/** Forwards the commands by which a client identifies its server, and no others. */
 function reserved(): Promise<number> {
   return introducing(() => undefined)
 }
 
-/** As `reserved`; answers this to all else, in turn. */
+/** As `reserved`; answers all other commands with this error, in order. */
 function refusing(refusal: string): Promise<number> {
   const words = ['EVAL', 'return redis.error_reply(ARGV[1])', '0', refusal]
   const refuse = [`*${words.length}`, ...words.flatMap((word) => [`$${word.length}`, word]), ''].join('\r\n')

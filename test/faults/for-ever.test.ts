@@ -177,7 +177,7 @@ const followers: [string, Begin][] = [
 ]
 
 describe.each(someOf(clients, 1))('with %s', (_, connect) => {
-  test.each(outages)('what goes on for ever goes on when the server %s', async (_outage, begin) => {
+  test.each(outages)('endless readers and workers continue when the server %s', async (_outage, begin) => {
     const server = await startRedis({ aof: 'always' })
     onTestFinished(() => server.stop())
     const redis = await connect(server.port)

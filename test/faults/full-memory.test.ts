@@ -9,7 +9,7 @@ import { allUses, type Place, type Step, type StructureUse } from './uses/use.ts
 import { someOf } from '../proof.ts'
 
 describe.each(someOf(await allUses(), 4))('with a $structure', ({ steps }) => {
-  test('a server out of memory refuses what grows, for certain, and nothing is half done', async () => {
+  test('a server out of memory rejects writes that grow, definitely, and nothing is half done', async () => {
     const { place, client } = await setup()
 
     for (const [operation, whenFull, run] of steps(place)) {
@@ -18,7 +18,7 @@ describe.each(someOf(await allUses(), 4))('with a $structure', ({ steps }) => {
     }
   })
 
-  test('a server out of memory serves everything else as ever', async () => {
+  test('a server out of memory serves everything else as before', async () => {
     const { place, client } = await setup()
     const expected = await answersOf(steps)
 

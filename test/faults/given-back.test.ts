@@ -132,7 +132,7 @@ const takings: [string, Taking][] = [
 ]
 
 test.each(takings)(
-  '%s that comes after the abort is given back',
+  '%s that is granted after the abort is given back',
   async (_, { script, prepare, take, isFree }) => {
     const own = instance()
     const other = instance()

@@ -68,7 +68,7 @@ describe.each(Object.entries(KINDS))('%s', (what, kind) => {
     await acquire(kind, other, name)
   })
 
-  test('that another waits for, who has it by then, is released, or that is not known', async () => {
+  test('with a waiter that has it by then is released, or its release is ambiguous', async () => {
     const { redis, other, name, loseNextAnswer } = await scene()
     const token = await acquire(kind, redis, name)
     const next = kind.takeOver(other, name)
@@ -81,7 +81,7 @@ describe.each(Object.entries(KINDS))('%s', (what, kind) => {
     await next
   })
 
-  test('that is released twice by its holder is lost the second time, where another has it', async () => {
+  test('that its holder releases twice is lost the second time, when another holder has it', async () => {
     const { redis, other, name } = await scene()
     const token = await acquire(kind, redis, name)
     await kind.release(redis, name, token)

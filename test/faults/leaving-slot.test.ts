@@ -73,7 +73,7 @@ test.runIf(WIDE)('vectors have been played in a slot that was leaving', () => {
 })
 
 test.each(await waysToOpen('clusters'))(
-  'with %s, a release that takes the last waiter out of its line waits until the slot has moved',
+  'with %s, a release that removes the last waiter from its line waits until the slot has moved',
   async (_, open) => {
     const { driver, close } = await open(cluster.ports)
     const redis = perilune(driver, { deadline: '15s' })

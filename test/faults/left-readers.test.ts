@@ -16,7 +16,7 @@ const READERS: Readonly<Record<string, (redis: Perilune, name: string) => AsyncG
 }
 
 describe.each(Object.entries(READERS))('%s', (_, read) => {
-  test('that waits ends when it is left', async () => {
+  test('that waits ends when it is abandoned', async () => {
     const { redis, name } = instance()
     const items = read(redis, name)
     const asked = items.next()

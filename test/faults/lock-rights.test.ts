@@ -60,7 +60,7 @@ async function setup(): Promise<{ port: number; admin: Redis; connect(options?: 
   return { port: server.port, admin: connect(), connect }
 }
 
-test('a user with the rule of the lock can do everything that a lock does, and nothing else', async () => {
+test('a user with the rule of the lock can use every operation of a lock, and nothing else', async () => {
   const { admin, connect } = await setup()
   const rule = contract.structures.lock.acl.replaceAll('<namespace>', 'shop')
   await admin.call('ACL', 'SETUSER', 'locks', 'on', '>secret', ...rule.split(' '))

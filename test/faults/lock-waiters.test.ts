@@ -30,7 +30,7 @@ async function ownPort(): Promise<number> {
   return server.port
 }
 
-test('those behind killed waiters go on by the very release that frees the lock', async () => {
+test('waiters after killed ones are served by the very release that frees the lock', async () => {
   const own = await ownPort()
   const { lock, name, calls } = await setup({ clock: 'real', port: own })
   const held = await lock.acquire()
@@ -51,7 +51,7 @@ test('those behind killed waiters go on by the very release that frees the lock'
   await lease.release()
 })
 
-test('more dead waiters than one call passes over do not keep the lock from the living', {
+test('more dead waiters than one call passes over do not keep live waiters from the lock', {
   timeout: 60_000,
 }, async () => {
   const own = await ownPort()
@@ -76,7 +76,7 @@ test.each([
   ['a hundred readers, whom one call lets in, and one', 100, 1],
   ['a reader, and more than one call passes over', 1, 700],
 ])(
-  'readers behind killed ones go in by the calls that free the lock, behind %s',
+  'readers after killed ones are let in by the calls that free the lock, after %s',
   { timeout: 60_000 },
   async (_, many, dead) => {
     const own = await ownPort()
@@ -103,7 +103,7 @@ test.each([
   },
 )
 
-test('a waiter whose connections are cut again and again gets the lock when it is free', async () => {
+test('a waiter whose connections are cut repeatedly gets the lock when it is free', async () => {
   const proxy = await startProxy(port)
   onTestFinished(() => proxy.stop())
   const far = await setup({ clock: 'real', port: proxy.port })
@@ -148,7 +148,7 @@ test('a thousand waiters that leave at random leave no ticket, and listen on one
   expect(await listeners(own)).toBeLessThanOrEqual(1)
 })
 
-test('a grant whose letter comes after its lease is refused, and the waiter still gets the lock', async () => {
+test('a grant whose letter arrives after its lease is rejected, and the waiter still gets the lock', async () => {
   const proxy = await startProxy(port)
   onTestFinished(() => proxy.stop())
   const far = await setup({ clock: 'real', port: proxy.port, lease: '500ms' })
@@ -191,7 +191,7 @@ test('a waiter that may not subscribe gets the lock by polling', async () => {
   await (await waiting).release()
 })
 
-test('on a cluster, waiters for many locks listen on one connection for each master at most', async () => {
+test('on a cluster, waiters for many locks listen on at most one connection for each master', async () => {
   const { redis, name } = clusterClient()
   const locks = Array.from({ length: 30 }, (_, n) => redis.lock(`${randomUUID()} ${n}`))
   const held = await Promise.all(locks.map((lock) => lock.acquire()))
@@ -225,7 +225,7 @@ test('a set is granted although a waiter for one of its locks was killed', async
   await expect.poll(() => set.tryAcquire()).not.toBeNull()
 })
 
-test('on a cluster, too, those behind killed waiters go on by the very release', async () => {
+test('on a cluster, too, waiters after killed ones are served by the very release', async () => {
   const [first = 0] = inject('clusterPorts')
   const { redis } = clusterClient()
   const name = randomUUID()

@@ -69,7 +69,7 @@ test('of a permit that was to be detached', async () => {
   await until('it is free again', async () => (await other.semaphore('s', { limit: 1 }).inspect()).used === 0)
 })
 
-test('of locks that were to be had together', async () => {
+test('of locks that were to be acquired together', async () => {
   const { slow, other, arrive } = scene('lock/acquire-all')
   const options = { group: 'g', lease: '5m' } as const
   const held = await other.lock('b', options).acquire()
@@ -83,7 +83,7 @@ test('of locks that were to be had together', async () => {
   await until('both are free again', async () => (await isFree('a')) && (await isFree('b')))
 })
 
-test.each(['alone', 'shared'] as const)('of a lock that was had %s and given back', async (how) => {
+test.each(['alone', 'shared'] as const)('of a lock that was acquired %s and given back', async (how) => {
   const { slow, other, arrive } = scene(how === 'alone' ? 'lock/acquire' : 'lock/acquire-shared')
   const side = how === 'alone' ? slow.lock('l', { lease: '5m' }) : slow.lock('l', { lease: '5m' }).shared
   const lease = await side.acquire({ wait: '5s' })
@@ -95,7 +95,7 @@ test.each(['alone', 'shared'] as const)('of a lock that was had %s and given bac
   await until('it is free again', async () => (await other.lock('l').inspect()).mode === 'free')
 })
 
-test('of a permit that was had and given back', async () => {
+test('of a permit that was acquired and given back', async () => {
   const { slow, other, arrive } = scene('semaphore/acquire')
   const permit = await slow.semaphore('s', { limit: 1, lease: '5m' }).acquire({ wait: '5s' })
   await permit.release()
@@ -105,7 +105,7 @@ test('of a permit that was had and given back', async () => {
   await until('it is free again', async () => (await other.semaphore('s', { limit: 1 }).inspect()).used === 0)
 })
 
-test('of locks that were had together and given back', async () => {
+test('of locks that were acquired together and given back', async () => {
   const { slow, other, arrive } = scene('lock/acquire-all')
   const options = { group: 'g', lease: '5m' } as const
   const lease = await slow.locks(['a', 'b'], options).tryAcquire()
@@ -143,7 +143,7 @@ test('of a fenced value that its process has written since changes nothing', asy
   expect(await other.fenced('price').get()).toEqual({ value: 'new', token: 5 })
 })
 
-test('of an attempt at a key that failed, as another did behind it', async () => {
+test('of an attempt at a key that failed, as another one did after it', async () => {
   const { slow, other, arrive } = scene('once/begin')
   const fail = async (): Promise<never> => {
     throw new Error('failed')
@@ -168,7 +168,7 @@ test('of an attempt at a key whose result was cleared, or was detached', async (
   await until('it is free again', async () => (await other.once('o').inspect('key')).state === 'free')
 })
 
-test('of an attempt at a key that is under way leaves it alone', async () => {
+test('of an attempt at a key that is under way does not touch it', async () => {
   const { slow, other, arrive } = scene('once/begin')
   const begun = await slow.once<number>('o', { lease: '5m' }).begin('key')
   if (begun.status !== 'started') throw new Error(begun.status)

@@ -112,7 +112,7 @@ describe.each(clients)('with %s', (_, connect) => {
     expect(read).toMatchObject({ reason: { code: 'unreachable' } })
   })
 
-  test('calls go on after the connection was reset again and again', async () => {
+  test('calls continue after the connection was reset repeatedly', async () => {
     const { place, proxy } = await setup(connect)
     const feed = place.redis.feed<number>(place.name)
     proxy.resetEach(25)
@@ -126,7 +126,7 @@ describe.each(clients)('with %s', (_, connect) => {
     expect(messages.map(({ body }) => body)).toEqual(sent)
   })
 
-  test('one who waits is served although its connections are reset', async () => {
+  test('a waiter is served although its connections are reset', async () => {
     const { place, proxy } = await setup(connect)
     const semaphore = place.redis.semaphore(place.name, { limit: 1 })
     const holder = await semaphore.acquire()

@@ -70,7 +70,7 @@ const all = await waysToOpen('clusters')
 const ways = LONG ? all : all.filter(([name]) => !name.includes(' '))
 
 test.each(ways)(
-  'with %s, a slot moves while 8 writers replace lists and 8 readers read them and caches in it: nothing but latency',
+  'with %s, a slot moves while 8 writers replace lists and 8 readers read them and caches in it: callers see only latency',
   { timeout: 300_000 },
   async (name, open) => {
     const { cluster, slot, lists, origins, happened, connect } = await setup(open)

@@ -61,7 +61,7 @@ test.each([
   ['ioredis', ioredisDriver],
   ['node-redis', nodeRedisDriver],
 ] as const)(
-  '%s: a lock that was asked for in vain is free once its node is back, though another stays away',
+  '%s: a lock requested without success is free once its node is back, though another stays away',
   async (namespace, driver) => {
     const redis = perilune(await driver(), { deadline: '500ms', namespace })
     onTestFinished(() => redis.close())

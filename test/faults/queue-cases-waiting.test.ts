@@ -26,7 +26,7 @@ const CALLED = { timeout: 9000 }
 
 describe('wake-up', () => {
   test(
-    'an idle worker gets a job in < 5 ms p99 with no polling: it asks nothing, and is called',
+    'an idle worker gets a job in < 5 ms p99 with no polling: it sends nothing, and is woken',
     CALLED,
     async () => {
       const place = await setup({ clock: 'real' })
@@ -71,7 +71,7 @@ describe('wake-up', () => {
     }
   })
 
-  test('no thundering herd with 100 idle workers: one job calls one of them', async () => {
+  test('no thundering herd with 100 idle workers: one job wakes one of them', async () => {
     const place = await setup({ clock: 'real' })
     const { queue, calls } = place
     let done = 0
@@ -168,7 +168,7 @@ test('delayed job due while all workers idle and blocked: runs on time', async (
   expect(claims.length).toBeLessThanOrEqual(12)
 })
 
-test('delayed job due while a worker is idle: its coming back is planned for the time when the job is due, and brings it', async () => {
+test('delayed job due while a worker is idle: the worker plans its return for the due time, and gets the job', async () => {
   const place = await setup()
   const { queue, clock, calls } = place
   let begun = 0

@@ -158,7 +158,7 @@ test('the checker does not count an attempt that began when its lease was over',
   expect(rulesBroken(first)).not.toContain('limit')
 })
 
-test('the checker finds an outcome that was accepted though another attempt had begun', () => {
+test('the checker finds an accepted outcome though another attempt had begun', () => {
   const history = goodHistory()
   const settled = (outcome: Outcome): Line[] => new Lines().end('a', 1, outcome).all
   const late = (outcome: Outcome): QueueHistory => ({
@@ -171,7 +171,7 @@ test('the checker finds an outcome that was accepted though another attempt had 
   expect(rulesBroken(late('acked'))).toContain('stale')
 })
 
-test('the checker finds what a process should never have met', () => {
+test('the checker finds errors that a process should never have met', () => {
   const history = goodHistory()
   const lines = [...history.lines, ...new Lines().add({ kind: 'broken', what: 'unhandled' }).all]
 
@@ -202,7 +202,7 @@ function forgotten(windows: readonly Loss[], token = 5): QueueHistory {
 const EARLIER = { fromMs: 100, toMs: 109 }
 const LATER = { fromMs: 200, toMs: 900 }
 
-test('the checker forgives that what happened in a window is forgotten, and nothing else', () => {
+test('the checker forgives that a server loses the writes of a window, and nothing else', () => {
   expect(rulesBroken(forgotten([EARLIER, LATER]))).toEqual([])
 
   for (const windows of [[], [EARLIER], [LATER]]) {
@@ -224,11 +224,11 @@ test('the checker forgives the loss of a job that was enqueued in a window, and 
   expect(rulesOf(4999)).toEqual(['lost', 'counters'])
 })
 
-test('the checker forgives no token that is given again, also of what was forgotten', () => {
+test('the checker forgives no token that is granted again, not even after a loss', () => {
   expect(rulesBroken(forgotten([EARLIER, LATER], 3))).toContain('token')
 })
 
-test('the checker forgives no id that is given again, also of what was forgotten', () => {
+test('the checker forgives no id that is assigned again, not even after a loss', () => {
   const history = forgotten([EARLIER, LATER])
   const { all } = new Lines().enqueue('a')
   const again = all.map((line) => ({ ...line, ref: 'c', atMs: LATER.fromMs }))
@@ -363,7 +363,7 @@ test('the checker finds a delayed job that began before it was due', () => {
 })
 
 // As an attempt does that has lost its job, and learns so when it advances it.
-test('the checker takes a job for due since it was asked for first', () => {
+test('the checker takes a job as due since it was first requested', () => {
   const { lines, ...history } = goodHistory()
   const asked = lines.find(({ kind }) => kind === 'asked')
   const again = { ...(asked as Line), by: 'p9', n: 99, atMs: 10_000 }

@@ -48,7 +48,7 @@ function startPython(name: string): Python {
   }
 }
 
-test('languages mix on live data: a late ack of a Python worker that was killed is refused', async () => {
+test('languages mix on live data: a late ack of a killed Python worker is rejected', async () => {
   const { queue } = await setup({ clock: 'real' })
   await queue.settings.set({ retention: { count: 10 } })
   const first = await queue.enqueue('mail', { to: 'ada' })

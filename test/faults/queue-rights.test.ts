@@ -54,7 +54,7 @@ test('no job is handed to a worker whose presence is unknown', async () => {
   expect(await queue.claim()).toHaveLength(1)
 })
 
-test('a worker is called, and does its jobs', async () => {
+test('a worker is woken, and does its jobs', async () => {
   const { connect } = await setup()
   const name = randomUUID()
   const queue = connect().redis.queue(name)

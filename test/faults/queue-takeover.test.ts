@@ -54,7 +54,7 @@ test.each(ENDS)('after %s of its worker a job is taken by one that waited before
   await until(() => waiting.took.includes(1))
 })
 
-test.each(ENDS)('after %s of its worker a job is taken by one that comes then', async (signal) => {
+test.each(ENDS)('after %s of its worker a job is taken by one that starts then', async (signal) => {
   const { queue, startOther, startWaiting } = setup()
   await queue.enqueue('n', 1)
   const other = await startOther()
@@ -66,7 +66,7 @@ test.each(ENDS)('after %s of its worker a job is taken by one that comes then', 
   await until(() => waiting.took.includes(1))
 })
 
-test.each(ENDS)('after %s of the one that watched the time a delayed job is taken', async (signal) => {
+test.each(ENDS)('after %s of the worker that watched the time a delayed job is taken', async (signal) => {
   const { queue, startOther, startWaiting } = setup()
   await queue.enqueue('n', 1, { delay: '2s' })
   const other = await startOther()
@@ -77,7 +77,7 @@ test.each(ENDS)('after %s of the one that watched the time a delayed job is take
   await until(() => waiting.took.includes(1))
 })
 
-test.each(ENDS)('after %s of the one that is called a job is taken by another', async (signal) => {
+test.each(ENDS)('after %s of the worker that was woken a job is taken by another', async (signal) => {
   const { queue, startOther, startWaiting } = setup()
   const other = await startOther()
   const waiting = await startWaiting()

@@ -29,7 +29,7 @@ describe.each(someOf(KINDS, 1))(
   (kind) => {
     const seed = SEED + KINDS.indexOf(kind) * 100
 
-    test.runIf(LONG || kind === 'plain')('that nothing happens to are done once each', async () => {
+    test.runIf(LONG || kind === 'plain')('without faults are done once each', async () => {
       const produces = LONG ? 1000 : 60
       const verdict = await soakQueue({ kind, port: inject('redisPort'), seed, leaseMs: 60_000, produces })
 
@@ -85,7 +85,7 @@ describe.each(someOf(KINDS, 1))(
       },
     )
 
-    test.runIf(LONG || kind === 'plain')('survive a server that is killed and started again', async () => {
+    test.runIf(LONG || kind === 'plain')('survive a server that is killed and restarted', async () => {
       const server = await startRedis({ aof: 'always' })
       onTestFinished(() => server.stop())
       const trouble = (scene: QueueScene): Promise<Happened> => restartServer(scene, server, LONG ? 20 : 2)
@@ -122,7 +122,7 @@ function deathsAt(scripts: readonly string[], call: number): Death[] {
 }
 
 // bullmq#3362, bullmq#3122
-test('no job waits for ever for a dependency in another queue, wherever the process dies that brings the news', {
+test('no job waits for ever for a dependency in another queue, wherever the process that delivers the notification dies', {
   timeout: 600_000,
 }, async () => {
   const seed = SEED + 1000
@@ -137,7 +137,7 @@ test('no job waits for ever for a dependency in another queue, wherever the proc
 })
 
 // At each of these moments the queue knows what the process does not, or the other way round.
-test('jobs come to their end wherever the process dies that enqueues them, gives them back or lets others follow', {
+test('jobs come to their end wherever the process dies that enqueues them, gives them back or adds successors', {
   timeout: 600_000,
 }, async () => {
   const seed = SEED + 1500

@@ -54,7 +54,7 @@ const kinds: [string, RateLimitOptions][] = [
   ],
 ]
 
-test('takes that travel together count once, also when their answer is lost', async () => {
+test('takes that travel together count once, even when their answer is lost', async () => {
   const { redis, proxy, name } = await setup()
   const limiter = redis.rateLimit(name, { limit: 30, window: '1d' })
   const subjects = ['ada', 'bob', 'ada', 'eve', 'ada']
@@ -71,7 +71,7 @@ test('takes that travel together count once, also when their answer is lost', as
 describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)', () => {
   const limit = { limit: 1, window: '1d' } as const
 
-  test('takes that wait behind calls without an answer settle by their own deadline', async () => {
+  test('takes that wait after calls without an answer settle by their own deadline', async () => {
     const { redis, proxy, name } = await setup('2s')
     const limiter = redis.rateLimit(name, { limit: 10_000, window: '1d' })
     proxy.halfOpen()
@@ -85,7 +85,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
     expect(['unreachable', 'ambiguous']).toEqual(expect.arrayContaining([...new Set(codes.slice(600))]))
   })
 
-  test('by default a call that gets no answer rejects', async () => {
+  test('by default a call without an answer rejects', async () => {
     const { redis, proxy, name } = await setup('2s')
     const limiter = redis.rateLimit(name, limit)
 
@@ -99,7 +99,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   test.each([
     ['fail-open', true],
     ['fail-closed', false],
-  ] as const)('%s decides by itself, says so, and gives no time to come back', async (onOutage, allowed) => {
+  ] as const)('%s decides locally, says so, and gives no retry time', async (onOutage, allowed) => {
     const { redis, proxy, name } = await setup('2s')
     const limiter = redis.rateLimit(name, { ...limit, onOutage })
 
@@ -123,7 +123,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
     expect(denied).not.toHaveProperty('outage')
   })
 
-  test('a full server is an outage for a take, and lets places and units be given back', async () => {
+  test('a full server is an outage for a take, and accepts returned places and units', async () => {
     const { redis, client } = await ownServer(['--maxmemory-policy', 'noeviction'])
     const options = { limits: { day: limit, parallel: { algorithm: 'concurrency', limit: 1 } } } as const
     const open = redis.rateLimit('full', { ...options, onOutage: 'fail-open' })
@@ -140,7 +140,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
     expect(await client.exists('perilune:{rate-limit:full:bob}:state')).toBe(0)
   })
 
-  test('what a repeat cannot mend is thrown, whatever the choice', async () => {
+  test('an error that a repetition cannot repair is thrown, whatever the choice', async () => {
     const { redis, client } = await ownServer()
     const limiter = redis.rateLimit('mine', { ...limit, onOutage: 'fail-open' })
     await limiter.get('ada')
@@ -152,7 +152,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   })
 })
 
-test('a server that forgets its scripts is not noticed by anybody (rate-limit-redis#71, #144)', {
+test('no caller notices a server that loses its scripts (rate-limit-redis#71, #144)', {
   timeout: 60_000,
 }, async () => {
   const { redis, client } = await ownServer()

@@ -95,7 +95,7 @@ test('the limit holds among processes whose clocks differ by twenty minutes', {
   expect(await semaphore.inspect()).toMatchObject({ used: 0, waiting: 0 })
 })
 
-test('the checker of histories sees what it is there for', () => {
+test('the checker of histories finds the faults that it is made for', () => {
   const held = (token: number, fromUs: number, toUs: number, weight = 1): Held => ({
     token,
     weight,
@@ -128,7 +128,7 @@ test('permits survive a restart of the server, and so does the line', async () =
   expect(await semaphore.inspect()).toMatchObject({ used: 2, waiting: 0 })
 })
 
-test('a server that forgets everything ends the permits, and tokens still rise', async () => {
+test('a server that loses everything ends the permits, and tokens still rise', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const { semaphore } = await setup(server.port, 1)
@@ -142,7 +142,7 @@ test('a server that forgets everything ends the permits, and tokens still rise',
   await expect(before.release()).rejects.toThrow(LeaseLostError)
 })
 
-test('a server that forgets its scripts goes unnoticed, also by those who wait', async () => {
+test('a server that loses its scripts goes unnoticed, even by waiters', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const { semaphore, client } = await setup(server.port, 1)

@@ -23,7 +23,7 @@ const QUEUE_SPEED = 144
 /** Each comes, calls a few times, and goes: what is remembered of its calls is to be forgotten. */
 const CALLER_LIVES_MS = 2000
 
-test('memory stays as it is', { timeout: MINUTES * 60_000 + 60_000 }, async () => {
+test('memory stays constant', { timeout: MINUTES * 60_000 + 60_000 }, async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const loads = new Loads(server.port)

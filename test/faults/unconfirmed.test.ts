@@ -85,7 +85,7 @@ const cases: [string, Case][] = [
 ]
 
 test.each(cases)(
-  '%s is had soon',
+  '%s is acquired soon',
   async (_, of) => {
     const [wait, give] = await of(setup())
     const waiting = wait()

@@ -73,7 +73,7 @@ function exclusive(redis: Perilune, name: string, kind: string): Held {
 }
 
 test.each(someOf(kinds, 2))(
-  'a %s comes to a process that may listen no more, though others who may want it too',
+  'a %s reaches a process that may no longer subscribe, though other waiters exist',
   { timeout: 60_000 },
   async (kind, of) => {
     const { heard, unheard, name, silence, forgive } = await setup()
@@ -93,7 +93,7 @@ test.each(someOf(kinds, 2))(
   },
 )
 
-test('who may listen no more while it waits keeps its place, and leaves nothing in the line', async () => {
+test('a waiter that may no longer subscribe keeps its place, and leaves nothing in the line', async () => {
   const { heard, unheard, name, silence } = await setup()
   const held = await heard.lock(name).acquire()
   const order: string[] = []
@@ -195,7 +195,7 @@ const waits: [string, Case][] = [
 ]
 
 test.each(someOf(waits, 2))(
-  '%s is had soon though the process may listen no more',
+  '%s is acquired soon though the process may no longer subscribe',
   { timeout: 40_000 },
   async (_, of) => {
     const { heard, unheard, name, silence } = await setup()

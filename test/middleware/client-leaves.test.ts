@@ -162,8 +162,8 @@ const frameworks: [string, Start][] = [
   ['Hono', startHono],
 ]
 
-describe.each(frameworks)('%s: a client that leaves while the store is asked', (_, start) => {
-  test('keeps no place of a concurrency limit', async () => {
+describe.each(frameworks)('%s: a client that leaves while the store is called', (_, start) => {
+  test('holds no place of a concurrency limit', async () => {
     const service = await started(start)
     const { places, runs } = service
 
@@ -185,7 +185,7 @@ describe.each(frameworks)('%s: a client that leaves while the store is asked', (
     expect(runs.length).toBe(1)
   })
 
-  test('does not keep others waiting for a response that will not be', async () => {
+  test('does not keep others waiting for a response that will never arrive', async () => {
     const service = await started(start)
     const { port, runs } = service
 
@@ -197,9 +197,9 @@ describe.each(frameworks)('%s: a client that leaves while the store is asked', (
 })
 
 describe.each(frameworks)(
-  '%s: a client that leaves while its requests wait behind another one',
+  '%s: a client that leaves while its requests wait after another one',
   (_, start) => {
-    test('keeps no place of a concurrency limit', async () => {
+    test('holds no place of a concurrency limit', async () => {
       const { port, places, runs, left } = await started(start)
       const socket = askAtOnce(port, ['/limited', '/limited', '/limited'])
       await left.asked
@@ -212,7 +212,7 @@ describe.each(frameworks)(
   },
 )
 
-test('Fastify over HTTP/2: a client that leaves while the store is asked keeps no place', async () => {
+test('Fastify over HTTP/2: a client that leaves while the store is called holds no place', async () => {
   const { redis, once: named } = setup()
   const places = redis.rateLimit(named.name, { algorithm: 'concurrency', limit: 1, lease: '1h' })
   const closing: Promise<unknown>[] = []

@@ -152,7 +152,7 @@ describe.each([
   )
 })
 
-test('what is asked for by HEAD, and a 304, declare what they do not send, and are kept', async () => {
+test('responses to HEAD, and 304, declare a length that they do not send, and are kept', async () => {
   const { once } = storesOf()
   let runs = 0
   for (const [method, status] of [

@@ -22,7 +22,7 @@ const handlers: [how: string, handle: Handler][] = [
   ['changes its answer', (_, reply) => void [reply.send('first'), reply.code(202).header('x-late', '1')]],
 ]
 
-test.each(handlers)('a handler that %s behind its answer', async (_, handle) => {
+test.each(handlers)('a handler that %s after its answer', async (_, handle) => {
   const { once, redis } = setup()
   const app = fastify()
   onTestFinished(() => app.close())

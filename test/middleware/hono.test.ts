@@ -61,7 +61,7 @@ const reading: [
 ]
 
 describe.each(reading)('behind %s', (_, reads, bodyOf, headers) => {
-  test('a request is carried out once, and another one under its key is refused', async () => {
+  test('a request runs once, and another one under its key is rejected', async () => {
     const url = await listening(readingFirst(reads))
     // A form is written with another boundary each time.
     const ask = async (item: string): Promise<[number, string | null]> => {
@@ -79,7 +79,7 @@ describe.each(reading)('behind %s', (_, reads, bodyOf, headers) => {
   })
 })
 
-test('a body that was read and not left to others is an error that says what to do', async () => {
+test('a body that was read and not left to others is an error that names the solution', async () => {
   const app = readingFirst(async (context, next) => (await context.req.raw.text(), next()))
 
   const response = await app.request('/orders', {
@@ -134,7 +134,7 @@ async function alreadySent(): Promise<Response> {
   return new (constructor as typeof Response)(null, { headers: { 'x-hono-already-sent': 'true' } })
 }
 
-describe('a handler that answers by the response of Node', () => {
+describe('a handler that answers with the response of Node', () => {
   const cases: [when: string, ms: number][] = [
     ['at once', 0],
     ['later', 30],
@@ -175,7 +175,7 @@ describe('a handler that answers by the response of Node', () => {
   })
 })
 
-test('a handler that answers nothing fails as it does without the middleware, each time', async () => {
+test('a handler without an answer fails as it does without the middleware, each time', async () => {
   const { redis, once } = setup()
   const app = new Hono()
   const places = redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1h' })
@@ -194,7 +194,7 @@ test('a handler that answers nothing fails as it does without the middleware, ea
 })
 
 test.each(['idempotency', 'responseCache'])(
-  'a body that fails leaves nothing of itself on the answer to that (%s)',
+  'a body that fails adds none of its headers to the error response (%s)',
   async (which) => {
     const { redis, once } = setup()
     const app = new Hono()

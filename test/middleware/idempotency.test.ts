@@ -23,7 +23,7 @@ function handling(handler: Handler, options: IdempotencyOptions<Request> = {}): 
 const created: Handler = async (request) =>
   Response.json({ got: await request.json() }, { status: 201, headers: { location: '/orders/1' } })
 
-test('a request that is repeated with its key gets the same response, and is carried out once', async () => {
+test('a request that is repeated with its key gets the same response, and runs once', async () => {
   const { handle, runs } = handling(created)
   const first = await handle(post('"k1"'))
   const again = await handle(post('k1'))
@@ -35,7 +35,7 @@ test('a request that is repeated with its key gets the same response, and is car
   expect(runs()).toBe(1)
 })
 
-test('the same key with another body, path or method is refused with 422', async () => {
+test('the same key with another body, path or method is rejected with 422', async () => {
   const { handle, runs } = handling(created)
   await handle(post('k'))
   const others = [
@@ -53,7 +53,7 @@ test('the same key with another body, path or method is refused with 422', async
   expect(runs()).toBe(1)
 })
 
-test('a form that is written again is the same request, and one with another file is not', async () => {
+test('a form that is encoded again is the same request, and one with another file is not', async () => {
   const { handle, runs } = handling(async (request) => Response.json([...(await request.formData()).keys()]))
   const sends = (bytes: string): Request => {
     const body = new FormData()
@@ -106,7 +106,7 @@ test('a request without the header passes, unless the header is required', async
 })
 
 test.each(['""', '"open', '"a", "b"', '"a";p=1', 'two words', 'a,b', `"${'x'.repeat(256)}"`, '"\\n"'])(
-  'the malformed key %s is refused with 400',
+  'the malformed key %s is rejected with 400',
   async (header) => {
     const { handle, runs } = handling(created)
 
@@ -189,7 +189,7 @@ test('a stream of events is passed on at once, and not kept', async () => {
   expect(await codeOf(await handle(post('k')))).toBe('response-not-kept')
 })
 
-test('a request that is too large for the fingerprint is refused with 413', async () => {
+test('a request that is too large for the fingerprint is rejected with 413', async () => {
   const { handle, runs } = handling(created, { maxBytes: 1000 })
 
   const response = await handle(post('k', `"${'x'.repeat(1000)}"`))
@@ -199,7 +199,7 @@ test('a request that is too large for the fingerprint is refused with 413', asyn
   expect(runs()).toBe(0)
 })
 
-test('a request without a body is carried out once too, and differs from one with a body', async () => {
+test('a request without a body runs once too, and differs from one with a body', async () => {
   const { handle, runs } = handling(() => new Response('done'))
   const headers = { 'idempotency-key': 'k' }
   const bare = (): Request => new Request('http://localhost/orders', { method: 'POST', headers })
@@ -210,7 +210,7 @@ test('a request without a body is carried out once too, and differs from one wit
   expect(runs()).toBe(1)
 })
 
-test('a fingerprint of your own decides what another request is', async () => {
+test('a custom fingerprint decides which requests are the same', async () => {
   const { handle, runs } = handling(created, { fingerprint: (request) => new URL(request.url).pathname })
   await handle(post('k', '{"item":1}'))
 
@@ -229,7 +229,7 @@ test('two subjects may choose the same key', async () => {
   expect(runs()).toBe(2)
 })
 
-test('cookies and unusual headers are not replayed, unless they are asked for', async () => {
+test('cookies and unusual headers are not replayed, unless so configured', async () => {
   const { handle } = handling(
     () => new Response('x', { headers: { 'set-cookie': 'a=b', 'x-order': '7', etag: '"e"' } }),
     { keepHeaders: ['X-Order'] },
@@ -268,7 +268,7 @@ test('a response that could not be kept is delivered, and the reason is reported
   expect(reported).toEqual(['k: LeaseLostError'])
 })
 
-test('options that cannot be are refused when the middleware is made', () => {
+test('invalid options are rejected when the middleware is created', () => {
   const { once } = setup()
   expect(() => withIdempotency(once, { maxBytes: 5_000_000 }, created)).toThrow('maxBytes')
   expect(() => withIdempotency(once, JSON.parse('{"ttl":1}'), created)).toThrow('options.ttl is not known')

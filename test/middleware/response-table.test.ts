@@ -173,14 +173,17 @@ describe.each([inExpress, inFastify, inHono, inFetch])('$name', (player) => {
     })
   })
 
-  test.each(AROUND)('a refusal has what stands around, and no header twice (%s)', async (around) => {
-    const place = { kind: 'once', around, row: 0 } as const
-    const key = randomUUID()
-    await service.post(place, key)
+  test.each(AROUND)(
+    'a rejection has the headers of the outer middleware, and no header twice (%s)',
+    async (around) => {
+      const place = { kind: 'once', around, row: 0 } as const
+      const key = randomUUID()
+      await service.post(place, key)
 
-    expectRefused(await service.post(place, key, '{"item":2}'), 422, 'conflict', around)
-    expectRefused(await service.post(place, 'a b'), 400, 'idempotency-key-malformed', around)
-  })
+      expectRefused(await service.post(place, key, '{"item":2}'), 422, 'conflict', around)
+      expectRefused(await service.post(place, 'a b'), 400, 'idempotency-key-malformed', around)
+    },
+  )
 
   test.each(AROUND)('two limits both set their headers, also when one denies (%s)', async (around) => {
     const place = { kind: 'limited', around, row: 0 } as const

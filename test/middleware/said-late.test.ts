@@ -145,7 +145,7 @@ test.each([
   expect((await visits(url)).map(([body]) => body)).toEqual(['visit 1', 'visit 2', 'visit 3'])
 })
 
-test('Fastify: what a hook that was added later encodes is kept as it was before', async () => {
+test('Fastify: a response that a later hook encodes is kept unencoded', async () => {
   const app = fastify()
   const hooks = forFastify.responseCache(newCache())
   app.addHook('preHandler', hooks.preHandler)
@@ -163,7 +163,7 @@ test('Fastify: what a hook that was added later encodes is kept as it was before
   ])
 })
 
-test('Fastify: where a hook that was added later fails, the failure is answered', async () => {
+test('Fastify: when a later hook fails, the failure is the answer', async () => {
   const [, url] = await fastifyWith(forFastify.idempotency(setup().once), async (_, reply, payload) => {
     if (reply.statusCode === 200) throw new Error('the audit log is away')
     return payload
@@ -178,27 +178,21 @@ test('Fastify: where a hook that was added later fails, the failure is answered'
 test.each([
   ['makes a text of', [200, 409]],
   ['leaves', [500, 500]],
-])(
-  'Fastify: a payload that is none is no response yet, and a hook that was added later %s it',
-  async (does, expected) => {
-    const hooks = forFastify.idempotency(setup().once)
-    const making: Late = async (_, _reply, payload) => (typeof payload === 'object' ? 'tea' : payload)
-    const [, url] = await fastifyWith(
-      hooks,
-      does === 'leaves' ? async (_, _reply, payload) => payload : making,
-    )
-    const asked = { method: 'POST', headers: { 'idempotency-key': randomUUID() } }
+])('Fastify: an invalid payload is no response yet, and a later hook %s it', async (does, expected) => {
+  const hooks = forFastify.idempotency(setup().once)
+  const making: Late = async (_, _reply, payload) => (typeof payload === 'object' ? 'tea' : payload)
+  const [, url] = await fastifyWith(hooks, does === 'leaves' ? async (_, _reply, payload) => payload : making)
+  const asked = { method: 'POST', headers: { 'idempotency-key': randomUUID() } }
 
-    const answers = [await fetch(`${url}/odd`, asked), await fetch(`${url}/odd`, asked)]
+  const answers = [await fetch(`${url}/odd`, asked), await fetch(`${url}/odd`, asked)]
 
-    expect(answers.map(({ status }) => status)).toEqual(expected)
-  },
-)
+  expect(answers.map(({ status }) => status)).toEqual(expected)
+})
 
 test.each([
   ['to its end', '/past'],
   ['until its client left', '/events'],
-])('Fastify: what went out past it, %s, was carried out', async (_, path) => {
+])('Fastify: a request whose response bypassed the hook, %s, does not run again', async (_, path) => {
   const [, url] = await fastifyWith(
     forFastify.idempotency(setup().once),
     async (_r, _reply, payload) => payload,

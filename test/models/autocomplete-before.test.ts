@@ -291,7 +291,7 @@ function queryOf({ of, from, cut }: Extract<Step, { do: 'suggest' }>): string {
     .slice(0, cut)
 }
 
-test('what begins alike is suggested as by the last release, whatever its history', {
+test('texts that begin alike are suggested as by the last release, whatever the history', {
   timeout: 3_600_000,
 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 20, size: 'max' })

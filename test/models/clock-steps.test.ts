@@ -123,7 +123,7 @@ for (const [what, prepare] of Object.entries(rates)) {
   )
 }
 
-test('an interval goes on, whatever the clock does, and runs each time once whenever that comes to it', {
+test('an interval continues, whatever the clock does, and runs each time once whenever its time arrives', {
   timeout: 900_000,
 }, async () => {
   const property = fc.asyncProperty(steps, async (sets) => {
@@ -160,7 +160,7 @@ async function refill(calls: QueueCalls, clockMs: number): Promise<void> {
 }
 
 test.each([0, START_US / 1000 + 2 * TICKS * TICK_MS])(
-  'an expression goes on, whatever the clock does, with its end at %i',
+  'an expression continues, whatever the clock does, with its end at %i',
   { timeout: 900_000 },
   async (until_ms) => {
     // What has an end has none left once the clock has leapt behind it.

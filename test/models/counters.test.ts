@@ -68,7 +68,7 @@ test(`every increment arrives once, in ${SCHEDULES} schedules`, { timeout: 7_200
   expect(Math.min(...Object.values(totals))).toBeGreaterThan(0)
 })
 
-describe('without a rule of the protocol something goes wrong', () => {
+describe('without a rule of the protocol a history fails', () => {
   test.each(someOf(RULES, 2))('%s', { timeout: 120_000 }, async (rule) => {
     const [shown] = faultsOf(await playAll(5000, rule))
 

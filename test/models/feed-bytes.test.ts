@@ -110,7 +110,7 @@ async function claimAll(feed: Feed<Uint8Array>, end: 'ack' | 'release'): Promise
   return lengths
 }
 
-test('of bodies of any sizes each call reads and tells no more than one call may', async () => {
+test('with bodies of any sizes each call reads and returns no more than the limit of a call', async () => {
   const property = fc.asyncProperty(sizes, async (wanted) => {
     const feed = redis.feed<Uint8Array>(randomUUID(), { codec: bytes, retention: MOST_AT_ONCE })
     const made = wanted.map((length) => ({ body: Buffer.alloc(length, 1) }))
@@ -140,7 +140,7 @@ test('of bodies of any sizes each call reads and tells no more than one call may
   await fc.assert(property, { numRuns: countOf(300, 10) })
 }, 600_000)
 
-test('of delayed bodies of any sizes, too', async () => {
+test('with delayed bodies of any sizes, too', async () => {
   const property = fc.asyncProperty(sizes, async (wanted) => {
     const feed = redis.feed<Uint8Array>(randomUUID(), { codec: bytes })
     const made = wanted.map((length) => ({ body: Buffer.alloc(length, 1), delay: '1h' }) as const)

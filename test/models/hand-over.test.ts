@@ -141,7 +141,7 @@ async function waitOfB(world: World): Promise<number> {
   return Number.POSITIVE_INFINITY
 }
 
-test('whatever happens to a hand-over, one holds it at most, and a waiter that lives gets it', {
+test('whatever happens to a hand-over, there is one holder at most, and a live waiter gets the lock', {
   timeout: 3_600_000,
 }, async () => {
   const held = await stage.begin()

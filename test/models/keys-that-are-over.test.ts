@@ -46,7 +46,7 @@ const rows = Object.keys(CALLS).flatMap((operation) =>
 )
 
 test.each(someOf(rows, 3))(
-  '%s of %i keys a call keeps no more keys than twice those that are known',
+  '%s of %i keys a call keeps no more keys than twice the known ones',
   async (operation, size) => {
     const [structure = ''] = operation.split('/')
     const vectors = readVectors(structure)
@@ -77,7 +77,7 @@ test.each(someOf(rows, 3))(
 )
 
 test.each([1, 50, 500])(
-  'ends of %i jobs a call are no more than twice those that are kept',
+  'ends of %i jobs a call are no more than twice the kept ones',
   { timeout: 60_000 },
   async (size) => {
     const vectors = readVectors('queue')

@@ -131,7 +131,7 @@ async function claimable(name: string): Promise<unknown[]> {
   return jobs.map(({ payload }) => payload)
 }
 
-test('what is acknowledged can be claimed, unless it was cleared', async () => {
+test('an acknowledged message can be claimed, unless it was cleared', async () => {
   const property = fc.asyncProperty(fc.gen(), async (gen) => {
     const world = new World(gen)
     await world.play()

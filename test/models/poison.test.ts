@@ -150,7 +150,7 @@ describe('in a feed', () => {
   ]
 
   test.each(WAYS)(
-    'good messages are met %s as if no bad ones were there',
+    'good messages are received %s as if there were no bad ones',
     async (_, way) => {
       let bads = 0
       const property = fc.asyncProperty(
@@ -312,7 +312,7 @@ describe('in a queue', () => {
   ]
 
   test.each(WAYS)(
-    'good jobs are done %s as if no bad ones were there, and each bad one is dead of its kind',
+    'good jobs are done %s as if there were no bad ones, and each bad one is dead of its kind',
     async (_, way) => {
       let bads = 0
       const property = fc.asyncProperty(

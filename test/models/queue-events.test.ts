@@ -86,7 +86,7 @@ function quickly(answer: readonly Value[]): Claimed[] {
   return numbers === '' ? [] : numbers.split(' ').map((number, at) => ({ number, token: first + at }))
 }
 
-test('events of the quick way and of the slow one are the same', async () => {
+test('events of the fast path and of the slow path are the same', async () => {
   let events = 0
   for (let seed = 1; seed <= HISTORIES; seed += 1) {
     const sides = [new Side(true), new Side(false)] as const

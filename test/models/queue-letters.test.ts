@@ -48,7 +48,7 @@ async function isClaimed({ calls, one }: Scene): Promise<boolean> {
   return (await client.hexists(`${calls.prefix}:jobs`, `r${Number(number)}`)) === 1
 }
 
-describe('a job that comes while a worker waits', () => {
+describe('a job that arrives while a worker waits', () => {
   test('is claimed for it at once, for as long as it claims jobs, and announced with its token', async () => {
     const scene = await setUp()
     await wait(scene.calls, reader.name(7000))
@@ -84,7 +84,7 @@ describe('a job that comes while a worker waits', () => {
     await reader.letter()
   })
 
-  test('goes to one that hears, where the one that waits longest is gone', async () => {
+  test('goes to a listening worker when the longest waiting one has died', async () => {
     const scene = await setUp()
     await wait(scene.calls, 'gone.1:5000')
     await wait(scene.calls, reader.name(5000))
@@ -106,7 +106,7 @@ describe('a job that comes while a worker waits', () => {
     ])
   })
 
-  test('is ready for all, where the one that waits takes no jobs by letter, and only that one is called', async () => {
+  test('is ready for all when the waiting worker takes no jobs by letter, and only that worker is woken', async () => {
     const scene = await setUp()
     await wait(scene.calls, 'm.0')
     await wait(scene.calls, reader.name(5000))

@@ -64,7 +64,7 @@ const inTheMiddle: Step[] = [
   { do: 'enqueue', count: 1 },
 ]
 
-test('what is free is had within a second by another one that waits, whichever process fails', {
+test('a free job is taken within a second by another waiting worker, whichever process fails', {
   timeout: 3_600_000,
 }, async () => {
   const property = fc.asyncProperty(history, async (steps) => {

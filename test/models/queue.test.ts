@@ -44,7 +44,7 @@ function payloads(count: number): string[] {
   return Array.from({ length: count }, (_, at) => String(at))
 }
 
-test('a worker that met only jobs that are gone comes back at once for those behind them', async () => {
+test('a worker that met only removed jobs returns at once for those after them', async () => {
   const calls = new QueueCalls(driver)
   await calls.setClock(START_US)
   const [, first] = await calls.run('enqueue-alike', { payloads: payloads(3102) })

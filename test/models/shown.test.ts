@@ -36,7 +36,7 @@ test(`at rest SQL has its rows and Redis shows them, in ${HISTORIES} histories`,
   tell(`counters of SQL, ${HISTORIES} histories from seed ${SEED}: nothing is wrong at rest`)
 })
 
-describe('something goes wrong without the rule that', () => {
+describe('a history fails without the rule that', () => {
   test.each(Object.keys(SOON) as Rule[])('%s', { timeout: 120_000 }, async (rule) => {
     const first = LONG ? SEED : SEED + SOON[rule]
     for (let seed = first; seed < first + 3000; seed++) {

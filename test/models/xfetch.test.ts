@@ -77,7 +77,7 @@ function meanOf(numbers: readonly number[]): number {
 }
 
 test.each([0.5, 1, 2])(
-  'by beta %s the first load begins as early, and as many begin in a cycle, as theory says',
+  'by beta %s the first load begins as early, and as many begin in a cycle, as theory predicts',
   { timeout: 3_600_000 },
   async (beta) => {
     const terms = toTerms({ ttl: `${FRESH_MS}ms`, early: 'xfetch', beta })

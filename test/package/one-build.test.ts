@@ -112,7 +112,7 @@ describe('the archive', () => {
     expect(types).toEqual(expect.arrayContaining(publicModules.map((name) => `dist/${name}.d.mts`)))
   })
 
-  test('has no module that waits at its top level, which require could not load', async () => {
+  test('has no module with a top-level await, which require could not load', async () => {
     expect(await waitsAtTopLevel('await null')).toBe(true)
 
     const modules = files.filter((path) => path.endsWith('.mjs') && path !== COMMAND)

@@ -48,7 +48,7 @@ describe('TestConfig', () => {
     })
   })
 
-  test('test_unset_default: what is taken away is as it was before it was set', async () => {
+  test('test_unset_default: a removed setting is as it was before it was set', async () => {
     const { queue } = await begin()
     await queue.settings.set({ concurrency: 5, rate: { limit: 2, window: '3s' }, retention: { age: '1d' } })
 
@@ -57,7 +57,7 @@ describe('TestConfig', () => {
     expect(await queue.inspect()).toMatchObject(NOTHING_SET)
   })
 
-  test('test_unset: what is taken away holds no more for claims', async () => {
+  test('test_unset: a removed setting no longer affects claims', async () => {
     const { queue, put, popIds } = await begin()
     for (const id of ['a', 'b']) await put(id)
     await queue.settings.set({ concurrency: 1 })

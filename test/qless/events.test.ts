@@ -13,7 +13,7 @@ describe('TestEvents', () => {
     expect(await heard.first(2)).toEqual(['a tracked', 'a untracked'])
   })
 
-  test('test_track_canceled: who listens to tracked jobs hears that one was cancelled, and nothing of others', async () => {
+  test('test_track_canceled: a listener to tracked jobs gets the cancel event of one, and no events of others', async () => {
     const place = await begin()
     await place.put('other')
     await place.put('a')
@@ -25,7 +25,7 @@ describe('TestEvents', () => {
     expect(await heard.first(1)).toEqual(['a cancelled'])
   })
 
-  test('test_track_completed: who listens to tracked jobs hears that one is done', async () => {
+  test('test_track_completed: a listener to tracked jobs gets the event that one is done', async () => {
     const place = await begin()
     const job = await place.putAndPop('a')
     await place.queue.jobs.track('a')
@@ -36,7 +36,7 @@ describe('TestEvents', () => {
     expect(await heard.first(1)).toEqual(['a acked'])
   })
 
-  test('test_track_fail: who listens to tracked jobs hears that one is dead, and of what', async () => {
+  test('test_track_fail: a listener to tracked jobs gets the event that one is dead, with the failure', async () => {
     const place = await begin()
     const job = await place.putAndPop('a')
     await place.queue.jobs.track('a')
@@ -48,7 +48,7 @@ describe('TestEvents', () => {
     expect(heard.events).toMatchObject([{ more: 'BadAddress', isTracked: true }])
   })
 
-  test('test_track_popped: who listens to tracked jobs hears that one was claimed', async () => {
+  test('test_track_popped: a listener to tracked jobs gets the event that one was claimed', async () => {
     const place = await begin()
     await place.put('a')
     await place.queue.jobs.track('a')
@@ -60,7 +60,7 @@ describe('TestEvents', () => {
     expect(heard.events).toMatchObject([{ attempt: 1, token: job?.token }])
   })
 
-  test('test_track_put: who listens to tracked jobs hears that one is ready again', async () => {
+  test('test_track_put: a listener to tracked jobs gets the event that one is ready again', async () => {
     const place = await begin()
     await place.put('a', { delay: '1h' })
     await place.queue.jobs.track('a')
@@ -71,7 +71,7 @@ describe('TestEvents', () => {
     expect(await heard.first(1)).toEqual(['a requeued'])
   })
 
-  test('test_track_stalled: who listens to tracked jobs hears that the lease of one ended', async () => {
+  test('test_track_stalled: a listener to tracked jobs gets the event that the lease of one ended', async () => {
     const place = await begin()
     await place.put('a')
     await place.pop({ lease: '1s' })

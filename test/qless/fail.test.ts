@@ -23,7 +23,7 @@ describe('TestFail', () => {
     expect([await stateOf('a'), job.isClaimed]).toEqual(['claimed', true])
   })
 
-  test('test_basic: a job that failed is dead, and says since when and of what', async () => {
+  test('test_basic: a failed job is dead, with the time and the failure', async () => {
     const { queue, putAndPop } = await begin()
 
     await (await putAndPop('a')).fail({ kind: 'BadAddress', message: 'no @ in it' })
@@ -50,7 +50,7 @@ describe('TestFail', () => {
     expect(await failGuessed(place, 'a')).toEqual(['lost', 'ready'])
   })
 
-  test('test_fail_depends: a blocked job is not failed', async () => {
+  test('test_fail_depends: a blocked job cannot be failed', async () => {
     const place = await begin()
     await place.put('dependency')
     await place.put('a', { dependsOn: ['dependency'] })
@@ -58,14 +58,14 @@ describe('TestFail', () => {
     expect(await failGuessed(place, 'a')).toEqual(['lost', 'blocked'])
   })
 
-  test('test_fail_scheduled: a scheduled job is not failed', async () => {
+  test('test_fail_scheduled: a scheduled job cannot be failed', async () => {
     const place = await begin()
     await place.put('a', { delay: '1m' })
 
     expect(await failGuessed(place, 'a')).toEqual(['lost', 'scheduled'])
   })
 
-  test('test_fail_nonexistent: a job that is not known is not failed', async () => {
+  test('test_fail_nonexistent: an unknown job cannot be failed', async () => {
     const { queue } = await begin()
 
     expect(await queue.byToken.fail([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
@@ -82,7 +82,7 @@ describe('TestFail', () => {
     expect(await stateOf('a')).toBe('done')
   })
 
-  test('test_fail_owner: a job is not failed by an attempt that has lost it', async () => {
+  test('test_fail_owner: an attempt that has lost its job cannot fail it', async () => {
     const { putAndPop, pop, clock, stateOf } = await begin()
     const first = await putAndPop('a')
     await clock.advance(MINUTE)
@@ -102,7 +102,7 @@ describe('TestFailed', () => {
     ['after', ({ jobs }: Place['queue']) => jobs.list('dead', { after: 'here' })],
     ['kind', ({ dead }: Place['queue']) => dead.requeue('')],
     ['kind', ({ dead }: Place['queue']) => dead.drop('k'.repeat(201))],
-  ])('test_malformed: a look at dead jobs names what is wrong: %s', async (argument, look) => {
+  ])('test_malformed: a list of dead jobs names the wrong argument: %s', async (argument, look) => {
     const { queue } = await begin()
 
     expect(await refusalOf(async () => look(queue))).toBe(argument)

@@ -10,7 +10,7 @@ afterEach(() => {
 })
 
 describe('TestAsserts', () => {
-  test('test_assertRaisesRegexp: what a test expects to be refused says by its name why', async () => {
+  test('test_assertRaisesRegexp: each expected rejection has an error code', async () => {
     const { queue, putAndPop } = await begin()
     const job = await putAndPop('a')
     await job.ack()
@@ -35,7 +35,7 @@ describe('TestGeneral', () => {
     expect(keys.filter((key) => !key.startsWith(`queue-test:{queue:${name}}:`))).toEqual([])
   })
 
-  test('test_unknown_function: what is not known is refused by its name, and nothing is sent', async () => {
+  test('test_unknown_function: an unknown call is rejected by its name, and nothing is sent', async () => {
     const { queue, calls } = await begin()
 
     const put = queue.enqueue('mail', { to: 'ada' }, { odd: 1 } as never)
@@ -53,7 +53,7 @@ describe('TestGeneral', () => {
     expect(found).toEqual([])
   })
 
-  test('test_malformed_time: a client without a clock that makes sense is served by that of the server', async () => {
+  test('test_malformed_time: a client with a meaningless clock is served by the clock of the server', async () => {
     const { queue, putAndPop } = await begin()
     vi.spyOn(Date, 'now').mockReturnValue(Number.NaN)
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { begin, MINUTE, refusalOf } from './fixture.ts'
 
 describe('TestGracePeriod', () => {
-  test('test_basic: the first claim after the end of the lease has the job', async () => {
+  test('test_basic: the first claim after the end of the lease gets the job', async () => {
     const { putAndPop, popIds, clock } = await begin()
     await putAndPop('a')
     await clock.advance(MINUTE - 1)
@@ -16,7 +16,7 @@ describe('TestGracePeriod', () => {
     expect(await popIds()).toEqual(['a'])
   })
 
-  test('test_repeated: each lost lease ends as the first did', async () => {
+  test('test_repeated: each lost lease ends like the first one', async () => {
     const { putAndPop, popIds, clock } = await begin()
     await putAndPop('a', { maxAttempts: 10 })
     for (let lost = 1; lost <= 4; lost++) {

@@ -8,7 +8,7 @@ describe('TestJob', () => {
     ['priority', ({ jobs }: Place['queue']) => jobs.reprioritize(['a'], 'high' as never)],
     ['ids', ({ jobs }: Place['queue']) => jobs.reprioritize([], 1)],
     ['ids', ({ jobs }: Place['queue']) => jobs.reprioritize('a' as never, 1)],
-  ])('test_malformed: another priority names what is wrong: %s', async (argument, call) => {
+  ])('test_malformed: a new priority names the wrong argument: %s', async (argument, call) => {
     const { queue, put } = await begin()
     await put('a', { priority: 3 })
 
@@ -50,7 +50,7 @@ describe('TestJob', () => {
 })
 
 describe('TestRequeue', () => {
-  test('test_requeue_existing_job: a job that is there is made ready, and its attempts count from the start', async () => {
+  test('test_requeue_existing_job: an existing job becomes ready, and its attempts count from the start', async () => {
     const { queue, put, putAndPop, pop } = await begin()
     await (await putAndPop('dead', { maxAttempts: 1 })).retry()
     await put('scheduled', { delay: '1h' })

@@ -66,17 +66,17 @@ local times = tonumber(ARGV[1] or 1) -- integer: how many
 return { 'counted', redis.call('HINCRBY', keys.state, 'total', times) }
 `
 
-test('the compiler says what the page says that it says', () => {
+test('the compiler reports what the page says', () => {
   expect(
     compiled({ 'guild/keys.lua': guildKeys, 'guild/complete.lua': complete.replace("'found'", "'fonud'") }),
   ).toBe(answers.trim())
 })
 
-test('the compiler says what the page says that it says of a script that counts', () => {
+test('the compiler reports what the page says about a script that counts', () => {
   expect(compiled({ 'visits/keys.lua': visitsKeys, 'visits/count.lua': UNREMEMBERED })).toBe(twice.trim())
 })
 
-test('the compiler refuses the first script of the five steps as they say', () => {
+test('the compiler rejects the first script of the five steps as they say', () => {
   const [keys = '', first = ''] = STEPS.filter(({ info }) => info === 'lua').map(({ text }) => text)
   const said = STEPS.find(({ info }) => info === 'text')?.text.trim()
 
@@ -94,7 +94,7 @@ const USES: Readonly<Record<string, string>> = {
   drop_over: 'drop_over(keys.seen, 4, tonumber)',
 }
 
-test('the functions of general use are there by name, alone and together', () => {
+test('the general functions are available by name, alone and together', () => {
   const listed = [...GUIDE.matchAll(/^\| `([a-z_]+)\(/gm)].map(([, name]) => name)
   expect(listed).toEqual(Object.keys(USES))
 

@@ -49,7 +49,7 @@ function problems(): string[] {
   return []
 }
 
-test('a byte order mark and line breaks of Windows make no difference', () => {
+test('a byte order mark and Windows line breaks make no difference', () => {
   lua('demo/count.lua', COUNT)
   run()
   const plain = written()
@@ -60,7 +60,7 @@ test('a byte order mark and line breaks of Windows make no difference', () => {
   expect(written()).toBe(plain)
 })
 
-test('a module that was checked out with line breaks of Windows is up to date, and any other change is not', () => {
+test('a module that was checked out with Windows line breaks is up to date, and with any other change it is not', () => {
   lua('demo/count.lua', COUNT)
   run()
   writeFileSync(join(folder, 'redis.ts'), written().replaceAll('\n', '\r\n'))
@@ -70,7 +70,7 @@ test('a module that was checked out with line breaks of Windows is up to date, a
   expect(() => run(true)).toThrow('redis.ts differs')
 })
 
-test('text that is not UTF-8 is refused where it stands, in operations and modules', () => {
+test('text that is not UTF-8 is rejected with its position, in operations and modules', () => {
   const latin = (text: string): Uint8Array => Buffer.from(text, 'latin1')
   lua('demo/count.lua', latin(COUNT.replace('Counts', 'Compté')))
   lua('demo/more.lua', COUNT.replace('redis.call', 'odd()\nredis.call'))
@@ -90,7 +90,7 @@ test('invisible characters are rejected: they would not reach Redis unchanged', 
   ])
 })
 
-test('files of Lua of which nothing would be made are refused', () => {
+test('Lua files that are no operation and no module are rejected', () => {
   lua('count.lua', COUNT)
   lua('demo/count.lua', COUNT)
   lua('demo/deep/count.lua', COUNT)
@@ -107,7 +107,7 @@ test('files of Lua of which nothing would be made are refused', () => {
   ])
 })
 
-test('a folder that is a link is a structure like others', () => {
+test('a folder that is a symbolic link is a structure like others', () => {
   lua('demo/count.lua', COUNT)
   symlinkSync(join(folder, 'redis/demo'), join(folder, 'redis/linked'))
 
@@ -116,7 +116,7 @@ test('a folder that is a link is a structure like others', () => {
   expect(written()).toContain('export function linked(')
 })
 
-test('names of folders and modules stand in the module as they are', () => {
+test('names of folders and modules occur unchanged in the module', () => {
   lua("it's/count.lua", COUNT)
   expect(problems()).toEqual([
     "redis/it's/count.lua:1 it's is not in lower case with hyphens: rename it to it-s",

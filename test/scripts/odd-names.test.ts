@@ -162,7 +162,7 @@ const REFUSED: [described: Described, problem: string][] = [
   ]),
 ]
 
-test.each(REFUSED)('refused, with what would be right: %j', (described, problem) => {
+test.each(REFUSED)('rejected, with the right name: %j', (described, problem) => {
   expect(write(folderOf([described]))).toContainEqual(problem)
 })
 
@@ -210,7 +210,7 @@ const TAKEN_WELL: Described[] = [
   { operation: 'each', args: ['local all, all_at = ARGV, -- repeated (one:flag): x'] },
 ]
 
-test('whatever is written passes the type checker, for ES modules and for bundlers', () => {
+test('every written module passes the type checker, for ES modules and for bundlers', () => {
   const folder = folderOf(TAKEN_WELL)
 
   expect(write(folder)).toEqual([])

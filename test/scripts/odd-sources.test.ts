@@ -82,7 +82,7 @@ function compiled(source: OddSource): OperationContract | null {
   }
 }
 
-test('what is sent does what the source does, and tells an error where it is there', async () => {
+test('the sent script does what the source does, and reports an error at its place', async () => {
   const played: OddSource[] = []
   const property = fc.asyncProperty(fc.gen(), async (gen) => {
     const source = oddSource(gen)
@@ -109,7 +109,7 @@ function typeErrorsOf(sources: readonly OddSource[]): string {
   return spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' }).stdout
 }
 
-test('a module holds the text that was compiled, byte for byte', async () => {
+test('a module contains the compiled text, byte for byte', async () => {
   const source: OddSource = {
     operation: `--[[\nActs.\n\n@returns done  text:text\n@reads\n@cost    O(1)\n]]\nlocal odd = '\`\${x}\\\\' .. [[\\]] .. 'é€😀' .. "\\n\\\`" -- \`\${y}\u2028\\\nredis.call('HLEN', keys.state)\nreturn { 'done', odd }\n`,
     fragment: '',

@@ -78,7 +78,7 @@ describe('a lease lasts 10 ms to 30 days', () => {
   })
 })
 
-describe('an option of a wrong value is named by itself', () => {
+describe('an option with a wrong value is named', () => {
   const calls: [string, string, (redis: Perilune) => unknown][] = [
     ['lock', 'fair', (redis) => redis.lock('a', { fair: 'odd' as never })],
     ['semaphore', 'limit', (redis) => redis.semaphore('a', { limit: 0 })],
@@ -106,7 +106,7 @@ describe('an option of a wrong value is named by itself', () => {
   })
 })
 
-describe('an option that is not known is named, wherever it stands', () => {
+describe('an unknown option is named, wherever it occurs', () => {
   const odd = { odd: 1 } as object
   const calls: [string, (redis: Perilune) => unknown][] = [
     ['perilune', () => perilune({} as never, odd)],
@@ -252,7 +252,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['entries[0]', (redis) => redis.autocomplete('a').addMany([{ text: 'b', ...odd }])],
   ]
 
-  test('a queue names all that it knows, and takes no text for its options', async () => {
+  test('a queue names its known options, and rejects a string as options', async () => {
     const { redis } = setup()
     const known = 'options.partitons is not known; known are codec, schemas, partitions, hooks'
     expect(() => redis.queue('a', { partitons: 2 } as object)).toThrow(known)
@@ -264,7 +264,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     expect(await refusedBy(() => call(redis))).toBe(`${inside}.odd`)
   })
 
-  test('a subscriber is not made by a call that is refused', async () => {
+  test('a rejected call creates no subscriber', async () => {
     const { redis, name } = setup()
     await redis.feed(name).append(1)
     const after = { after: '1-1' } as object
@@ -273,7 +273,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     expect((await redis.feed(name).inspect()).subscribers).toBe(0)
   })
 
-  test('what would not be looked at is not known: a take has no lease, an election no fairness', async () => {
+  test('an option that would be ignored is unknown: a take has no lease, an election no fairness', async () => {
     const { redis } = setup()
     const [lease, fair] = [{ lease: '1m' } as object, { fair: false } as object]
     expect(await refusedBy(() => redis.feed('a').pop(lease))).toBe('options.lease')
@@ -282,7 +282,7 @@ describe('an option that is not known is named, wherever it stands', () => {
   })
 })
 
-describe('what is not what a call needs is refused before anything is sent', () => {
+describe('a wrong value for a required argument is rejected before anything is sent', () => {
   // `text`, `bytes` and `jsonText` are codecs, `json` makes one, and is called like it.
   const none = [json, JSON, 'json', null, { name: 'own', encode: String }, { ...text, name: '' }]
   const codecs: [string, (redis: Perilune, codec: Codec<never>) => unknown][] = [

@@ -26,7 +26,7 @@ test("with a maxHold of '0s' only its owner extends a lease", async () => {
   for (const lease of leases) await expect(lease.extend()).rejects.toMatchObject({ code: 'lease-lost' })
 })
 
-test('an error names the structure, its name and what it was about', async () => {
+test('an error names the structure, its name and the element', async () => {
   const { redis, name } = setup()
   const wait = '20ms'
   const [lock, semaphore] = [redis.lock(name), redis.semaphore(name, { limit: 1 })]
@@ -79,7 +79,7 @@ async function lostClaim(feed: Feed<unknown>): Promise<unknown> {
   return claim?.ack()
 }
 
-describe('who knows only a token settles many at once, each judged by itself, in a feed as in a queue', () => {
+describe('a caller that knows only tokens settles many at once, each judged separately, in a feed as in a queue', () => {
   const lost = expect.objectContaining({ outcome: 'lost' })
 
   test('feed', async () => {

@@ -48,7 +48,7 @@ test.each(pictures)('an unused %s has null where there is nothing', async (_, in
   expect(await inspect(redis, name)).toMatchObject(nulls)
 })
 
-test('a token that was given is shown when its lease has ended', async () => {
+test('a granted token is shown when its lease has ended', async () => {
   const { redis, name } = setup()
   const [lock, semaphore, once] = [redis.lock(name), redis.semaphore(name, { limit: 1 }), redis.once(name)]
   const [lease, permit, begun] = [await lock.acquire(), await semaphore.acquire(), await once.begin('k')]

@@ -35,7 +35,7 @@ describe.each([
     return { place, proxy, votes }
   }
 
-  test('counts a transaction once that commits after later ones, and tells it as soon as it is there', async () => {
+  test('counts a transaction once that commits after later ones, and reports it as soon as it is there', async () => {
     const { place, votes } = await setup()
     const [slow, other] = [await place.session(), await place.session()]
     await slow.run('BEGIN')
@@ -83,7 +83,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '5' })
   })
 
-  test('locks nothing where nothing waits', async () => {
+  test('locks nothing when nothing waits', async () => {
     const { place, proxy, votes } = await setup()
     await place.run(voteFor(1, 'ada'))
     const { version } = await rollUp(votes)
@@ -179,7 +179,7 @@ async function bringVotes(): Promise<{ place: PostgresPlace; votes: EventSource 
   return { place, votes }
 }
 
-test('PostgreSQL says that rows came from another server', async () => {
+test('PostgreSQL reports that rows came from another server', async () => {
   const { place, votes } = await bringVotes()
   await place.run(voteFor(1, 'cy'))
 
@@ -210,7 +210,7 @@ test('PostgreSQL counts rows of another server once, distinct from those that it
   expect(await stored(place, 'items')).toEqual({ 1: '3' })
 })
 
-test('PostgreSQL takes a roll-up that another one waited for as what it is', async () => {
+test('PostgreSQL recognises a roll-up that another one waited for', async () => {
   const place = await openPostgres()
   await makeVotes(place)
   const votes = place.events(VOTES)
@@ -231,7 +231,7 @@ test('PostgreSQL takes a roll-up that another one waited for as what it is', asy
   await expect(waiting).resolves.toBeDefined()
 })
 
-test('PostgreSQL tells right values after the roll-ups were forgotten', async () => {
+test('PostgreSQL returns right values after the roll-ups were lost', async () => {
   const place = await openPostgres()
   await makeVotes(place)
   const votes = place.events(VOTES)
@@ -243,7 +243,7 @@ test('PostgreSQL tells right values after the roll-ups were forgotten', async ()
   expect(await rollUp(votes)).toMatchObject({ since: 0, events: 1 })
 })
 
-test('MariaDB changes no times in rows that it marks', async () => {
+test('MariaDB changes no timestamps in rows that it marks', async () => {
   const place = await openMariadb()
   await makeVotes(place, ', changed TIMESTAMP NULL DEFAULT NULL ON UPDATE CURRENT_TIMESTAMP')
   await place.run(voteFor(1, 'ada bob'))
@@ -254,7 +254,7 @@ test('MariaDB changes no times in rows that it marks', async () => {
   expect(rows).toEqual([1, 2].map(() => ({ changed: null, counted: 1 })))
 })
 
-test('MariaDB counts rows for a user who may write the mark alone, though a time of theirs changes with it', async () => {
+test('MariaDB counts rows for a user who may write only the mark, though a timestamp changes with it', async () => {
   const place = await openMariadb()
   await makeVotes(place, ', changed TIMESTAMP NULL DEFAULT NULL ON UPDATE CURRENT_TIMESTAMP')
   await place.events(VOTES).prepare()
@@ -301,7 +301,7 @@ test('MariaDB counts rows after locked ones, even when a batch is no larger than
   expect(await stored(place, 'items')).toEqual({ 1: '3', 2: '2' })
 })
 
-test('MariaDB takes rows whatever keys they have, and marks none that is between them', async () => {
+test('MariaDB takes rows with any keys, and marks none between them', async () => {
   const place = await openMariadb()
   await makeVotes(place)
   const votes = place.events(VOTES)
@@ -327,7 +327,7 @@ test('MariaDB takes rows whatever keys they have, and marks none that is between
 })
 
 test.each(['PRIMARY KEY (tenant, id)', 'PRIMARY KEY (id, tenant)', 'UNIQUE (tenant), KEY (id)'])(
-  'MariaDB refuses events whose key is not that of one row: %s',
+  'MariaDB rejects events whose key is not unique to one row: %s',
   async (keys) => {
     const place = await openMariadb()
     await makeVotes(place)
@@ -351,7 +351,7 @@ test.each(['PRIMARY KEY (tenant, id)', 'PRIMARY KEY (id, tenant)', 'UNIQUE (tena
   },
 )
 
-test('SQLite refuses a table that gives the number of a deleted row away again', async () => {
+test('SQLite rejects a table that reuses the number of a deleted row', async () => {
   const place = await openSqlite()
   await makeVotes(place)
   await place.run('CREATE TABLE loose (id INTEGER PRIMARY KEY, item BIGINT)')
@@ -368,7 +368,7 @@ test('SQLite refuses a table that gives the number of a deleted row away again',
   expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 3n]]) })
 })
 
-test('SQLite says that numbers of rows were set back', async () => {
+test('SQLite reports that row numbers were set back', async () => {
   const place = await openSqlite()
   await makeVotes(place)
   const votes = place.events(VOTES)

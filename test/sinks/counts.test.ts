@@ -61,7 +61,7 @@ describe.each([
     expect(await read(votes, '1', '2')).toEqual({ 1: 42, 2: 5 })
   })
 
-  test('are counted once where one transaction takes many', async () => {
+  test('are counted once when one transaction has many', async () => {
     const { place, votes } = await setup()
     const voters = Array.from({ length: 1201 }, (_, at) => `voter-${at}`)
     await place.run(voteFor(1, voters.join(' ')))
@@ -71,7 +71,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '1201' })
   })
 
-  test('are left alone where none is new, and no version is made', async () => {
+  test('are left alone when none is new, and no version is made', async () => {
     const { place, votes } = await setup()
     expect(await rollUp(votes)).toMatchObject({ version: 0, since: 0, events: 0 })
     await place.run(voteFor(1, 'ada'))
@@ -88,7 +88,7 @@ describe.each([
     })
   })
 
-  test('are taken some at a time', async () => {
+  test('are taken in batches', async () => {
     const { place, votes } = await setup()
     for (const voter of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) await place.run(voteFor(1, voter))
 
@@ -100,7 +100,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '7' })
   })
 
-  test('that come while others are taken are no reason to go on', async () => {
+  test('that arrive while others are taken do not prolong the roll-up', async () => {
     const { place, votes } = await setup()
     for (const voter of ['a', 'b', 'c', 'd', 'e']) await place.run(voteFor(1, voter))
 
@@ -128,7 +128,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '51' })
   })
 
-  test('count once that several roll up at the same time', async () => {
+  test('count once when several roll up at the same time', async () => {
     const { place } = await setup()
     const sources = [place.events(VOTES), place.events(VOTES), place.events(VOTES)]
     for (const source of sources) await source.prepare()
@@ -143,7 +143,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 0: '60', 1: '40' })
   })
 
-  test('that the unique key refuses count nothing', async () => {
+  test('that the unique key rejects count nothing', async () => {
     const { place, votes } = await setup()
     await place.run(voteFor(1, 'ada'))
     await rollUp(votes)
@@ -155,7 +155,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '-2' })
   })
 
-  test('of what is not there are taken, and counted nowhere, where rows are not made', async () => {
+  test('of missing rows are taken, and counted nowhere, when rows are not created', async () => {
     const { place } = await setup()
     const votes = place.events({ ...VOTES, target: { ...VOTES.target, missing: 'refuse' } })
     await place.run('INSERT INTO items VALUES (1, 0)')
@@ -188,7 +188,7 @@ describe.each([
     expect(await stored(place, 'items')).toMatchObject({ 1: '3', 2: '900' })
   })
 
-  test('count 1 each without a column of amounts, and tell their age by a column of times', async () => {
+  test('count 1 each without a column of amounts, and report their age by a column of times', async () => {
     const place = await open()
     await makeVotes(place, ', at TIMESTAMP DEFAULT CURRENT_TIMESTAMP')
     const votes = place.events({ table: 'votes', id: 'item', at: 'at', target: VOTES.target })
@@ -200,7 +200,7 @@ describe.each([
     expect((await rollUp(votes)).values).toEqual(new Map([['1', 2n]]))
   })
 
-  test('of an id that cannot be in the table are refused where it is asked for, and stop no roll-up', async () => {
+  test('of an id that cannot be in the table are rejected when it is requested, and stop no roll-up', async () => {
     const { place, votes } = await setup()
     await place.run(voteFor(1, 'ada'))
     await rollUp(votes)
@@ -210,7 +210,7 @@ describe.each([
     expect(await rollUp(votes, ['1', 'x'])).toMatchObject({ values: new Map([['1', 1n]]) })
   })
 
-  test('of an id that the table of the counts cannot have are taken, and change nothing but that', async () => {
+  test('of an id that the table of the counts cannot have are taken, and change nothing else', async () => {
     const place = await open()
     await makeVotes(place, '', 'VARCHAR(40)')
     const votes = place.events(VOTES)
@@ -229,7 +229,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '1', 7: '40' })
   })
 
-  test('need a table that suits them, and name what it lacks before anything is done', async () => {
+  test('need a suitable table, and name what it lacks before anything is done', async () => {
     const { place } = await setup()
     const prepare = (options: object) => place.events({ ...VOTES, ...options }).prepare()
     await place.run('CREATE TABLE plain (id INTEGER PRIMARY KEY, item BIGINT, tx BIGINT, counted BIGINT)')
@@ -257,7 +257,7 @@ describe.each([
   })
 })
 
-test('SQLite reads no other rows that wait than those that are asked for, where their column has an index', async () => {
+test('SQLite reads only the requested waiting rows when their column has an index', async () => {
   const place = await openSqlite()
   await makeVotes(place)
   await place.events(VOTES).prepare()

@@ -11,7 +11,7 @@ describe.each([
   { name: 'sqlite', open: openSqlite as () => Promise<Place> },
   { name: 'postgres', open: openPostgres as () => Promise<Place> },
   { name: 'mariadb', open: openMariadb as () => Promise<Place> },
-])('where $name comes back with a copy from before our tables were made', ({ open }) => {
+])('when $name comes back with a copy from before our tables were created', ({ open }) => {
   test('a dropped ledger is created again', async () => {
     const place = await open()
     await makeTables(place)
@@ -70,7 +70,7 @@ describe.each([
   })
 })
 
-describe('a connection that leads to no primary any more', () => {
+describe('a connection to a server that is no longer primary', () => {
   test('of PostgreSQL is given up, and another one is taken', async () => {
     const place = await openPostgres()
     await makeTables(place)

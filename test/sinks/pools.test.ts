@@ -16,7 +16,7 @@ test.each([
   ['mysql', (pool: never) => mysqlSink(pool, ITEMS)],
   ['mysqlEvents', (pool: never) => mysqlEvents(pool, VOTES)],
   ['mysqlOutbox', (pool: never) => mysqlOutbox(pool, ITEMS)],
-])('a pool of mysql2 with callbacks, or a connection, is none for %s', async (_, make) => {
+])('a pool of mysql2 with callbacks, or a connection, is no pool for %s', async (_, make) => {
   const pool = mysql.createPool(UNUSED)
   onTestFinished(() => pool.promise().end())
 

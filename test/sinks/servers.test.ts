@@ -131,7 +131,7 @@ describe.each([
   })
 })
 
-test('MariaDB is asked for what is committed, whatever its connections see by default', async () => {
+test('MariaDB is asked for committed rows, whatever isolation its connections have by default', async () => {
   const place = await openMariadb()
   await makeTables(place)
   const sink = place.sinkAfter('SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED', ITEMS)
@@ -146,7 +146,7 @@ test('MariaDB is asked for what is committed, whatever its connections see by de
 test.each([
   { name: 'postgres', start: startPostgres, sinkOn: postgresOn },
   { name: 'mariadb', start: startMariadb, sinkOn: mariadbOn },
-])('a sink of $name goes on after kill -9 of the server, and a restart', async ({ start, sinkOn }) => {
+])('a sink of $name continues after kill -9 of the server, and a restart', async ({ start, sinkOn }) => {
   const server = await start()
   onTestFinished(() => server.stop())
   const sink = await sinkOn(server.port)

@@ -47,7 +47,7 @@ describe.each([
   )
 })
 
-test('what MariaDB would cut off, as it is not strict, is kept', async () => {
+test('a value that a non-strict MariaDB would cut off is kept', async () => {
   const place = await openMariadb()
   await makeTables(place)
   const sink = place.sinkAfter("SET sql_mode = ''", ITEMS)

@@ -74,7 +74,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
 )
 
 test.skipIf(process.platform !== 'linux')(
-  'a start whose npm is gone before it looks for it does not begin',
+  'a start whose npm ends before it looks for it does not begin',
   async () => {
     const begin =
       "require('node:child_process').spawn(process.execPath, ['tools/start.mjs'], { stdio: 'inherit' }).unref()"

@@ -38,7 +38,7 @@ const TABLES = {
   ROOM,
 }
 
-test('the folder is right as it is', () => {
+test('the unchanged folder is valid', () => {
   expect(saidOf({})).toEqual([])
 })
 
@@ -51,7 +51,7 @@ test.each([
   "redis.call('HSET', keys.seats, unpack({ seat, person }))",
   "local seats = redis.call('HLEN', keys.seats)\nredis.call('HSET', keys.seats, seat .. seats, seats + 1)",
   "local all = redis.call('LRANGE', keys.waiting, 0, 9)",
-])('what is right is taken: %s', (lines) => {
+])('valid input is accepted: %s', (lines) => {
   expect(saidOf(before(lines))).toEqual([])
 })
 
