@@ -29,7 +29,7 @@ const lua = filesIn(ROOT, 'lua', '.lua')
 const operations = lua.filter((path) => !path.startsWith('lua/shared/') && !path.endsWith('/keys.lua'))
 const structures = [...new Set(operations.map((path) => path.split('/')[1] ?? ''))]
 
-/** What users can import, `index` or `feed`, and the source it leads to. */
+/** What users can import, `index` or `feed`, and its source file. */
 const publicSources: [name: string, file: string][] = Object.entries(tsconfig.compilerOptions.paths)
   .map(([name, [file = '']]): [string, string] => [
     name === 'perilune' ? 'index' : name.slice('perilune/'.length),
@@ -37,7 +37,7 @@ const publicSources: [name: string, file: string][] = Object.entries(tsconfig.co
   ])
   .filter(([, file]) => file.endsWith('.ts'))
 
-/** What a structure shows: its entry, or its class where it has no public name. */
+/** The public part of a structure: its entry, or its class when it has no public name. */
 function publicFileOf(structure: string): string {
   return `src/${structure}/${INTERNAL.has(structure) ? structure : 'index'}.ts`
 }
@@ -51,7 +51,7 @@ interface Edge {
   readonly typeOnly: boolean
 }
 
-/** What the files below a folder import, test files left out. */
+/** The imports of the files below a folder, without test files. */
 function edgesOf(folder: string): Edge[] {
   return sources
     .filter((path) => path.startsWith(folder))
@@ -84,7 +84,7 @@ function isBuiltIn(to: string): boolean {
   return to.startsWith('node:')
 }
 
-/** What drivers and the runtime have in common. */
+/** The shared code of drivers and the runtime. */
 const PLAIN = ['src/driver.ts', 'src/linked-list.ts']
 
 const RULES = {

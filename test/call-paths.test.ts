@@ -1,4 +1,4 @@
-// The lists of `file:function` in ARCHITECTURE.md: what they name is there, and no path is longer than it says.
+// The lists of `file:function` in ARCHITECTURE.md: the named functions exist, and no path is longer than stated.
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -13,9 +13,9 @@ interface Step {
 }
 
 interface CallPath {
-  /** The heading that it stands under. */
+  /** The heading above it. */
   readonly title: string
-  /** What stands between them. */
+  /** The text between them. */
   readonly text: string
   readonly steps: readonly Step[]
 }

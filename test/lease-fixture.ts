@@ -24,7 +24,7 @@ export interface Terms {
   maxHold?: Duration
 }
 
-/** A kind of lease, and how it is had. */
+/** A kind of lease, and how it is acquired. */
 export interface Kind {
   take(redis: Perilune, name: string, terms: Terms): Promise<Lease>
   /** By another caller, which excludes the holder. */

@@ -20,7 +20,7 @@ import { collectUncaught } from './uncaught.ts'
 
 interface Scene {
   readonly redis: Perilune
-  /** Of what is tried, unused so far. */
+  /** Unused names for the calls under test. */
   readonly name: string
   /** Throws what is odd. */
   fail(): never
@@ -29,7 +29,7 @@ interface Scene {
 interface Callback {
   /** Calls it; rejects with what it throws. */
   call(scene: Scene): Promise<unknown>
-  /** That nothing is left of the call. */
+  /** Checks that the call has left nothing. */
   left?(scene: Scene): Promise<void>
 }
 
@@ -171,7 +171,7 @@ const MIDDLEWARE: Record<string, Callback> = {
   },
 }
 
-/** What a promise rejects with, in a box: it may be anything. */
+/** The rejection of a promise, in a box: it may be any value. */
 async function rejection(promise: Promise<unknown>): Promise<readonly unknown[]> {
   return promise.then(
     () => [],
@@ -234,7 +234,7 @@ test('a waiter for a load of another process gets an error with the text of what
     )
     await begun
     const others = rejection(waiting.cache(name).get('a', () => 'late'))
-    // The other one waits by then; where it does not, it loads itself.
+    // The other one waits by then; otherwise it loads itself.
     await new Promise((resolve) => setTimeout(resolve, 20))
     fail()
 

@@ -1,4 +1,4 @@
-// What a long run has to say for itself: printed, and kept for the summary that `npm run test:long` writes.
+// The report of a long run: printed, and kept for the summary that `npm run test:long` writes.
 
 import { appendFileSync } from 'node:fs'
 import { seeded } from './soak/random.ts'

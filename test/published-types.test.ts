@@ -1,4 +1,4 @@
-// What users see of our classes: the types of the built library, which leave out what is marked as internal.
+// The public types of our classes: the types of the built library, without declarations that are marked as internal.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

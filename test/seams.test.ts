@@ -1,4 +1,4 @@
-// Where code of users, and lengths that they decide, come in: what ARCHITECTURE.md says of it in rule 10.
+// The places where user code, and durations set by users, enter the library: rule 10 of ARCHITECTURE.md.
 
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -81,7 +81,7 @@ test('a timer whose length a user may set uses src/runtime/time/timer.ts', () =>
 })
 
 test('a flag that a user may pass is checked', () => {
-  // What users give is not readonly.
+  // Values given by users are not readonly.
   const option = /^ {2}(\w+)\?: boolean$/gm
   const flags = sources.flatMap((path) => {
     const folder = /^src\/(?!runtime\/|drivers\/|generated\/|testing\/)\w+\//.exec(path)?.[0]

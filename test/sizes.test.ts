@@ -1,4 +1,4 @@
-// What programs load of the built package, and what Redis keeps of its scripts: docs/sizes.md.
+// The size of the modules that programs load of the built package, and of its scripts in Redis: docs/sizes.md.
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const ROOT = join(import.meta.dirname, '..')
 const PAGE = readFileSync(join(ROOT, 'docs/sizes.md'), 'utf8')
 /** So much may differ until the table is written again. */
 const MARGIN = 0.02
-/** Those that docs/sizes.md explains. What is no longer over its limit leaves this list. */
+/** The sizes that docs/sizes.md explains. One that is no longer over its limit leaves this list. */
 const STILL_OVER = ['lock']
 const MOST_IN_REDIS = 2_000_000
 
@@ -125,7 +125,7 @@ test('Redis keeps at most 2 MB for all scripts of the queue', async () => {
 
   const after = await memory()
   const scripts = after['used_memory_scripts'] ?? 0
-  // Redis 6.2 counts no script apart.
+  // Redis 6.2 does not count scripts separately.
   if (after['used_memory_scripts'] !== undefined) {
     const texts = queueScripts.scripts().reduce((sum, { source }) => sum + source.length, 0)
     expect(scripts).toBeGreaterThan(texts)

@@ -1,5 +1,5 @@
-// Four processes do what they like to the same units and are killed now and then: what is stored agrees all the same.
-// And an auditor that says so sees what does not.
+// Four processes run random operations on the same units and are killed now and then: the stored data stays consistent.
+// And the auditor that checks this finds inconsistent data.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -21,7 +21,7 @@ function open(): { client: Redis; namespace: string } {
   return { client, namespace: `audit-${randomUUID()}` }
 }
 
-/** One place of a process: who is killed is followed by another. */
+/** One slot for a process: a killed process is replaced by another one. */
 class Place {
   readonly complaints: string[] = []
   readonly #start: () => ReturnType<typeof forkProgram>
@@ -85,7 +85,7 @@ test(`what ${PROCESSES} processes have left agrees, seed ${SEED}`, {
   )
 })
 
-/** What is broken, by whom, and what the auditor says of it. */
+/** A planted inconsistency, how it is planted, and the expected report of the auditor. */
 const DAMAGES: readonly [what: string, command: (at: string) => [string, ...string[]], said: RegExp][] = [
   ['a permit without its entry', (at) => ['HDEL', `${at}:{semaphore:s}:ids`, 'token'], /has no entry/],
   [

@@ -1,5 +1,5 @@
-// Reads all keys of a namespace, and tells what of them does not agree. It knows how things are stored, and nothing of
-// what was done.
+// Reads all keys of a namespace and reports inconsistencies. It knows how data is stored, and nothing about the
+// operations that were done.
 
 import type { Redis } from 'ioredis'
 import * as cache from './cache.ts'
@@ -31,7 +31,7 @@ const AUDITORS: Readonly<Record<string, Auditor>> = {
   semaphore,
 }
 
-/** What is wrong, in words, each with the unit that it is of. */
+/** The faults in words, each with its unit. */
 export async function audit(client: Redis, namespace: string): Promise<string[]> {
   const faults: string[] = []
   for (const [prefix, keys] of await unitsOf(client, namespace)) {

@@ -60,7 +60,7 @@ export class Snapshot {
     return this.#parts.has(part)
   }
 
-  /** What there is of another unit, of which these are the parts that begin so. */
+  /** The keys of another unit, which begin with these parts. */
   under(beginning: string): Snapshot {
     const parts = [...this.#parts].filter(([part]) => part.startsWith(beginning))
     return new Snapshot(
@@ -80,7 +80,7 @@ export class Snapshot {
     return this.#parts.get(part)?.leftMs ?? -2
   }
 
-  /** Of a string; null where there is none. */
+  /** Of a string; null when there is none. */
   text(part: string): string | null {
     return this.#flat(part, 'string')[0]?.toString('latin1') ?? null
   }
@@ -100,7 +100,7 @@ export class Snapshot {
   }
 
   /**
-   * Of anything but a stream, as Redis tells it: members of a sorted set with their scores, fields with their values.
+   * Of any type but a stream, as Redis returns it: members of a sorted set with their scores, fields with their values.
    */
   flat(part: string): readonly Buffer[] {
     return this.#flat(part, 'hash', 'list', 'set', 'string', 'zset')
@@ -113,7 +113,7 @@ export class Snapshot {
     })
   }
 
-  /** How many there are, of whatever kind. */
+  /** The number of elements, of any type. */
   size(part: string): number {
     const stored = this.#parts.get(part)
     if (stored === undefined) return 0
@@ -140,7 +140,7 @@ function pairs(flat: readonly Buffer[]): Map<string, Buffer> {
 }
 
 /**
- * `prefix`: what all keys of the unit begin with; `keys`: all of them; `nowMs`: by a test clock, in the place of the
+ * `prefix`: the common prefix of all keys of the unit; `keys`: all of them; `nowMs`: by a test clock, instead of the
  * server's.
  */
 export async function snapshotOf(

@@ -32,7 +32,7 @@ async function live(): Promise<void> {
     try {
       await deed()
     } catch (error) {
-      // What is refused, lost or late is part of the life here; what breaks is not.
+      // Rejected, lost or late calls are expected here; other errors are not.
       const { code } = error as { code?: string }
       if (code === undefined || ['invalid-argument', 'script-failed'].includes(code))
         process.send?.(`${name}: ${String(error)}`)

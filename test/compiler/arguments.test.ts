@@ -1,4 +1,4 @@
-// Arguments that many operations take one behind the other: declared in a module, and in an operation one local.
+// Arguments that many operations take in sequence: declared in a module, and one local in an operation.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

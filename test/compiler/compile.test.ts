@@ -127,7 +127,7 @@ test('every line of a built script maps to its line of the source', () => {
         expect(`local ${whole?.replace(/ = .*/, '').trim()} = KEYS`).toBe(text.replace(/\[\d\]$/, ''))
         continue
       }
-      // Without what is around it, and a constant and a key stand where they are read.
+      // Without its surroundings; a constant and a key are inlined where they are read.
       const read = whole
         ?.replace(/ -- .*$/, '')
         .replaceAll(/keys\./g, '')

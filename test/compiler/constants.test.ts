@@ -1,4 +1,4 @@
-// Constants stand where they are read, and no local is sent for them.
+// Constants are inlined where they are read, and no local is sent for them.
 
 import { expect, test } from 'vitest'
 import { ANSWER, sent, texts } from './sent-fixture.ts'

@@ -1,4 +1,4 @@
-// Lua that is legal and seldom written: what is sent does what the plain text does.
+// Legal but unusual Lua: the sent script behaves like its source.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

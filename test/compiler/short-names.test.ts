@@ -39,7 +39,7 @@ function compiled(body: string, module = '', form: 'short' | 'readable' = 'short
   return operation
 }
 
-/** What is sent behind the declarations, without the end. */
+/** The sent text after the declarations, without the end. */
 function sentLines(body: string, module?: string): string[] {
   return compiled(body, module).source.split('\n').slice(2, -2)
 }

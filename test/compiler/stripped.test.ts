@@ -1,4 +1,4 @@
-// What is not sent: comments, indentation and empty lines, wherever they stand; and what only looks like them is.
+// Comments, indentation and empty lines are not sent, wherever they occur; text that only looks like them is sent.
 
 import { expect, test } from 'vitest'
 import { stripped } from '../../tools/contract/stripped.ts'

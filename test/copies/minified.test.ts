@@ -39,7 +39,7 @@ async function openIoredis(library: string): Promise<OpenSingle> {
   }
 }
 
-/** `timeout`: how long what is not sent yet waits at most. */
+/** `timeout`: how long an unsent command waits at most. */
 async function openNodeRedis(library: string, timeout = 5000): Promise<OpenSingle> {
   const program = await minified<WithNodeRedis>(library, 'createClient', 'node-redis')
   return async (port) => {

@@ -1,4 +1,4 @@
-// A program that loads two versions of the library, or one beside one that is bundled, hands what one copy made to the
+// A program that loads two versions of the library, or one next to a bundled one, passes objects of one copy to the
 // other.
 
 import { randomUUID } from 'node:crypto'
@@ -178,7 +178,7 @@ describe('an error of one copy', () => {
     const error = new make(...(args[name] ?? ['x', 'y']))
     const known = classes.filter(([, type]) => error instanceof (type as typeof own.DriverError))
 
-    // And of the class that it extends, where it does.
+    // And the class that it extends, if any.
     const extended: unknown = Object.getPrototypeOf(classes.find(([each]) => each === name)?.[1])
     const expected = classes.filter(([each, type]) => each === name || type === extended)
     expect(known).toEqual(expected)

@@ -16,7 +16,7 @@ test('when two processes want a price, one at a time asks the shop, and both get
   const all = both.map(({ out }) => out).join('')
   const asked = all.match(/asks for the price/g)?.length ?? 0
   const served = all.match(/the book costs \d+/g)?.length ?? 0
-  // Each process tells the price up to four times a second; a price is good for two seconds.
+  // Each process prints the price up to four times a second; a price is valid for two seconds.
   expect(asked).toBeGreaterThan(0)
   expect(served).toBeGreaterThan(2 * asked)
   for (const { out } of both) expect(out).toContain('the book costs')

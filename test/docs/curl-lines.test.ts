@@ -92,7 +92,7 @@ async function ask(url: string, words: string[]): Promise<string> {
   const after = (flag: string): string[] => words.filter((_, at) => words[at - 1] === flag)
   const [body] = after('-d')
   const [method = body === undefined ? 'GET' : 'POST'] = after('-X')
-  // What curl says of a body when nothing is said.
+  // The default content type of curl.
   const headers = new Headers(
     body === undefined ? {} : { 'Content-Type': 'application/x-www-form-urlencoded' },
   )

@@ -1,4 +1,4 @@
-// What docs/origins.md says came out is what bench/RESULTS.md has.
+// The results that docs/origins.md states are those of bench/RESULTS.md.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ const FIGURE = /^\d[\d,]*(?:\.(?<digits>\d+))?$/
 interface Figure {
   readonly text: string
   readonly value: number
-  /** Behind the point. */
+  /** Digits after the point. */
   readonly digits: number
 }
 

@@ -33,6 +33,6 @@ test('the fourth concurrent call gets no place, and the API returns its limits',
 
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 200, 429])
   expect(answers[0]?.headers.get('RateLimit-Policy')).toContain('"parallel";q=3;qu="concurrent-requests"')
-  // A place is given back behind its answer.
+  // A place is given back after its answer.
   await expect.poll(async () => (await call()).status).toBe(200)
 })

@@ -1,5 +1,4 @@
-// What becomes of an ioredis that listens to the Sentinels (`failoverDetector`) while it asks one of them for the
-// primary.
+// An ioredis that listens to the Sentinels (`failoverDetector`), while it asks one of them for the primary.
 
 import { once } from 'node:events'
 import * as newest from 'ioredis'
@@ -16,7 +15,7 @@ interface Scene {
   readonly group: Sentinels
   /** In front of the Sentinel that is asked. */
   readonly asked: Proxy
-  /** In front of one that only tells of failovers. */
+  /** In front of a Sentinel that only reports failovers. */
   readonly telling: Proxy
 }
 

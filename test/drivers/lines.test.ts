@@ -135,7 +135,7 @@ test.each(clinging)(
     const { driver, close } = await open(group.sentinelPorts, group.masterName)
     onTestFinished(close)
     await driver.subscribe('news', listener)
-    // Sentinel may not make it a replica, so nothing tells the client.
+    // Sentinel may not make it a replica, so the client is not notified.
     await ask(old.port, 'ACL', 'SETUSER', 'default', '-replicaof', '-slaveof')
     await group.switchover()
 

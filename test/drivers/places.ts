@@ -21,7 +21,7 @@ export function singlePlace(server: RedisServer, open: OpenSingle): DriverContex
   }
 }
 
-/** One address, of which connections are closed at a switchover as a load balancer does: but for those that listen. */
+/** One address whose connections are closed at a switchover, as by a load balancer, except the listening ones. */
 export function oneAddressPlace(pair: OneAddress, open: OpenSingle): DriverContext {
   return {
     kind: 'single',

@@ -24,7 +24,7 @@ async function openAll(opens: readonly (() => Promise<OpenedDriver>)[]): Promise
   return all
 }
 
-/** What the server at this port holds of what each driver writes now. */
+/** The values that the server at this port has of each driver's writes. */
 async function writeAll(all: readonly OpenedDriver[], port: number): Promise<unknown[]> {
   const keys = all.map(() => randomUUID())
   await Promise.all(
@@ -33,7 +33,7 @@ async function writeAll(all: readonly OpenedDriver[], port: number): Promise<unk
   return Promise.all(keys.map((key) => ask(port, 'GET', key)))
 }
 
-/** Resolves to the port of the new primary. The old one goes on: Sentinel may not make it a replica. */
+/** Resolves to the port of the new primary. The old one continues: Sentinel may not make it a replica. */
 async function failOver({ primary, sentinelPorts, masterName }: Sentinels): Promise<number> {
   await ask(primary.port, 'ACL', 'SETUSER', 'default', '-replicaof', '-slaveof')
   const named = async (port: number): Promise<number> => {

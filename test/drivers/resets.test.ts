@@ -20,7 +20,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** What came back for each number; `lost` where no answer came. */
+/** The answer for each number; `lost` without an answer. */
 function echoes({ driver }: OpenedDriver, numbers: readonly number[]): Promise<unknown[]> {
   const replies = driver.runMany(numbers.map((n) => callOf(ECHO, ['k'], [n])))
   return Promise.all(replies.map((reply) => Promise.race([reply.catch(() => 'lost'), silence()])))

@@ -1,4 +1,4 @@
-// A client that has lost count takes a reply for that of another call, and so with all replies behind it.
+// A client that has lost count assigns a reply to the wrong call, and all later replies too.
 
 import { perilune } from 'perilune'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'

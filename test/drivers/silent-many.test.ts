@@ -1,4 +1,4 @@
-// Silence where much else is due: on other nodes, of other drivers on the client, or a command that waits at the
+// Silence while other work is due: on other nodes, by other drivers on the client, or by a command that waits at the
 // server.
 
 import { randomUUID } from 'node:crypto'

@@ -29,7 +29,7 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-/** Of something of this kind whose slot is such a one. */
+/** The name of a unit of this kind whose slot is on this node. */
 function nameOf(kind: 'lock' | 'feed', fits: (slot: number) => boolean): string {
   for (;;) {
     const name = randomUUID()
@@ -64,7 +64,7 @@ test.each([
 ] as [string, typeof newest.Cluster][])(
   '%s: the first call of a process, and a waiting one, are answered by the live nodes',
   async (_, Cluster) => {
-    // That check asks any node, and waits for one that is silent.
+    // That check asks any node, and waits for a silent one.
     const client = new Cluster(at(cluster.ports.slice(0, 1)), { enableReadyCheck: false })
     client.on('error', () => undefined)
     onTestFinished(() => client.disconnect())

@@ -1,4 +1,4 @@
-// What becomes of subscriptions when a primary hands over in good order: it goes on answering those who listen there.
+// Subscriptions when a primary hands over as planned: it still answers its subscribers.
 
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { casesFor, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'

@@ -1,4 +1,4 @@
-// What is no client for a driver is refused by a sentence that says what was given, and what would be right.
+// An invalid client is rejected by a message that names the given value and the right one.
 
 import * as ioredisLibrary from 'ioredis'
 import * as nodeRedisLibrary from 'redis'
@@ -23,7 +23,7 @@ function olderCluster(): ioredisLibrary.Cluster {
   return cluster
 }
 
-/** What a client of an older version lacks. */
+/** Methods that a client of an older version lacks. */
 function without(client: object, member: string): object {
   return new Proxy(client, {
     has: (target, name) => name !== member && name in target,

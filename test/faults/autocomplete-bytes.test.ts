@@ -1,5 +1,5 @@
-// What a write to an index of autocomplete costs where it is written again: in the append-only file, and so on the way
-// to each replica. Bytes are counted, which are the same in every run.
+// The cost of a write to an autocomplete index where it is written again: in the append-only file, and so on the way to
+// each replica. The bytes are the same in every run.
 
 import { Redis } from 'ioredis'
 import { type Autocomplete, perilune } from 'perilune'
@@ -9,7 +9,7 @@ import { type RedisServer, startRedis } from '../servers/redis.ts'
 
 const TITLES = 1000
 const ROUNDS = 40
-/** What an addition to texts that begin alike may write. */
+/** The most bytes that an addition to texts that begin alike may write. */
 const MOST_BYTES = 10_000
 const alike = (at: number): string => `the long common beginning of every title ${at}`
 

@@ -1,5 +1,5 @@
-// What one call on an index asks of the server is bounded, whatever its entries are like: here many begin alike, and
-// each of them comes before all that were looked at until then.
+// The work of one call on an index is bounded for any entries: here many begin alike, and each new one comes before all
+// earlier ones.
 
 import { Redis } from 'ioredis'
 import { type Autocomplete, perilune } from 'perilune'

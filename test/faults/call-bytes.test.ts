@@ -1,6 +1,6 @@
-// What one call reads and writes is bounded in bytes, whatever is stored of jobs beside their payloads: results,
-// progress and logs of their own, results of their dependencies, payloads of recurring jobs. And it reads nothing that
-// it cannot use.
+// The bytes that one call reads and writes are bounded, for all data stored of jobs besides their payloads: their own
+// results, progress and logs, results of their dependencies, payloads of recurring jobs. It reads nothing that it
+// cannot use.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'

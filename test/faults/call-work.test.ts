@@ -1,5 +1,5 @@
-// What one call asks of the server is bounded, whatever its jobs are like: each call on many jobs does no more than a
-// few thousand commands, and the library sends the rest in the next one.
+// The work of one call is bounded for any jobs: each call on many jobs executes no more than a few thousand commands,
+// and the library sends the rest in the next one.
 
 import { Redis } from 'ioredis'
 import { type NewJob, type Perilune, perilune, type Queue } from 'perilune'

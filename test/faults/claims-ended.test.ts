@@ -9,7 +9,7 @@ interface Held {
   readonly remainingMs: number
   readonly signal?: AbortSignal
   assertHeld(): void
-  /** Tells the server that it is done. */
+  /** Reports to the server that it is done. */
   end(): Promise<unknown>
 }
 
@@ -99,7 +99,7 @@ describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
     }
   })
 
-  // Others are had by several claims.
+  // Other messages belong to several claims.
   test.skipIf(SEVERAL.test(what))(
     'is also lost when it was claimed just before, and its answer arrived later',
     async () => {

@@ -57,7 +57,7 @@ const redis = perilune(driver, { namespace: order.namespace, deadline: '1m' })
 await redis.preload()
 const ends: Ends = {}
 
-/** What is only asked for is asked for last: it is under way when the instance closes. */
+/** Pending calls are issued last: they are under way when the instance closes. */
 const all: [string, Scene][] = Object.entries(scenes[order.structure] ?? {})
 const isAsked = ([title]: [string, Scene]): boolean =>
   title.endsWith('asked for') || title.endsWith('take under way')

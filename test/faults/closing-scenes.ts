@@ -1,5 +1,5 @@
-// What an instance holds, waits for or does in the background when it is closed, of each structure. The process that
-// closes plays `hold`, and ends; another one looks afterwards at what is `left`: nothing.
+// For each structure, what an instance holds, waits for or does in the background when it is closed. The closing
+// process plays `hold`, and ends; another one checks afterwards that nothing is `left`.
 
 import type { Lease, Lock, LockAccess, Perilune, Semaphore } from 'perilune'
 import type { EventSource } from '../../src/counters/count-source.ts'
@@ -14,13 +14,13 @@ export interface Stage {
 }
 
 export interface Scene {
-  /** Elsewhere, before: what the process meets. */
+  /** In another process, before: the state that the process meets. */
   prepare?(stage: Stage): Promise<unknown>
   /** In the process that closes. Resolves once it holds, or waits. */
   hold(stage: Stage): unknown
   /** How the calls that are watched end; by default there are none. */
   ends?: readonly string[]
-  /** Elsewhere, afterwards: what is still held, in words; null or false: nothing. */
+  /** In another process, afterwards: what is still held, in words; null or false: nothing. */
   left?(stage: Stage): Promise<unknown>
 }
 
@@ -41,7 +41,7 @@ async function isHeld(attempt: Promise<Lease | null>): Promise<boolean> {
   return lease === null
 }
 
-/** Begins a task that goes on until `over`. */
+/** Begins a task that continues until `over`. */
 async function beginUnder(access: LockAccess | Semaphore, stage: Stage, over: (lease: Lease) => unknown) {
   await new Promise<void>((resolve) => {
     stage.watch(

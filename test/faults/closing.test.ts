@@ -60,7 +60,7 @@ function expectedEnds(structure: string): Ends {
   return Object.fromEntries(scenesOf(structure).map(([title, { ends = [] }]) => [title, [...ends]]))
 }
 
-/** What another process finds held, by scene. */
+/** Held leases found by another process, by scene. */
 async function leftOf(redis: Perilune, structure: string): Promise<Record<string, unknown>> {
   const left: Record<string, unknown> = {}
   for (const [title, scene] of scenesOf(structure)) {

@@ -83,7 +83,7 @@ export class Books {
     return new Map([...this.#outcomes.keys()].map((n) => [n, timesOf(entryOf(n), stored)]))
   }
 
-  /** What is wrong with these sums. */
+  /** The faults of these sums. */
   faults(
     stored: Readonly<Record<string, string>>,
     boundsOf: (n: number, outcome: Outcome) => Bounds = (_, outcome) => BOUNDS[outcome],

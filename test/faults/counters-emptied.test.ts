@@ -15,7 +15,7 @@ const KINDS = LONG ? (['postgres', 'mariadb', 'sqlite'] as const) : (['postgres'
 
 interface Way {
   readonly what: string
-  /** How often what is under way may count: who hears no answer asks again, and Redis does not remember. */
+  /** How often increments under way may count: a caller without an answer asks again, and Redis does not remember. */
   readonly mostUnderWay: number
   empty(server: RedisServer): Promise<unknown>
 }
@@ -36,7 +36,7 @@ const WAYS: readonly Way[] = [
   },
 ]
 
-/** What may have become of the increments that had begun when everything was lost. */
+/** The possible outcomes of the increments that had begun when everything was lost. */
 class Losses {
   readonly #least = new Map<number, number>()
   readonly #most = new Map<number, number>()
@@ -46,7 +46,7 @@ class Losses {
     for (const [n, times] of books.timesIn(stored)) if (times === 0) this.#least.set(n, 0)
   }
 
-  /** Right after it: who had not heard, or had begun since. */
+  /** Right after it: the ids of calls without an answer, and of those that began since. */
   noteUnderWay(numbers: readonly number[], most: number): void {
     for (const n of numbers) {
       this.#least.set(n, 0)
@@ -74,7 +74,7 @@ async function emptyUnderLoad(
   losses: Losses,
 ): Promise<string[]> {
   const { books } = scene
-  // What was shown before the loss may be more than what is shown after it.
+  // The value shown before the loss may be greater than the one after it.
   const reader = new Reader(scene.connect().counters, () => books.newestIds)
   const counted = books.count('acked')
   await expect.poll(() => books.count('acked')).toBeGreaterThan(counted + 200)

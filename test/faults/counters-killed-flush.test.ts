@@ -10,7 +10,7 @@ import { flushUntil, STEPS, setTraps, type Step, type Traps } from './counters-s
 
 const KILLS = LONG ? 50 : 1
 
-/** What the process had sent may still arrive. */
+/** Commands that the process had sent may still arrive. */
 async function killAt(scene: Scene, traps: Traps, step: Step, arrives: boolean): Promise<void> {
   const { process, caught } = await flushUntil(scene, traps, step)
   if (step.isSettling === true) {
@@ -22,7 +22,7 @@ async function killAt(scene: Scene, traps: Traps, step: Step, arrives: boolean):
   else caught?.drop()
 }
 
-/** Of the other databases the short form only has what is theirs. */
+/** For the other databases the short form runs only their own cases. */
 const steps = (kind: string): Step[] =>
   STEPS.filter(({ matching }) => LONG || kind === 'postgres' || matching.test(' COMMIT'))
 

@@ -1,4 +1,4 @@
-// The database is away for long while counting goes on.
+// The database is down for a long time while counting continues.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'

@@ -1,5 +1,4 @@
-// Processes that flush and stand still, at each step of a flush, while others flush the same partition; then they go
-// on.
+// Processes that flush and stall, at each step of a flush, while others flush the same partition; then they continue.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SinkError } from 'perilune'
@@ -20,7 +19,7 @@ const longestPauseMs = LONG ? 7000 : 10
 const HOLDS_A_ROW = new Set(['in its transaction', 'before COMMIT'])
 const isOpen = ({ what }: Step): boolean => HOLDS_A_ROW.has(what)
 const steps = STEPS.filter(({ isSettling }) => isSettling !== true)
-/** Of MariaDB the short form only has what is its own. */
+/** For MariaDB the short form runs only its own cases. */
 const stepsOf = (kind: string): Step[] =>
   steps.filter(({ matching }) => LONG || kind === 'postgres' || matching.test(' COMMIT'))
 
@@ -32,19 +31,19 @@ async function twoTraps(scene: Scene): Promise<[Traps, Traps]> {
 
 interface Moment {
   readonly scene: Scene
-  /** For the one that stands still, and for another. */
+  /** For the stalled process, and for another. */
   readonly traps: readonly [Traps, Traps]
   readonly step: Step
   readonly roll: (sides: number) => number
 }
 
-/** What counts, what flushes, and has less patience where it waits for what stands still. */
+/** The counting and the flushing processes; the second has less patience for a stalled one. */
 interface Others {
   readonly counters: Counters
   readonly flusher: Counters
 }
 
-/** One stands still there while another flushes what comes in, as far as it can. */
+/** One process stalls there while another flushes incoming increments, as far as it can. */
 async function pauseAt(moment: Moment, { counters, flusher }: Others): Promise<void> {
   const { scene, traps, step, roll } = moment
   const { process, caught } = await flushUntil(scene, traps[0], step)

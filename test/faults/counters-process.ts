@@ -1,4 +1,4 @@
-// A process that counts or flushes, as the test that started it has it.
+// A process that counts or flushes, as seen by the test that started it.
 
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,7 +32,7 @@ export class CountersProcess {
     this.#child.send(command)
   }
 
-  /** The next thing of this kind that it says; throws when it ends before, or tells of an error. */
+  /** The next message of this kind; throws when the process ends before, or reports an error. */
   async says<Kind extends string>(kind: Kind): Promise<Extract<Said, Record<Kind, unknown>>> {
     for (;;) {
       const said = this.#said.shift()

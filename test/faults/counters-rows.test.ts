@@ -50,7 +50,8 @@ interface Rolled {
 }
 
 /**
- * What was rolled up while there was writing; more is written on a machine that is too busy to roll up in the meantime.
+ * The sum that was rolled up during the writes; a machine that is too busy to roll up in the meantime needs more
+ * writes.
  */
 async function soak(place: ServerPlace, seed: number): Promise<Rolled[]> {
   const sources = Array.from({ length: WORKERS }, () => place.events(VOTES))

@@ -16,7 +16,7 @@ export interface WorkerOrder {
   readonly fsyncGrace?: Duration
   /** Of calls. */
   readonly deadline?: Duration
-  /** Where it stands still for ever, on a database that it has for itself. */
+  /** Where it stalls for ever, on a database of its own. */
   readonly standsAt?: { readonly sql: string; readonly when: 'before' | 'after' }
   /** It counts each increment whose number is `first`, `first + step` and so on. */
   readonly first?: number
@@ -85,7 +85,7 @@ async function incrementAtOnce(id: string, times: number): Promise<string[]> {
   return values.map(String)
 }
 
-/** The database, which stands still where the order says so: no proxy stands before a file. */
+/** The database, which stalls when the order says so: a file has no proxy. */
 function standing(database: SqliteDatabase): SqliteDatabase {
   const { standsAt } = order
   if (standsAt === undefined) return database

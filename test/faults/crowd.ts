@@ -6,11 +6,11 @@ import { type Campaign, type Driver, type Perilune, perilune, type Worker } from
 import { until } from '../servers/ask.ts'
 
 const LEASE = '5s'
-/** Longer than any outage here: who waits for it in vain was forgotten. */
+/** Longer than any outage here: a caller that waits for this long was forgotten. */
 const WAIT = '30s'
 const PERMITS = 2
 
-/** Who is in, of those that may be so many at once, and how long it took until the next one came in. */
+/** The current holders, up to the limit, and how long it took until the next one was let in. */
 class Place {
   readonly name: string
   readonly #most: number
@@ -71,7 +71,7 @@ export class Crowd {
     this.#instances = drivers.map((driver) => perilune(driver, { namespace: 'crowd' }))
   }
 
-  /** What failed, and how often: calls while no server took any. */
+  /** The failures and their number: calls while no server accepted any. */
   get errors(): ReadonlyMap<string, number> {
     return this.#errors
   }

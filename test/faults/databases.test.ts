@@ -1,4 +1,4 @@
-// Two databases of one server, with the same namespace: what is published in one is heard in both.
+// Two databases of one server, with the same namespace: a message published in one is received in both.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -32,7 +32,7 @@ const opens: [string, Open][] = [
   ],
 ]
 
-/** The names of the jobs that a queue tells of, from now on. */
+/** The names of the jobs in the events of a queue, from now on. */
 function reportedOf(redis: Perilune, name: string): string[] {
   const reported: string[] = []
   const listening = new AbortController()

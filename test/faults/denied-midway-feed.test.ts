@@ -9,10 +9,10 @@ interface Case {
   readonly options?: { maxClaims?: number; retention?: number }
   /** Commands besides, without which most calls cannot be whole (docs/decisions/0094-rights-of-a-feed.md). */
   readonly also?: readonly string[]
-  /** What comes before; its result is given to the call. */
+  /** The preparation; its result is passed to the call. */
   prepare(feed: Feed<string>): Promise<unknown>
   call(feed: Feed<string>, given: never): Promise<unknown>
-  /** What those who work get in the end, and which of it is dead by then. */
+  /** What consumers get in the end, and which messages are dead by then. */
   readonly left: string
   readonly dead?: string
 }

@@ -98,7 +98,7 @@ async function seen(queue: Queue<Jobs>): Promise<number[]> {
   ]
 }
 
-/** Does all there is to do. What is held by the call that is looked at, lapses. */
+/** Does all pending work. Leases of the call under test expire. */
 async function workOn(queue: Queue<Jobs>, count: number): Promise<string[]> {
   const met: string[] = []
   for (let round = 0; round < 40; round += 1) {

@@ -1,5 +1,5 @@
-// A command that a script meets in its middle is denied for a moment: the call fails, and what is stored is as before,
-// or whole once it is called again.
+// A command in the middle of a script is denied temporarily: the call fails, and the stored data is as before, or
+// complete once it is called again.
 
 import Database from 'libsql'
 import type { Autocomplete, Catalog, CatalogEntry, RateLimit } from 'perilune'

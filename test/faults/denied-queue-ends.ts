@@ -14,7 +14,7 @@ import {
   SHORT,
 } from './denied-queue-calls.ts'
 
-/** Of those that are held. */
+/** Of the held jobs. */
 function first([job]: Claimed): ClaimedJob<number> {
   return job ?? expect.fail('nothing was claimed')
 }

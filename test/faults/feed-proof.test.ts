@@ -17,7 +17,7 @@ import { scriptSabotages } from '../soak/script-sabotages.ts'
 import { soakHere } from '../soak/soak-here.ts'
 
 const FOR_MS = LONG ? 60_000 : 1500
-/** A soak that did nothing proves nothing; what gets done in a second and a half of a busy machine is little. */
+/** A soak without work proves nothing; a busy machine does little in a second and a half. */
 const LEAST_DONE = LONG ? 1000 : 10
 
 function rulesBroken(lines: readonly Line[], windows: readonly Window[] = []): Rule[] {

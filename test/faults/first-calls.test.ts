@@ -20,9 +20,9 @@ const CLIENTS = someOf(['ioredis', 'node-redis'] as const, 1)
 describe('the calls of this test', () => {
   /** Known only to our own files, or only for those who extend a class. */
   const INNER = new Set(['addAll', 'removeAll', 'round'])
-  /** What there is only after a call has succeeded, or of no instance. */
+  /** Objects that exist only after a successful call, or without an instance. */
   const LATER = new Set(['Attempt', 'BatchHandler', 'Claim', 'ClaimedJob', 'LoadContext', 'PartitionClaim'])
-  /** What a call gives at once, and what was given is closed with it. */
+  /** Objects that a call returns at once, and that are closed with it. */
   const GIVEN = new Set(['Campaign', 'Worker'])
 
   test('are those of every class that can be reached from an instance', () => {
@@ -85,11 +85,11 @@ test('a call on a server that answers only INFO, HELLO, CLIENT and CLUSTER ends 
   }
 })
 
-/** What refuses plain reads, or scripts that are to be loaded, is no use to these. */
+/** A server that rejects plain reads, or the loading of scripts, is unreachable to these. */
 const TAKES_IT_FOR_AWAY = /^Cache\.(?:find|set)|^Perilune\.preload$/
 
-// Where it is tried again until the deadline, the last time may be under way by then, or the client connects to look
-// for the primary.
+// When it is retried until the deadline, the last try may be under way by then, or the client connects to look for the
+// primary.
 test.each([
   ["OOM command not allowed when used memory > 'maxmemory'.", ['store-full']],
   ["NOPERM this user has no permissions to run the 'evalsha' command", ['forbidden']],
@@ -127,7 +127,7 @@ test.each([
 )
 
 test('calls under way when their instance closes end at once, and the process by itself', async () => {
-  // Of a build that is not switched in nothing has changed.
+  // A build that was not switched in has changed nothing.
   const either = ['closed', 'ambiguous', 'unreachable', 'gives']
 
   for (const report of await tell([silent, reserved], 'closing')) {

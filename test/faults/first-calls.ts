@@ -72,7 +72,7 @@ for (const each of made) {
   each.disconnect()
 }
 
-/** Whatever has not ended by then never will. The process may end before, where nothing else is left of it. */
+/** A call that has not ended by then never will. The process may end earlier, when it has nothing else to do. */
 async function over(all: readonly Made[]): Promise<void> {
   const never = sleep(NEVER_MS, undefined, { ref: false })
   await Promise.race([Promise.all(all.map(({ ended }) => ended)), never])
@@ -98,7 +98,7 @@ function make(call: PublicCall): Made {
   return one
 }
 
-/** What a call gives; of an iterator the first item, and what has to be closed is closed again. */
+/** The result of a call; of an iterator the first item; a closable result is closed again. */
 async function first(redis: Perilune, call: PublicCall): Promise<void> {
   const given = call.run(redis, ending)
   if (given instanceof Promise) await given

@@ -1,4 +1,4 @@
-// What goes on for ever goes on after an outage that was longer than the deadline of calls.
+// Endless operations continue after an outage that was longer than the deadline of calls.
 
 import Database from 'libsql'
 import { Redis } from 'ioredis'
@@ -186,7 +186,7 @@ describe.each(someOf(clients, 1))('with %s', (_, connect) => {
 
     const end = await begin(server)
     const ends = all.map(({ next }) => next().catch((error: unknown) => error))
-    // What began before them is over its deadline, too.
+    // Calls that began before them are over their deadline, too.
     for (let times = 0; times < 2; times++)
       await redis
         .lock('other')

@@ -1,5 +1,5 @@
-// A server out of memory refuses what would grow, for certain and without a trace, and still takes back what
-// is given back. Which steps are which stands in uses/.
+// A server out of memory rejects writes that grow, definitely and without a trace, and still accepts releases. uses/
+// states which steps are which.
 
 import type { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'

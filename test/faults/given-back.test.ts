@@ -1,4 +1,4 @@
-// What a call gets after its signal has aborted is for others: it is given back.
+// A grant that arrives after its signal has aborted is given back, so that others can have it.
 
 import type { Perilune } from 'perilune'
 import { expect, test } from 'vitest'

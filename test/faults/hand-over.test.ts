@@ -1,4 +1,4 @@
-// Who holds what was handed over to one who waited: whatever subscribers there are, and wherever.
+// The holder of a lock that was handed to a waiter: with any subscribers, on any server.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -135,7 +135,7 @@ test('processes that listen on a replica never run at the same time', { timeout:
   expect(work.runsOfJobs).toEqual(Array.from({ length: 16 }, () => 1))
 })
 
-/** What four do at once, and how many were seen at it together. */
+/** A section that four processes enter concurrently, and how many were seen in it at once. */
 class Work {
   readonly #now = { lock: 0, semaphore: 0 }
   readonly together = { lock: 0, semaphore: 0 }

@@ -1,5 +1,5 @@
-// What is claimed by a call that is answered after its deadline, as where the server stood still, or whose answer is
-// lost in an outage.
+// Claims of a call that is answered after its deadline, because the server stalled, or whose answer is lost in an
+// outage.
 
 import { type Perilune, perilune } from 'perilune'
 import { ConnectionLostError } from '../../src/driver.ts'

@@ -1,4 +1,4 @@
-// What is given back by its token alone, while the first answer is lost and the call is sent again.
+// A release by token alone, when the first answer is lost and the call is sent again.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, LeaseLostError, type Perilune } from 'perilune'
@@ -10,7 +10,7 @@ interface Kind {
   release(redis: Perilune, name: string, token: number): Promise<void>
   /** By another caller, which excludes the holder. */
   takeOver(redis: Perilune, name: string): Promise<unknown>
-  /** How many stand in line. */
+  /** The number of waiters in line. */
   waiting(redis: Perilune, name: string): Promise<number>
 }
 

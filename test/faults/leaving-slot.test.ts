@@ -35,7 +35,7 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-/** Of those that do not wait for the end of a move, calls whose keys are all there run while their slot is leaving. */
+/** Except for calls that wait for the end of a move, calls whose keys are all there run while their slot is leaving. */
 function leaving(driver: Driver): Driver {
   const run: Driver['run'] = async (call) => {
     const { script, keys } = call

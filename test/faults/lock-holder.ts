@@ -9,7 +9,7 @@ interface Order {
   port: number
   name: string
   lease: Duration
-  /** How many stand in line in this process. */
+  /** The number of waiters in line in this process. */
   waiters: number
   cluster: boolean
   /** They want to read. */

@@ -1,4 +1,4 @@
-// What becomes of those who hold a lock when something goes wrong.
+// Holders of a lock under faults.
 
 import { Redis } from 'ioredis'
 import { DriverError, LeaseLostError } from 'perilune'

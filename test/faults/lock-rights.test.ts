@@ -1,4 +1,4 @@
-// What the lock asks of a server: the keys it declares, the commands of its rule, and nothing else.
+// What the lock needs from a server: the keys it declares, the commands of its rule, and nothing else.
 
 import { Redis } from 'ioredis'
 import { type Lock, type Perilune, perilune } from 'perilune'

@@ -1,4 +1,4 @@
-// What becomes of those who wait for a lock when something goes wrong.
+// Waiters for a lock under faults.
 
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'

@@ -1,5 +1,5 @@
-// The first copy of a question is kept on its way, the second is answered, and the first reaches the server when the
-// one that asked has gone, or has given back what it got: what it is granted then is given back.
+// The first copy of a request is delayed on its way, the second is answered, and the first reaches the server when its
+// caller has died, or has released its grant: the late grant is given back.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -13,7 +13,7 @@ interface Scene {
   /** Keeps the first copy of each call of this script. */
   readonly slow: Perilune
   readonly other: Perilune
-  /** What was kept reaches the server; resolves to its answers. */
+  /** The delayed copy reaches the server; resolves to its answers. */
   arrive(): Promise<Reply[]>
 }
 

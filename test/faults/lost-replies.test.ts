@@ -55,7 +55,7 @@ const uses = someOf(await allUses(), 3)
 
 const known = new Map<string, Promise<unknown[]>>()
 
-/** What each step answers when nothing goes wrong. It is found out once. */
+/** The answer of each step without faults. It is determined once. */
 function answersOf(use: StructureUse): Promise<unknown[]> {
   const answers = known.get(use.structure) ?? answersWithout(use)
   known.set(use.structure, answers)
@@ -70,7 +70,7 @@ async function answersWithout({ steps }: StructureUse): Promise<unknown[]> {
   return answers
 }
 
-/** What each step answers when the first call of its operation meets a fault. */
+/** The answer of each step when the first call of its operation meets a fault. */
 async function answersUnder(
   { structure, steps }: StructureUse,
   { place, proxy }: Setup,

@@ -28,7 +28,7 @@ async function setup(open: OpenCluster) {
   const name = randomUUID()
   const slot = slotOf(unitPrefix(NAMESPACE, 'collection', '0'))
   const lists = namesIn(slot, EACH / 2, (each) => unitPrefix(NAMESPACE, 'collection', each))
-  // One for each writer: of two that change a key, the first may be the last that Redis hears.
+  // One key for each writer: when two change a key, the first may be the last that Redis executes.
   const keys = namesIn(slot, EACH, (each) => unitPrefix(NAMESPACE, 'cache', name, each))
   const happened = { outage: 0, loaded: 0 } as Record<string, number>
   const event = ({ kind }: { kind: string }): void => void (happened[kind] = (happened[kind] ?? 0) + 1)

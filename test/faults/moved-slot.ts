@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { slotOf } from '../../src/drivers/wire/slot.ts'
 import { LONG } from '../proof.ts'
 
-/** So many that they are built beside the list, and renamed. */
+/** Enough items that they are built next to the list, and renamed. */
 const ITEMS = LONG ? 10_000 : 1200
 
 /** Names whose keys lie in this slot: one in 16,384 does. */
@@ -18,7 +18,7 @@ export function namesIn(slot: number, count: number, prefixOf: (name: string) =>
   return found
 }
 
-/** A list as its writers have sent it: each item tells its version. */
+/** A list as its writers have sent it: each item contains its version. */
 export class Sent {
   readonly name: string
   acknowledged = 0

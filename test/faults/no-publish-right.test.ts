@@ -1,5 +1,5 @@
-// A user who may write and may not publish: Redis gives a new user no channels. What it frees, others who wait have all
-// the same, and nothing is half done.
+// A user who may write and may not publish: Redis gives a new user no channels. Waiters still get what it frees, and
+// nothing is half done.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,5 +1,4 @@
-// What is no signal in the place of one: null is none, as for `fetch`, and anything else is refused before anything is
-// sent.
+// Values that are no signal: null is none, as for `fetch`, and anything else is rejected before anything is sent.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InvalidArgumentError } from 'perilune'

@@ -1,4 +1,5 @@
-// What no test of qless asks about workers that wait: how they are woken, and what becomes of them when that is lost.
+// Cases about waiting workers that no test of qless covers: how they are woken, and what happens when a wake-up is
+// lost.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

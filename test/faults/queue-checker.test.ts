@@ -55,7 +55,7 @@ function job(ref: string, token: number, kind: string | null): Job {
 const COUNTS = { enqueued: 2, acked: 1, failed: 1, retried: 1, reclaimed: 1, cancelled: 0 }
 const NOTHING = { ready: 0, scheduled: 0, blocked: 0, claimed: 0, outbox: 0 }
 
-/** Of two jobs: p1 was killed while it worked on the first; the second one failed twice. */
+/** Two jobs: p1 was killed while it worked on the first; the second one failed twice. */
 function goodHistory(): QueueHistory {
   const { all } = new Lines()
     .enqueue('a')
@@ -319,7 +319,7 @@ interface Waiting {
   group?: string
 }
 
-/** Two jobs, of which the second one is asked for when the first one is there, and begins first. */
+/** Two jobs; the second one is enqueued when the first one is there, and begins first. */
 function overtaking(first: Waiting, second: Waiting): QueueHistory {
   const lines = new Lines()
   for (const { ref, priority = 0, delayMs = 0 } of [first, second]) {

@@ -1,5 +1,5 @@
-// Languages mix on live data: what TypeScript enqueues a worker in Python does, by the contract alone, and what it
-// leaves undone comes back.
+// Languages mix on live data: a Python worker does jobs that TypeScript enqueues, by the contract alone, and its
+// unfinished jobs come back.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -30,8 +30,8 @@ test('on a cluster every partition wakes a worker, and also a claim', async () =
   await until(allWait)
   const before = calls.length
   await new Promise((resolve) => setTimeout(resolve, 3000))
-  // Each partition is looked at again every ten seconds, and what goes on beside that takes a call or two; who polled
-  // would have asked each six times.
+  // Each partition is checked again every ten seconds, and other calls add one or two; a polling worker would have
+  // asked each six times.
   expect(calls.length - before).toBeLessThanOrEqual(16)
 
   for (const group of groupsFor(8)) {

@@ -18,7 +18,7 @@ const ENDS = ['SIGKILL', 'SIGSTOP'] as const
 
 interface Scene {
   queue: Queue
-  /** Another process begins to work; what it is given it keeps until it is ended so. */
+  /** Another process begins to work; it keeps its jobs until it is ended in this way. */
   startOther(): Promise<{ end(signal: (typeof ENDS)[number]): void }>
   /** Who waits now waits as well. */
   startWaiting(): Promise<ObedientWorker>

@@ -1,5 +1,5 @@
-// Processes that enqueue jobs and work on them, and die of it, stand still, or lose their connections or their server:
-// no job is lost, and none is done twice as far as the queue is asked.
+// Processes that enqueue jobs and work on them, and die, stall, or lose their connections or their server: no job is
+// lost, and none is done twice as far as the queue decides it.
 
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { LONG, SEED, someOf, tell, WIDE } from '../proof.ts'
@@ -42,7 +42,7 @@ describe.each(someOf(KINDS, 1))(
       })
     })
 
-    // What one that was killed had asked about dependencies elsewhere is asked again after a minute.
+    // Questions about dependencies elsewhere of a killed process are asked again after a minute.
     test.runIf(LONG || kind !== 'families')(
       'survive processes that are killed, paused and poisoned',
       async () => {
@@ -96,10 +96,10 @@ describe.each(someOf(KINDS, 1))(
   },
 )
 
-/** Where news of a dependency, or of what waits for it, may get lost on its way between two queues. */
+/** Where notifications of a dependency, or of its dependents, may be lost on their way between two queues. */
 const BETWEEN = ['outbox', 'receive', 'delivered', 'ask', 'watch', 'enqueue', 'ack-and-claim']
 
-/** Where a process may die that takes jobs, and tells what became of them. */
+/** Where a process may die that claims jobs and reports their outcomes. */
 const AT_WORK = [
   'ack-and-claim-plain',
   'enqueue-alike',

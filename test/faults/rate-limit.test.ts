@@ -1,4 +1,4 @@
-// What must stay true of limits when no answer comes, scripts are forgotten and servers are away.
+// Invariants of limits when no answer arrives, scripts are lost and servers are away.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// One process of several that set the same recurring jobs over and over and work on them, perhaps with a wrong clock.
-// What it does it writes to a list beside the queue.
+// One of several processes that set the same recurring jobs repeatedly and work on them, perhaps with a wrong clock. It
+// writes its actions to a list next to the queue.
 
 import { Redis } from 'ioredis'
 import { perilune } from 'perilune'

@@ -1,5 +1,5 @@
-// Pages of what Redis scans, read on behind a restart: another process has it in another order, so that a cursor of the
-// one before would pass over some.
+// Pages of a scan of Redis, continued after a restart: another process has another order, so that an earlier cursor
+// would skip some elements.
 
 import { Redis } from 'ioredis'
 import { perilune, type Perilune } from 'perilune'

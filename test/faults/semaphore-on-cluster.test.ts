@@ -5,7 +5,7 @@ import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { lineOf } from '../semaphore-fixture.ts'
 
-/** A handle of its own instance on a connection of its own, as another process has it. */
+/** A handle of its own instance on a connection of its own, as in another process. */
 function handle(name: string): Semaphore {
   const client = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
   const redis = perilune(ioredis(client), { namespace: 'faults' })

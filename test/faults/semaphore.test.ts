@@ -160,7 +160,7 @@ test('a server that loses its scripts goes unnoticed, even by waiters', async ()
   expect(await semaphore.inspect()).toMatchObject({ used: 0, waiting: 0 })
 })
 
-/** What contradicts a limit that holds and tokens that are unique and rise in real time. */
+/** Contradictions to a limit that holds and tokens that are unique and rise in real time. */
 function faultsOf(history: readonly Held[], limit: number): string[] {
   return [...tooMuchOut(history, limit), ...wrongTokens(history)]
 }
@@ -171,7 +171,7 @@ function tooMuchOut(history: readonly Held[], limit: number): string[] {
     { at: toUs, by: -weight },
   ])
   let out = 0
-  // What ends and what begins in one microsecond may have been in this order.
+  // An end and a begin in the same microsecond may have been in this order.
   const inOrder = changes.toSorted((one, other) => one.at - other.at || one.by - other.by)
   return inOrder.flatMap(({ at, by }) => {
     out += by

@@ -20,7 +20,7 @@ export type Order =
 
 export type Taken = 'lock' | 'reader' | 'permit' | 'set' | 'attempt' | 'claim' | 'job'
 
-/** What a holder sees of its lease. */
+/** A holder's view of its lease. */
 export interface Seen {
   held: boolean
   remainingMs: number
@@ -72,7 +72,7 @@ function look(): Seen {
   return { held: isHeld, remainingMs, aborted: signal?.aborted ?? null }
 }
 
-/** Until it is held again, or lost for good: the server has been asked then. */
+/** Until it is held again, or permanently lost: the server has been asked then. */
 async function settled(): Promise<void> {
   while (held !== null && held.remainingMs === 0 && held.signal?.aborted !== true) {
     await new Promise((resolve) => setTimeout(resolve, 10))

@@ -1,4 +1,5 @@
-// Who held a lease while the machine was suspended. Its monotonic clock has left out that time, the server has not.
+// A holder of a lease while the machine was suspended. Its monotonic clock omitted that time, the server's clock did
+// not.
 
 import { Redis } from 'ioredis'
 import { type Perilune, perilune } from 'perilune'
@@ -47,7 +48,7 @@ function instance(): Perilune {
   return redis
 }
 
-/** What there is to be held, and how the server ends the lease on it, as it would have after an hour. */
+/** The leases to hold, and how the server ends each of them, as it would have after an hour. */
 const KINDS: Readonly<
   Record<
     Taken,

@@ -1,4 +1,4 @@
-// A process that may listen no more, beside one that may: it looks by itself, and is not taken for dead.
+// A process that may no longer subscribe, next to one that may: it polls, and is not taken for dead.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -118,13 +118,13 @@ test('a waiter that may no longer subscribe keeps its place, and leaves nothing 
   expect(await heard.lock(name).inspect()).toMatchObject({ mode: 'free', waiting: 0 })
 })
 
-/** Of the process that may listen no more, and of another. */
+/** Of the process that may no longer subscribe, and of another. */
 interface Pair {
   unheard: Perilune
   heard: Perilune
   name: string
 }
-/** Both resolve: who waits, and who then gives it what it waits for. */
+/** Both resolve: the waiter, and the holder that releases. */
 type Case = (pair: Pair) => Promise<readonly [wait: () => Promise<unknown>, give: () => Promise<unknown>]>
 
 const waits: [string, Case][] = [

@@ -76,7 +76,7 @@ export class Recorder {
     this.#journal.write({ did: 'saw', at: nowUs(), structure: this.#structure, what, key, facts })
   }
 
-  /** What has not gone well since, of all that ever did. */
+  /** Kinds of calls that have not succeeded since, of all that ever did. */
   standsStill(sinceUs: number): string[] {
     return [...this.#went].filter(([, at]) => at < sinceUs).map(([what]) => `${this.#structure} ${what}`)
   }

@@ -8,7 +8,7 @@ import type { Victim } from './faults/fault.ts'
 import type { Order, Said, Command } from './worker.ts'
 
 const PROGRAM = new URL('worker.ts', import.meta.url)
-/** Of a busy machine; how late calls may be is the checkers' affair. */
+/** Generous for a busy machine; the checkers judge how late calls may be. */
 const PATIENCE_MS = 180_000
 const EXIT_MS = 20_000
 
@@ -16,7 +16,7 @@ const ANSWERS = { 'go-on': 'gone-on', finish: 'finished', look: 'looked' } as co
 
 export class WorkerProcess implements Victim {
   readonly process: number
-  /** What went wrong with it. */
+  /** The failures of the process. */
   readonly problems: string[] = []
   readonly #child: ChildProcess
   readonly #said = new Set<Said>()

@@ -20,7 +20,9 @@ export interface Order {
   readonly replicated: boolean
 }
 
-/** `go-on`: say so once all kinds of things have gone well since. `finish`: come to an end. `look`: at what is left. */
+/**
+ * `go-on`: report once all kinds of calls have succeeded since. `finish`: end the work. `look`: at the remaining data.
+ */
 export type Command = 'begin' | 'go-on' | 'finish' | 'look' | 'end'
 export type Said = 'ready' | 'gone-on' | 'finished' | 'looked' | { still: string[] } | { failed: string }
 

@@ -29,7 +29,7 @@ interface Given {
 }
 
 const BYTES = 5000
-/** Of a stream that goes on until its client leaves. */
+/** A stream that continues until its client leaves. */
 async function* endless(): AsyncGenerator<Buffer> {
   for (;;) {
     yield Buffer.alloc(200_000, 'x')
@@ -122,7 +122,7 @@ async function startHono({ cache, options, ran }: Given): Promise<string> {
 interface Service {
   get(headers?: Record<string, string>, path?: string): Promise<Response>
   runs(): number
-  /** What is kept, once it is. */
+  /** The kept response, once there is one. */
   kept(): Promise<KeptResponse>
   conditions(): unknown[]
   /** The handler waits for this before it answers. */

@@ -21,7 +21,7 @@ import { setup } from './fixture.ts'
 type Limiter = Parameters<typeof forExpress.rateLimit>[0]
 type Store = Parameters<typeof forExpress.idempotency>[0]
 
-/** The stores are asked once the first client has left, who leaves then. */
+/** The stores are called once the first client is there, which leaves then. */
 class Left {
   #left: Promise<unknown> = Promise.resolve()
   #noteAsked: () => void = () => undefined

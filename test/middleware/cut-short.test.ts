@@ -1,5 +1,5 @@
-// A response that ends before so many bytes as it declares, for what it was made from has failed: it is no answer to
-// others, nor to a repetition.
+// A response that ends before its declared length because its source failed: it is no answer to others, nor to a
+// repetition.
 
 import { once as event } from 'node:events'
 import { createServer, type RequestListener, request as ask, type ServerResponse } from 'node:http'
@@ -25,7 +25,7 @@ import { instance } from '../instance.ts'
 interface Stores {
   readonly once: ReturnType<typeof storesOf>['once']
   readonly cache: ReturnType<typeof storesOf>['cache']
-  /** What the handler answers this time. */
+  /** The next answer of the handler. */
   answer(): Given
 }
 

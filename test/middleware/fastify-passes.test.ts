@@ -1,5 +1,5 @@
-// Requests that the hooks of Fastify let pass: what their handlers do behind their answer comes too late, as without
-// the hooks.
+// Requests that bypass the hooks of Fastify: actions of their handlers after the answer come too late, as without the
+// hooks.
 
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'

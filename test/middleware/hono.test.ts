@@ -126,8 +126,8 @@ describe('a place of a concurrency limit comes back', () => {
 })
 
 /**
- * As RESPONSE_ALREADY_SENT of @hono/node-server, in a program that imports it first: once a server runs, that makes it
- * of a class of its own, which it then sends.
+ * As RESPONSE_ALREADY_SENT of @hono/node-server in a program that imports it first: once a server runs, that is an
+ * instance of its own class, which it then sends.
  */
 async function alreadySent(): Promise<Response> {
   const { constructor } = await fetch('data:,')

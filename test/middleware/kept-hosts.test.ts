@@ -1,4 +1,4 @@
-// Whose page a kept response is: each host has its own, however a request tells which one it asks.
+// Each host has kept responses of its own, however a request names its host.
 
 import { once as event } from 'node:events'
 import { createServer, request, type RequestListener } from 'node:http'

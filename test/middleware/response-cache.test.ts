@@ -13,7 +13,7 @@ type Answering = (run: number, request: Request) => Response | Promise<Response>
 interface Service {
   get(headers?: Record<string, string>, path?: string, method?: string): Promise<Response>
   runs(): number
-  /** What is kept, once it is. */
+  /** The kept response, once there is one. */
   kept(key?: string): Promise<FoundValue<KeptResponse>>
   readonly cache: Cache<KeptResponse>
   /** The same service in another process, as far as one process can be two. */
@@ -47,7 +47,7 @@ const text =
   (run) =>
     new Response(status === 204 ? null : `run ${run}`, { status, headers })
 
-/** The bodies of so many requests in turn: they tell which run of the handler answered. */
+/** The bodies of so many requests in turn: they show which run of the handler answered. */
 async function bodies(times: number, ask: () => Promise<Response>): Promise<string[]> {
   const found: string[] = []
   for (let n = 0; n < times; n += 1) found.push(await (await ask()).text())

@@ -1,6 +1,6 @@
-// What the client gets with the middleware is what it gets without: each row of the response table, in each framework,
-// alone and among other middleware; for the first time, repeated, kept, and asked for by HEAD. The responses are
-// compared as they are on the socket.
+// With the middleware the client gets the same response as without: each row of the response table, in each framework,
+// alone and among other middleware; first, repeated, from the cache, and for HEAD. The responses are compared as bytes
+// on the socket.
 
 import { randomUUID } from 'node:crypto'
 import type { KeptResponse, StoredResponse } from 'perilune/middleware'
@@ -14,7 +14,7 @@ import { AROUND, type Around, DRESSED, ROWS, type Row } from './response-table.t
 import { type Answered, ask } from './wire.ts'
 import { someOf } from '../proof.ts'
 
-// As docs/middleware.md has them; what else a handler sets goes to the first client only.
+// The headers listed in docs/middleware.md; other headers of a handler go to the first client only.
 const REPEATED =
   /^(?:cache-control|content-disposition|content-encoding|content-language|content-location|content-type|etag|expires|last-modified|link|location|vary)$/i
 const AGE = /^age: \d+$/
@@ -91,7 +91,7 @@ function comparable({ status, lines, body }: Answered, { headers }: Row): object
   return { status, lines: compared.toSorted(), body }
 }
 
-/** Lines that stand around. */
+/** Headers of the outer middleware. */
 function linesAround(around: Around): string[] {
   if (around !== 'dressed') return []
   return [
@@ -150,7 +150,7 @@ describe.each([inExpress, inFastify, inHono, inFetch])('$name', (player) => {
       const again = await service.get(place)
       const head = await service.get(place, 'HEAD')
 
-      // Of headers that cannot be sent Fastify sends none.
+      // Fastify sends no headers when one of them cannot be sent.
       const cacheStatus = (how: string): string[] =>
         row.body.as === 'refused header' ? [] : [`cache-status: perilune; fwd=${how}`]
       expect(comparable(made, row)).toEqual(comparable(plus(plain, ...cacheStatus('miss')), row))

@@ -1,5 +1,5 @@
-// What stands around says of a response when it is sent: a cookie, that it is private, or that it failed. What is for
-// one client is kept for no other, wherever it stands.
+// Outer middleware decides about a response when it is sent: it sets a cookie, makes it private, or fails. A response
+// for one client is kept for no other, in any order of the middleware.
 
 import { randomUUID } from 'node:crypto'
 import { once as event } from 'node:events'
@@ -47,7 +47,7 @@ async function listening(app: ExpressApp): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** What several clients get, one after another: the body, whence it is, and whether it sets a cookie. */
+/** The responses of several clients, one after another: the body, its source, and whether it sets a cookie. */
 async function visits(url: string): Promise<[body: string, from: string, isSet: boolean][]> {
   const seen: [string, string, boolean][] = []
   for (let client = 0; client < 3; client += 1) {

@@ -1,7 +1,7 @@
 // Random histories of texts that begin alike, played by the scripts of the last release and by those of this tree, each
-// on an index of its own: what they suggest must be the same, however it is stored. And what this tree stores is held
-// against what its scripts promise. A failure prints the seed and the shortest history that shows it. PERILUNE_LONG=1
-// plays twenty times as many.
+// on an index of its own: their suggestions must be the same, however they are stored. The data that this tree stores
+// is checked against the promises of its scripts. A failure prints the seed and the shortest failing history.
+// PERILUNE_LONG=1 plays twenty times as many.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -45,8 +45,8 @@ type Step =
   | { do: 'suggest'; of: string; from: number; cut: number; limit: number; fuzzy: boolean }
   | { do: 'advance'; ms: number }
 
-// Each of them parts from others at some place, within a word, at its end, behind the 64 bytes that count, and at a
-// byte that two characters have in common.
+// The texts differ at various places: within a word, at its end, after the 64 bytes that are compared, and at a byte
+// that two characters share.
 const BEGINNINGS = [
   'the long common beginning of every title ',
   'the long common beginning of every tile ',
@@ -228,7 +228,7 @@ class History {
     for (const { prefix } of [this.#before, this.#now]) await setTestClock(driver, prefix, this.#ms * 1000)
   }
 
-  /** What this tree takes in one call the release gets in one; after each, both have forgotten what has expired. */
+  /** The release needs several calls for one of this tree; after each, both have removed expired entries. */
   async #add(entries: readonly Entry[]): Promise<void> {
     for (let rest = entries; rest.length > 0; ) {
       const [added, replaced, taken] = await this.#now.add(rest.slice(0, 100))

@@ -1,5 +1,5 @@
-// What `lua/shared/autocomplete/fronts` promises: each top has the front that its first entries make, unless one of
-// them expires or they are large.
+// The promises of `lua/shared/autocomplete/fronts`: each top has the front of its first entries, unless one of them
+// expires or they are large.
 
 import { expect } from 'vitest'
 import type { Hash, Top } from './autocomplete-tops.ts'
@@ -47,7 +47,7 @@ function suggestedOf({ places }: Top, entries: ReadonlyMap<number, Buffer>): Sug
   })
 }
 
-/** What a front tells, once its head has been held against its top. */
+/** The entries of a front, after its head has been compared with its top. */
 function readFront(top: Top | undefined, front: Buffer, codec: string): Suggested[] {
   const head = `2${String.fromCharCode(codec.length)}${codec}`
   expect(front.toString('latin1', 0, head.length)).toBe(head)

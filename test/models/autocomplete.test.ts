@@ -1,5 +1,5 @@
-// Random histories of one index on real scripts and on the model, which must suggest alike; and what the scripts
-// store is held against what they promise of it. A failure prints the seed and the shortest history that shows it.
+// Random histories of one index on real scripts and on the model, which must suggest the same; the stored data is
+// checked against the promises of the scripts. A failure prints the seed and the shortest failing history.
 // PERILUNE_LONG=1 plays twenty times as many.
 
 import { randomUUID } from 'node:crypto'
@@ -36,7 +36,7 @@ type Step =
   | { do: 'suggest'; query: string; limit: number; fuzzy: boolean }
   | { do: 'advance'; ms: number }
 
-// Few letters, so that many words begin alike; a long word, so that one way is the only one.
+// Few letters, so that many words begin alike; a long word, so that one path has no branches.
 const word = fc.oneof(
   { weight: 8, arbitrary: fc.stringMatching(/^[ab]{1,3}$/) },
   { weight: 2, arbitrary: fc.stringMatching(/^[a-e]{1,5}$/) },

@@ -1,5 +1,5 @@
-// What one call takes of elements of any sizes, from a byte to the largest body, by the fragment alone: how it walks is
-// in the scripts that include it, and their tests.
+// The elements that one call takes, of any sizes from a byte to the largest body, by the fragment alone: the scripts
+// that include it, and their tests, cover how it walks.
 
 import fc from 'fast-check'
 import { Redis } from 'ioredis'

@@ -1,4 +1,4 @@
-// A key of a cache in plain memory: what `lua/cache` must answer.
+// A key of a cache in plain memory: the expected answers of `lua/cache`.
 
 export const LEASE_MS = 1000
 export const FRESH_MS = 3000
@@ -15,7 +15,7 @@ interface Stored {
   readonly staleUntilMs: number
 }
 
-/** What `store` and `set` are given. */
+/** The arguments of `store` and `set`. */
 interface Given {
   readonly version: number
   readonly tags: string

@@ -1,5 +1,5 @@
-// Queues whose server's clock steps back and leaps ahead at random moments, looked at by the time that passes in truth:
-// what has a rate or recurs neither stands still nor comes too often.
+// Queues whose server's clock steps back and leaps ahead at random moments, judged by the time that really passes:
+// rates and recurring jobs neither stand still nor come too often.
 
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
@@ -37,7 +37,7 @@ const steps: fc.Arbitrary<Steps> = fc
   .map((all) => new Map(all))
 
 interface Start {
-  /** What has passed in truth since the history began. */
+  /** The time that has really passed since the history began. */
   readonly trueMs: number
   readonly clockMs: number
   readonly id: string
@@ -163,7 +163,7 @@ test.each([0, START_US / 1000 + 2 * TICKS * TICK_MS])(
   'an expression continues, whatever the clock does, with its end at %i',
   { timeout: 900_000 },
   async (until_ms) => {
-    // What has an end has none left once the clock has leapt behind it.
+    // A recurrence with an end has no runs left once the clock has leapt past it.
     const played = until_ms === 0 ? steps : steps.map((all) => new Map([...all].filter(([, ms]) => ms < 0)))
     const property = fc.asyncProperty(played, async (sets) => {
       const prepare = (calls: QueueCalls): Promise<void> =>

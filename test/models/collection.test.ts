@@ -1,5 +1,5 @@
-// Random histories of one collection on real scripts and on the model, which must answer alike. A failure prints
-// the seed and the shortest history that shows it. PERILUNE_LONG=1 plays a hundred times as many.
+// Random histories of one collection on real scripts and on the model, which must answer the same. A failure prints the
+// seed and the shortest failing history. PERILUNE_LONG=1 plays a hundred times as many.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'

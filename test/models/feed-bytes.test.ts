@@ -1,5 +1,6 @@
-// What each script of a feed reads inside the server, in bytes, for bodies of any sizes from one byte to the largest:
-// what tells bodies stops behind the one with which they reach 4 MiB, and what needs none reads none of the large ones.
+// The bytes that each script of a feed reads inside the server, for bodies of any sizes from one byte to the largest: a
+// script that returns bodies stops after the one with which they reach 4 MiB, and a script that needs none reads none
+// of the large ones.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -15,7 +16,7 @@ import { countOf } from '../proof.ts'
 const CALL_BYTES = 4 * 1024 * 1024
 const INLINE_BYTES = 16 * 1024
 const MOST_AT_ONCE = 60
-// Beside bodies: positions, ids, what is known of claims.
+// Besides bodies: positions, ids, the state of claims.
 const BESIDE = 1000
 
 const meter = `bytes-read-${randomUUID()}`
@@ -51,7 +52,7 @@ server.call('RPUSH', '${meter}', '${name} ' .. read)
 return answer`
 }
 
-/** What scripts have read since it was asked for last: the most of each. */
+/** The bytes that scripts have read since the last call of this: the maximum of each. */
 async function mostRead(): Promise<Record<string, number>> {
   const most: Record<string, number> = {}
   for (const line of await client.lrange(meter, 0, -1)) {
@@ -73,12 +74,12 @@ function sum(parts: readonly { body: Uint8Array }[]): number {
   return parts.reduce((total, { body }) => total + body.length, 0)
 }
 
-/** No more behind the one with which they reach what one call does. */
+/** None after the one that uses up the budget of a call. */
 function expectOneCall(messages: readonly { body: Uint8Array }[]): void {
   expect(sum(messages.slice(0, -1))).toBeLessThan(CALL_BYTES)
 }
 
-/** Of heads alone: what a call reads that tells no bodies. */
+/** Only heads: the reads of a call that returns no bodies. */
 function headsOf(count: number): number {
   return count * (INLINE_BYTES + BESIDE)
 }

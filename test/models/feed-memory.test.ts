@@ -1,5 +1,5 @@
-// Memory of a feed follows what is in it: a message that stays behind keeps that of its neighbours for a while only, a
-// feed that has been emptied goes, and what is over goes at least as fast as other messages come.
+// The memory of a feed follows its content: a message that stays keeps the memory of its neighbours only for a while,
+// an emptied feed is removed, and expired messages are removed at least as fast as others arrive.
 
 import { expect, test } from 'vitest'
 import { type Setup, setup } from '../feed-fixture.ts'

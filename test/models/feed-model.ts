@@ -1,4 +1,4 @@
-// What a feed is, without Redis: plain lists, every rule once. Answers are patterns of the script's.
+// A feed without Redis: plain lists, every rule once. Answers are patterns of the script's.
 
 export interface NewMessage {
   body: string

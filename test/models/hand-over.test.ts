@@ -40,7 +40,7 @@ const LONGEST_WAIT_MS = LEASE_MS + 1000 + 2 * 2000
 let server: RedisServer
 let stage: Stage
 
-// Of its own: others make the shared one forget its scripts.
+// A server of its own: other tests make the shared one lose its scripts.
 beforeAll(async () => {
   server = await startRedis()
   stage = new Stage(server.port, readContract())
@@ -51,7 +51,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** What one party may do, or what may happen to it, in a world. */
+/** The possible actions of one party, and events, in a world. */
 type Event = readonly [what: string, happen: () => World | Promise<World>]
 
 function eventsOf(world: World, name: Name): Event[] {

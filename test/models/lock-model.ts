@@ -1,4 +1,4 @@
-// What a lock is, without Redis: one holder or several readers, and a line. Answers are the scripts'.
+// A lock without Redis: one holder or several readers, and a line. Answers are the scripts'.
 
 export type Kind = 'x' | 's' | 'b'
 
@@ -6,7 +6,7 @@ export interface Attempt {
   readonly id: string
   readonly kind: Kind
   readonly leaseMs: number
-  /** Its process is gone, and the server can tell. */
+  /** Its process has died, and the server can detect it. */
   readonly dead: boolean
 }
 

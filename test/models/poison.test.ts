@@ -126,7 +126,7 @@ describe('in a feed', () => {
         if (how === 'one by one') for (const { id } of claim.messages) await claim.ack([id])
         else await claim.ack()
       }
-      // Claims of which nothing could be read are passed over: what was in them is among the dead letters.
+      // Claims of which nothing could be read are skipped: their messages are among the dead letters.
       return { ...seen, bad: (await byPages(feed.deadLetters, 7)).bad }
     }
 
@@ -238,7 +238,7 @@ describe('in a queue', () => {
   }
 
   type World = Awaited<ReturnType<typeof make>>
-  /** What was worked on, in its order. */
+  /** The elements that were worked on, in order. */
   type Way = (world: World, limit: number) => Promise<number[]>
 
   const isOver = async ({ queue, good, bad }: World): Promise<boolean> => {

@@ -1,4 +1,4 @@
-// What a queue tells of itself, by the model.
+// The answers of a queue about itself, by the model.
 
 import type { Job } from './queue-job.ts'
 import type { QueueModel } from './queue-model.ts'

@@ -38,7 +38,7 @@ export class QueueCalls {
     if (again) await this.same(name, all, expected)
   }
 
-  /** Where the quick way declines, and only there, it must have done nothing. */
+  /** When the fast path declines, and only then, it must have done nothing. */
   async claimQuickly(args: Arguments, expected: readonly unknown[], again: boolean): Promise<void> {
     this.#call += 1
     const all = { ...args, caller: 'p:1', call: String(this.#call) }
@@ -71,7 +71,7 @@ export class QueueCalls {
   }
 }
 
-/** As the quick way tells jobs: the first token, all numbers, one name or each, and the payloads. */
+/** The answer of the fast path: the first token, all numbers, one name or each, and the payloads. */
 function inParts(jobs: readonly Value[][]): unknown[] {
   const names = jobs.map(([, , , name]) => name)
   return [

@@ -1,5 +1,5 @@
-// Random histories of jobs that wait for others: after each step every job is where the rules put it, at the end none
-// waits for ever, and nothing is left behind.
+// Random histories of jobs with dependencies: after each step every job is where the rules put it, at the end none
+// waits for ever, and no data is left.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -183,7 +183,7 @@ class History {
     }
   }
 
-  /** One that is claimed is gone when its worker learns of it. */
+  /** A claimed job is removed when its worker learns of it. */
   async #stop(id: string): Promise<void> {
     const job = this.#claimed.get(id) as ClaimedJob<number>
     this.#claimed.delete(id)
@@ -214,7 +214,8 @@ class History {
     expect(await this.#queue.settings.inspect()).toMatchObject({ ready: 0, blocked: 0, claimed: 0, dead: 0 })
     const left = await client.keys(`*${this.#name}*`)
     const sizes = await client.eval(SIZES, left.length, ...left)
-    // Beside the state and the statistics: what keeps Redis from storing them as lists; see shared/queue/state.
+    // In addition to the state and the statistics: the keys that keep Redis from storing them as lists; see
+    // shared/queue/state.
     for (const [key, size] of sizes as [string, number][]) {
       const part = key.split(':').at(-1) ?? ''
       if (!['meta', 'notes', 'stats'].includes(part))

@@ -49,7 +49,7 @@ class Side {
     await ears.subscribe(channel)
     await this.calls.run('listen', { name: 'x.1', listen_ms: 3_600_000, channel })
     if (!this.#isQuick) await this.calls.run('configure', { concurrency: 1_000_000 })
-    // The quick way is for queues that have begun.
+    // The fast path is for queues that have begun.
     await this.enqueue('mail', ['first'])
   }
 
@@ -72,7 +72,7 @@ class Side {
     }))
   }
 
-  /** All events, and how often jobs went the quick way. */
+  /** All events, and how many jobs took the fast path. */
   async end(): Promise<{ messages: EventMessage[]; quickly: number }> {
     await client.publish(`${this.calls.prefix}:events`, 'end')
     while (this.#messages.at(-1) !== 'end') await new Promise((resolve) => setImmediate(resolve))

@@ -133,7 +133,7 @@ export class History {
     const args = { limit, lease_ms: leaseMs, acks: given.map(([number, token]) => ({ number, token })) }
     const rows = jobs.map(claimedRowOf)
     const expected = ['claimed', nowMs, endsMs, false, 0, settings.paused, 0, refused, rows, options]
-    // Every other claim the quick way first, as bindings do.
+    // Every other claim tries the fast path first, as bindings do.
     if (limit % 2 === 0) await this.#calls.claimQuickly(args, expected, again)
     else await this.#calls.once('ack-and-claim', args, expected, again)
   }

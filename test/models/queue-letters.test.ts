@@ -24,7 +24,7 @@ afterAll(async () => {
   client.disconnect()
 })
 
-/** Where an inspection has the workers that wait. */
+/** The waiting workers of an inspection. */
 const IDLE = 17
 
 interface Scene {

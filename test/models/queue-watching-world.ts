@@ -44,7 +44,7 @@ export class World {
   readonly #channel = `${this.#prefix}:wake`
   readonly #workers: Worker[] = []
   readonly #letters: string[] = []
-  /** Since when, or from when on, a job is anybody's; of those that a living worker has: never. */
+  /** Since when, or from when on, a job is available; a job of a live worker: never. */
   readonly #free = new Map<number, number>()
   #failed: number | null = null
   #nowMs = START_US / 1000
@@ -100,7 +100,7 @@ export class World {
     await this.#readLetters()
   }
 
-  /** Its connections stay open where it stands still, and are closed where it dies. Only one process fails. */
+  /** Its connections stay open when it stalls, and are closed when it dies. Only one process fails. */
   async fail(process: number, how: 'dies' | 'stands still'): Promise<void> {
     if (this.#failed !== null) return
     this.#failed = process
@@ -126,7 +126,7 @@ export class World {
     await this.#readLetters()
   }
 
-  /** What happens meanwhile happens in its order; `see` is called after each moment. */
+  /** Events in between happen in their order; `see` is called after each moment. */
   async pass(ms: number, see: () => void): Promise<void> {
     const endMs = this.#nowMs + ms
     for (;;) {
@@ -152,7 +152,7 @@ export class World {
     return [next, soonestMs]
   }
 
-  /** What is done is acked, and there is room for so much more. */
+  /** Done jobs are acked, which makes room for as many. */
   async #look(worker: Worker): Promise<void> {
     const done = [...worker.work].filter(([, { doneAtMs }]) => doneAtMs <= this.#nowMs)
     for (const [number] of done) worker.work.delete(number)
@@ -178,7 +178,7 @@ export class World {
     this.#free.set(number, this.#lives(worker) ? Infinity : endsAtMs)
   }
 
-  /** The quick way first, as the library does. */
+  /** The fast path first, as the library does. */
   async #claim(given: Record<string, unknown>): Promise<Claimed> {
     const call = { ...given, caller: 'x.0', call: `${++this.#calls}` }
     const quick = await this.#run('ack-and-claim-plain', call)

@@ -1,5 +1,5 @@
-// Random histories on real scripts and on the model, which must answer alike, and what must hold of the stored data
-// after each step. A failure prints the seed and the shortest history that shows it. PERILUNE_LONG=1 plays 10,000.
+// Random histories on real scripts and on the model, which must answer the same, with the invariants of the stored data
+// after each step. A failure prints the seed and the shortest failing history. PERILUNE_LONG=1 plays 10,000.
 
 import fc from 'fast-check'
 import { Redis } from 'ioredis'

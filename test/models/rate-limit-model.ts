@@ -1,4 +1,4 @@
-// What a limiter is meant to do, in plain arithmetic: whole numbers of any size, nothing packed.
+// A limiter in plain arithmetic: whole numbers of any size, nothing packed.
 
 export interface Terms {
   readonly name: string
@@ -16,7 +16,7 @@ export interface LimitModel {
   waitUs(nowUs: number, cost: number): number
   count(nowUs: number, cost: number, token: number): void
   refund(nowUs: number, cost: number, atUs: number): void
-  /** Forgets what is past, as whatever is written does: a small step back of the clock does not bring it back. */
+  /** Removes past takes, as every write does: a small step back of the clock does not bring them back. */
   settle(nowUs: number): void
 }
 
@@ -184,17 +184,17 @@ class PlacesModel implements LimitModel {
 /** A clock that steps back by less than this is waited for. */
 export const STEP_US = 10_000
 
-/** Several limits of one subject. Each call names some of them, of which it takes all or none. */
+/** Several limits of one subject. Each call names some of them, and takes all or none of these. */
 export class SubjectModel {
   readonly #all: ReadonlyMap<string, LimitModel>
   readonly #refunded = new Set<number>()
   /** Those that the call names. */
   #limits: readonly LimitModel[] = []
   #token = 0
-  /** What time it was for the subject in its newest take, whose token may be ahead of that. */
+  /** The subject's time at its newest take, whose token may be ahead of that. */
   #takenUs = 0
   #offsetUs = 0
-  /** What time it is for the subject in this call. */
+  /** The subject's time in this call. */
   #ownUs = 0
   /** By the server's clock. */
   nowUs: number

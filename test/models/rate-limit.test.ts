@@ -1,5 +1,5 @@
-// Random histories on real scripts and on the model, which must answer alike, and whose windows are
-// checked by a reader that knows neither. PERILUNE_LONG=1 plays a hundred times as many.
+// Random histories on real scripts and on the model, which must answer the same, and whose windows are checked by a
+// reader that uses neither. PERILUNE_LONG=1 plays a hundred times as many.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'

@@ -106,7 +106,7 @@ class History {
     const answer = await this.#calls.run('ack-and-claim', { limit: 100, lease_ms: 1000 })
     const jobs = answer[8] as [number, number][]
     expect((answer[9] as [number, string][]).map(([, name]) => name)).toEqual(expected)
-    // What is acked is forgotten: its id holds off no second one.
+    // An acked job is forgotten: its id does not block a second one.
     const acks = jobs.map(([number, token]) => ({ number: String(number), token }))
     await this.#calls.run('ack-and-claim', { limit: 0, acks })
   }

@@ -1,4 +1,4 @@
-// What a semaphore is, in plain memory: permits that end, and a line.
+// A semaphore in plain memory: permits that end, and a line.
 
 export const CLAIM_MS = 1000
 const SILENT_S = 4
@@ -51,7 +51,7 @@ export class SemaphoreModel {
     if (!this.#resized) this.#limit = limit
     const oversized = attempt.weight > this.#limit
     if (oversized) this.#leave(attempt.id)
-    // Where nothing is free, the line is not looked at.
+    // When nothing is free, the line is not read.
     const mine = this.#fits(1) && this.#serve(attempt.id)
     if (oversized) return ['oversized', this.#limit]
     if (mine || (this.#line.length === 0 && this.#fits(attempt.weight))) {

@@ -1,5 +1,5 @@
-// Random histories on real scripts and on the model, which must answer alike. A failure prints the seed
-// and the shortest history that shows it. PERILUNE_LONG=1 plays 10,000 of them.
+// Random histories on real scripts and on the model, which must answer the same. A failure prints the seed and the
+// shortest failing history. PERILUNE_LONG=1 plays 10,000 of them.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -127,7 +127,8 @@ class History {
 }
 
 /**
- * Ten who attempt, each of a process of its own and always with the same weight; the last two are of one that is gone.
+ * Ten callers, each in a process of its own and always with the same weight; the last two are of a process that has
+ * died.
  */
 function attemptOf(at: number): { args: Arguments; attempt: Parameters<SemaphoreModel['acquire']>[0] } {
   const dead = at >= 8

@@ -33,7 +33,7 @@ const CYCLES = LONG ? 20_000 : 2000
 const LOAD_MS = 200
 const PER_MS = 1
 const FRESH_MS = 60_000
-/** What a mean of so many cycles may differ, in its standard errors: one run in 16,000 differs more. */
+/** How much a mean of so many cycles may differ, in its standard errors: one run in 16,000 differs more. */
 const TOLERANCE = 4
 const EULER = 0.5772
 
@@ -91,7 +91,7 @@ test.each([0.5, 1, 2])(
     const cycles: ReturnType<typeof cycle>[] = []
     while (cycles.length < CYCLES) {
       cycles.push(cycle(envelope, terms, random))
-      // Who is never heard of is taken for dead by the runner of the tests.
+      // The test runner takes a silent test for dead.
       if (cycles.length % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
 

@@ -49,7 +49,7 @@ function urlOf({ sides }: World, key: string): string {
   return `/caches/${sides.name}/keys/${encodeURIComponent(key)}`
 }
 
-/** How old it is the service does not say. */
+/** The service does not return its age. */
 async function withoutAge(value: Promise<{ readonly ageMs: number } | null>): Promise<object | null> {
   const kept = await value
   if (kept === null) return null

@@ -25,7 +25,7 @@ interface World {
   readonly sides: Sides
   readonly kind: CollectionKind
   readonly url: string
-  /** Where a page ended. */
+  /** The end of a page. */
   next: Pair<string> | null
 }
 
@@ -158,7 +158,7 @@ async function replaceWrongly(world: World): Promise<void> {
   ])
   const { limit, kind: isOther, ...options } = wrong as { limit?: number; kind?: boolean; version?: number }
   const other = isOther === true ? (KINDS[(KINDS.indexOf(kind) + 1) % KINDS.length] as CollectionKind) : kind
-  // Only what is there has a kind.
+  // Only an existing collection has a kind.
   if (isOther === true && !(await open(sides.redis, sides.name, kind).inspect()).exists) return
   const bounds = limit === undefined ? {} : { limit }
   await sides.same(

@@ -81,7 +81,7 @@ export function counterPart(sides: Sides, at: number, tables: CounterTables): Pa
   }
 }
 
-/** Of the rows that are there from the start, one is close to the end of 64 bits. */
+/** One of the rows that exist from the start is close to the end of 64 bits. */
 function drawCounter({ sides: { dice }, ids }: World): { name: string; id: number } {
   if (dice.chance(0.7)) return { name: 'votes', id: dice.oneOf([...ids, FULL]) }
   return { name: 'known', id: dice.oneOf([KNOWN, 999_999]) }
@@ -95,7 +95,7 @@ function drawItem({ sides: { dice } }: World, id: number): IncrementItem {
   }
 }
 
-/** Greater than what stands for ids and tokens elsewhere: in two pieces it is compared to the last digit. */
+/** Greater than the labels of ids and tokens elsewhere: in two pieces it is compared to the last digit. */
 function exactly(value: CounterValue | null): string | null {
   return value === null ? null : String(value).replace(/(\d{9})$/, ' $1')
 }
@@ -118,7 +118,7 @@ async function increment(world: World): Promise<void> {
     },
     async () => {
       const { counted, ...answer } = (await sides.http.post(`${urlOf(name)}/increments`, item)) as Counted
-      // The library tells it of many only.
+      // The library returns it only for several increments.
       if (typeof counted !== 'boolean') throw new Error('the answer does not say whether it was counted')
       return { ...answer, value: exactly(answer.value) }
     },

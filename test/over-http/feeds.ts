@@ -1,4 +1,4 @@
-// Feeds: what is appended, read, removed and claimed. Feeds in partitions are not served.
+// Feeds: append, read, remove and claim. The service does not offer feeds in partitions.
 
 import type { FeedOptions, NewMessage, Page } from 'perilune'
 import { claimsIn } from './feed-claims.ts'
@@ -147,7 +147,7 @@ async function read(world: FeedWorld, place: '' | '/dead-letters'): Promise<void
   if (markers.length > 50) markers.splice(0, 25)
 }
 
-/** Where one may read on. */
+/** Cursors from which reading may continue. */
 function note({ markers }: FeedWorld, { here, there }: Pair<Page<unknown>>): void {
   markers.push({ here: here.next, there: there.next })
 }

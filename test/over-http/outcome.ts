@@ -1,8 +1,8 @@
-// What comes of a step on one side, in the words of both: a value, or the code with which it was refused.
+// The outcome of a step on one side, in the words of both: a value, or the code of its error.
 
 import { InvalidArgumentError, PeriluneError } from 'perilune'
 
-/** What the service answers with each code (docs/http). */
+/** The status of the service for each code (docs/http). */
 const STATUS_OF: Readonly<Record<string, number>> = {
   'invalid-argument': 400,
   'not-found': 404,
@@ -59,7 +59,7 @@ export function done(was: boolean): void {
   if (!was) throw new Refused('not-found')
 }
 
-/** What became of the only one of several; throws Refused where it was lost. */
+/** The outcome of the only one of several; throws Refused when it was lost. */
 export function notLost<Settled extends { readonly outcome: string }>([
   settled,
 ]: readonly Settled[]): Settled {

@@ -1,4 +1,4 @@
-// What becomes of one attempt: through the handle while it lasts, by its token when it is over.
+// The outcome of one attempt: through the handle while it lasts, by its token when it is over.
 
 import type { NextJob } from 'perilune'
 import { notLost } from './outcome.ts'
@@ -115,7 +115,7 @@ async function release(world: QueueWorld): Promise<void> {
   )
 }
 
-/** With a trace: a handle hands its own on to a job that has none, what goes by the token does not. */
+/** With a trace: a handle passes its own trace to a job without one, a call by token does not. */
 export function drawNext(world: QueueWorld): Pair<NextJob> {
   const { here, there } = drawJob(world)
   const trace = 'trace of the next'

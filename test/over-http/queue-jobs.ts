@@ -1,4 +1,4 @@
-// What is known of jobs, and what can be done to them without a claim.
+// Reads of jobs, and operations on them without a claim.
 
 import type { JobPage } from 'perilune'
 import { found, Refused } from './outcome.ts'
@@ -53,7 +53,7 @@ function answerOf(ids: readonly string[], outcomes: readonly string[]): object {
 }
 
 /**
- * Who works on a job that is cancelled loses it, and its handle would give it back as soon as it hears: only its token
+ * The worker of a cancelled job loses it, and its handle would give it back as soon as it learns of it: only its token
  * is used.
  */
 function leaveCancelled(world: QueueWorld, ids: readonly string[]): void {
@@ -176,7 +176,7 @@ function shownPage({ jobs, next }: JobPage): object {
   return { jobs: jobs.map(shownJob), next }
 }
 
-/** Of partitions the first pages are not the same everywhere: all is asked for. */
+/** The first pages of partitions differ: all pages are read. */
 async function list({ sides, queue, url, query, partitions }: QueueWorld): Promise<void> {
   const state = sides.dice.oneOf(LISTS)
   const limit = partitions === null ? sides.dice.oneOf([1, 3, 50]) : 1000

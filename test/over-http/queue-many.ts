@@ -29,7 +29,7 @@ function draw(world: QueueWorld): Pair<Token>[] {
   return all.filter(({ there }, at) => all.findIndex((each) => each.there.token === there.token) === at)
 }
 
-/** What the library tells of each, beside what it is of. */
+/** The library's answer for each, with the attempt that it belongs to. */
 function answerOf(given: readonly Token[], outcomes: readonly object[]): object {
   return { jobs: given.map(({ id, token }, at) => ({ id, token, ...outcomes[at] })) }
 }

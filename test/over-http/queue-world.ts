@@ -1,4 +1,4 @@
-// What is known of a queue in a history, and jobs as both sides tell them.
+// The known state of a queue in a history, and jobs as both sides return them.
 
 import type { ClaimedJob, Job, NewJob, Queue } from 'perilune'
 import { found } from './outcome.ts'
@@ -7,7 +7,7 @@ import type { Pair, Part, Sides } from './sides.ts'
 
 export type Jobs = Record<string, unknown>
 
-/** What a claim is known by outside of its process. */
+/** The identity of a claim outside of its process. */
 export interface Token {
   readonly id: string
   readonly token: number
@@ -19,19 +19,19 @@ export type Held = Pair<ClaimedJob, Token>
 export interface QueueWorld {
   readonly sides: Sides
   readonly url: string
-  /** How many; null: it is not spread. One in partitions has the same methods. */
+  /** The number of partitions; null: none. A queue in partitions has the same methods. */
   readonly partitions: number | null
   readonly queue: Queue<Jobs>
-  /** What each request says of the queue. */
+  /** The part of each request that names the queue. */
   readonly query: Query
   held: Held[]
   /** Attempts that are over, or were never. */
   readonly over: Pair<Token>[]
-  /** What jobs are called, of which some are not there any more. */
+  /** Names of jobs, some of which no longer exist. */
   readonly ids: Pair<string>[]
 }
 
-/** What may be done with a part of it. */
+/** The possible steps on a part of it. */
 export type QueueSteps = Pick<Part, 'steps' | 'looks'>
 
 export const LEASE = '1h'
@@ -80,8 +80,9 @@ function drawUnique(key: string, kind: number): object | string {
 }
 
 /**
- * A new job on both sides. In partitions it has an id, for one that says nothing goes where a process likes, by turns
- * that begin anywhere; and no dependencies, for what one partition tells another arrives in its own time.
+ * A new job on both sides. In partitions it has an id, because a job without one goes to a partition that the process
+ * chooses, by turns that begin anywhere; and no dependencies, because messages between partitions arrive in their own
+ * time.
  */
 export function drawJob(world: QueueWorld): Pair<NewJob<Jobs>> {
   const { dice } = world.sides
@@ -136,7 +137,7 @@ export function leave(world: QueueWorld, left: readonly Held[]): void {
   world.over.push(...left.map(({ here, there }) => ({ here: tokenOf(here), there })))
 }
 
-/** As the service tells it: nothing is null. */
+/** As the service returns it: nothing is null. */
 export function shownJob<Shown extends Job>(job: Shown): object {
   const { payload = null, result = null, progress = null, ...rest } = job
   return { ...rest, payload, result, progress }
@@ -146,7 +147,7 @@ export function shownFound<Shown extends Job>(job: Shown | null): object {
   return shownJob(found(job))
 }
 
-/** In an order that both sides share, where the queue has none. */
+/** In an order that both sides share, when the queue has none. */
 export function byId<Identified extends { readonly id: string; readonly group?: string }>(
   jobs: readonly Identified[],
 ): Identified[] {

@@ -1,5 +1,5 @@
-// Queues, spread over partitions or not: jobs that are enqueued and claimed, and the queue as a whole. What goes to
-// other queues (dependencies there, jobs that follow there) arrives in its own time, and is left out.
+// Queues, in partitions or not: jobs that are enqueued and claimed, and the queue as a whole. Messages to other queues
+// (dependencies and successors there) arrive in their own time, and are left out.
 
 import type { ClaimedJob, DetachedJob, Queue } from 'perilune'
 import { done, Refused } from './outcome.ts'
@@ -169,7 +169,7 @@ function sorted(claims: ClaimAnswer | null): ClaimAnswer | null {
   return claims === null ? null : { ...claims, jobs: byId(claims.jobs) }
 }
 
-/** What was done before, and what comes next, in one call. */
+/** Acks of earlier jobs and the next claim, in one call. */
 async function claimAndAck(world: QueueWorld): Promise<void> {
   const { sides, url, query, queue } = world
   const acked = [takeHeld(world), takeHeld(world)].filter((one): one is Held => one !== null)

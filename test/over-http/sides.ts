@@ -11,27 +11,27 @@ import { Requests, TENANT } from './requests.ts'
 const SHOWN_STEPS = 25
 const SHOWN_LENGTH = 400
 
-/** What both sides have of one thing. */
+/** One value of both sides. */
 export interface Pair<Here, There = Here> {
   readonly here: Here
   readonly there: There
 }
 
-/** What may come next in a history. */
+/** The possible next steps of a history. */
 export type Step = () => Promise<unknown>
 
 /** A structure in a history. */
 export interface Part {
-  /** One that stands there twice comes twice as often. */
+  /** A step that is listed twice comes twice as often. */
   readonly steps: readonly Step[]
   /** Those that change nothing. All of them are made at the end, too. */
   readonly looks: readonly Step[]
-  /** What there is, as the library sees it, for the end of the history: of the unit that the service wrote, too. */
+  /** The final content, as the library sees it: also of the unit that the service wrote. */
   contents(redis: Perilune, name: string): Promise<unknown>
 }
 
 export class Sides {
-  /** Of the units of this history. The service's are of the tenant. */
+  /** The units of this history. Those of the service belong to the tenant. */
   readonly name: string
   readonly dice: Dice
   readonly redis: Perilune
@@ -70,7 +70,7 @@ export class Sides {
     return 'value' in left && 'value' in right ? { here: left.value, there: right.value } : null
   }
 
-  /** As `same`, of what the library sees of both units. */
+  /** As `same`, for the library's view of both units. */
   async sameContents({ contents }: Part): Promise<void> {
     const prefix = `v1:${TENANT}/`
     await this.same(

@@ -8,7 +8,7 @@ import manifest from '../../package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** `perilune`, `perilune/lock` …: what programs import. */
+/** `perilune`, `perilune/lock` …: the imports of programs. */
 export const PUBLIC_NAMES: readonly string[] = Object.keys(manifest.exports)
   .filter((path) => !path.endsWith('.json'))
   .map((path) => path.replace('.', 'perilune'))

@@ -1,4 +1,4 @@
-// The package has one build, of ES modules. Programs import it, or load it with `require`, and have the same modules.
+// The package has one build, of ES modules. Programs import it, or load it with `require`, and get the same modules.
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -3,7 +3,7 @@ import { begin, DAY, HOUR, MINUTE, type Place, refusalOf, SECOND, START_MS, verb
 
 const mail = { name: 'mail', payload: { to: 'ada' } } as const
 
-/** The times of the runs that are claimed now, behind the start. */
+/** The times of the runs that are claimed now, relative to the start. */
 async function runs({ popIds }: Pick<Place, 'popIds'>): Promise<number[]> {
   return (await popIds(200)).map((id) => Number(id.split('@')[1]) - START_MS)
 }

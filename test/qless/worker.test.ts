@@ -1,5 +1,5 @@
-// There is no register of workers: who has a token has the job, whatever it is called. What holds instead is that jobs
-// at work are listed, each with its attempt, and that workers which wait are counted.
+// There is no register of workers: the holder of a token has the job, under any name. Instead, claimed jobs are listed,
+// each with its attempt, and waiting workers are counted.
 
 import type { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'

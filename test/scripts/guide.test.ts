@@ -1,4 +1,4 @@
-// What docs/guides/your-own-scripts.md and docs/guides/write-your-own-script.md show is so.
+// The statements of docs/guides/your-own-scripts.md and docs/guides/write-your-own-script.md are true.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// Folders as editors, checkouts and file systems leave them: what is right is taken, all else is refused with file and
-// line.
+// Folders as editors, checkouts and file systems leave them: valid files are accepted, all others are rejected with
+// file and line.
 
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,7 +38,7 @@ const run = (check = false, out = 'redis.ts'): string =>
   generate({ folder: join(folder, 'redis'), out: join(folder, out), check, library: LIBRARY })
 const written = (): string => readFileSync(join(folder, 'redis.ts'), 'utf8')
 
-/** What the command says is wrong, with the way to the folder taken out. */
+/** The errors of the command, without the path to the folder. */
 function problems(): string[] {
   try {
     run()

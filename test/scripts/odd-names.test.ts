@@ -1,5 +1,5 @@
-// What is written compiles under the strictest settings, whatever things are called; names for which it would not are
-// refused.
+// The written module compiles under the strictest settings, with any valid names; names that would not compile are
+// rejected.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -71,7 +71,7 @@ function write(folder: string): string[] {
   }
 }
 
-/** What the type checker says of the module, by the settings of this repository and stricter ones. */
+/** The output of the type checker for the module, with the settings of this repository and stricter ones. */
 function typeErrors(folder: string, module = 'nodenext'): string {
   const compilerOptions = {
     module,

@@ -1,4 +1,4 @@
-// Whatever the source looks like: what is sent to Redis does what the source does, and the module passes the type
+// For any form of the source: the script that is sent to Redis behaves like the source, and the module passes the type
 // checker.
 
 import { spawnSync } from 'node:child_process'
@@ -35,7 +35,7 @@ const KEY = 'odd-sources:{odd}:state'
 
 interface Ran {
   readonly reply: unknown
-  /** Of an error that Lua threw, in the text that ran. */
+  /** The line of an error that Lua threw, in the text that ran. */
   readonly errorLine: number | null
   readonly state: unknown
 }
@@ -99,7 +99,7 @@ test('the sent script does what the source does, and reports an error at its pla
   expect(typeErrorsOf(played.filter(({ fragment }) => fragment === '').slice(0, 100))).toBe('')
 }, 600_000)
 
-/** Of one module with all of them. */
+/** One module with all of them. */
 function typeErrorsOf(sources: readonly OddSource[]): string {
   const root = join(folder, 'all')
   for (const [at, source] of sources.entries()) put(root, source, `act-${at}`)

@@ -27,7 +27,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(folder, { recursive: true }))
 })
 
-/** What is wrong with `redis/demo/act.lua` beside these fragments. */
+/** The faults of `redis/demo/act.lua` next to these fragments. */
 function problems(text: string, fragments: Readonly<Record<string, string>> = {}): string[] {
   const root = join(folder, 'redis')
   for (const [path, lua] of Object.entries({ 'demo/act': text, 'demo/keys': KEYS, ...fragments })) {

@@ -14,7 +14,7 @@ const STARTERS: Record<DatabaseKind, () => Promise<DatabaseServer>> = {
 }
 
 export interface Databases {
-  /** Where `GET /postgres` is answered with the port of PostgreSQL. */
+  /** The address where `GET /postgres` is answered with the port of PostgreSQL. */
   readonly port: number
   stop(): Promise<void>
 }

@@ -15,8 +15,8 @@ export interface Proxy {
   readonly bytesToServer: number
   readonly bytesToClient: number
   /**
-   * The next `count` requests reach the server and are carried out, then their connection closes
-   * without an answer. `matching` tells the requests meant (`/evalsha/i`); the others pass.
+   * The next `count` requests reach the server and are executed, then their connection closes without an answer.
+   * `matching` selects the requests (`/evalsha/i`); the others pass.
    */
   cutReplies(count: number, matching?: RegExp): void
   /** The next `count` requests do not reach the server; their connection closes. */
@@ -25,7 +25,7 @@ export interface Proxy {
   readonly pendingFaults: number
   /** Swallows everything both ways and closes nothing, on old connections and on new ones. */
   halfOpen(): void
-  /** Connections opened from here on work; those that `halfOpen` caught stay dead, as the peer is gone. */
+  /** Connections opened from here on work; those that `halfOpen` caught stay dead, as the peer has vanished. */
   heal(): void
   /** As `halfOpen`, for the connections that have subscribed to a channel; the others and new ones work. */
   halfOpenSubscribers(): void
@@ -38,7 +38,7 @@ export interface Proxy {
   resetEach(requests: number): void
   /** Resets every open connection. */
   resetAll(): void
-  /** What passes waits this long, in each direction. 0 ends it. */
+  /** Data that passes waits this long, in each direction. 0 ends it. */
   delay(ms: number): void
   /** The next `count` requests are carried out a second time, so much later, on a connection of their own. */
   copyLate(count: number, ms: number, matching?: RegExp): void

@@ -1,4 +1,4 @@
-// What a user of several structures relies on: the same argument means the same, and is refused by the same name.
+// A user of several structures relies on this: the same argument means the same, and is rejected under the same name.
 
 import { type Codec, type Duration, json, type Perilune, perilune, rateLimitHeaders, text } from 'perilune'
 import * as express from 'perilune/express'

@@ -1,4 +1,4 @@
-// What a user of several structures relies on: leases, errors, signals and clear mean the same in each of them.
+// A user of several structures relies on this: leases, errors, signals and clear mean the same in each of them.
 
 import {
   type Duration,
@@ -71,7 +71,7 @@ test('an error names the structure, its name and the element', async () => {
   ])
 })
 
-/** The ack of a claim whose messages are gone. */
+/** The ack of a claim whose messages have been removed. */
 async function lostClaim(feed: Feed<unknown>): Promise<unknown> {
   await feed.append(1)
   const claim = await feed.claim()

@@ -1,4 +1,4 @@
-// What a user of several structures relies on: what there is none of is null in every picture, and never 0, -1 or ''.
+// A user of several structures relies on this: a missing value is null in every answer, and never 0, -1 or ''.
 
 import type { Perilune } from 'perilune'
 import { expect, test } from 'vitest'

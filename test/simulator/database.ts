@@ -41,7 +41,7 @@ export class Database {
   }
 }
 
-/** When it crashes: with a transaction that is rolled back then, or behind one whose answer is lost. */
+/** The moment of a crash: with a transaction that is rolled back then, or after one whose answer is lost. */
 export type Crash = 'before' | 'after' | null
 
 /** The database as one process reaches it. `crashes` decides whether it does. */

@@ -1,5 +1,4 @@
-// Where the tables of ours stand, and what a target may be: two processes have one ledger, whatever schema they begin
-// in.
+// The place of our own tables, and valid targets: two processes have one ledger, whatever schema they begin in.
 import { randomUUID } from 'node:crypto'
 import { createPool } from 'mysql2/promise'
 import { mysql, mysqlEvents, mysqlOutbox } from 'perilune/mysql'

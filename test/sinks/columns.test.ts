@@ -1,4 +1,4 @@
-// What the columns of a table make of ids: types, collations, lengths, rights.
+// The effect of columns on ids: types, collations, lengths, rights.
 import { expect, test } from 'vitest'
 import { MYSQL_COUNTS } from '../../src/sinks/mysql/counts.ts'
 import { MYSQL } from '../../src/sinks/mysql/dialect.ts'

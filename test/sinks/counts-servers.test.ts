@@ -1,5 +1,5 @@
-// What only a server can do to a roll-up: transactions that overlap, connections that end, a log that is left in the
-// middle.
+// Faults of a roll-up that only a server can cause: overlapping transactions, ended connections, a log that is left in
+// the middle.
 import { createPool } from 'mysql2/promise'
 import { mysqlEvents } from 'perilune/mysql'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -190,7 +190,7 @@ test('PostgreSQL reports that rows came from another server', async () => {
   await expect(rollUp(votes, ['1'])).rejects.toMatchObject(said)
   await expect(rollUp(votes)).rejects.toMatchObject(said)
   await expect(backlog(votes)).rejects.toMatchObject(said)
-  // The server has had as many transactions meanwhile: what was inserted before that is behind them, and would never be
+  // The server has run as many transactions in the meantime: earlier inserts are before them, and would never be
   // counted.
   await place.run(`UPDATE perilune_cursor SET reached = '5'`)
   await expect(rollUp(votes)).rejects.toMatchObject(said)

@@ -1,4 +1,4 @@
-// What rows that are counted promise to those who show them, on each database.
+// The promises of counted rows to their readers, on each database.
 import { describe, expect, test } from 'vitest'
 import type { Column } from '../../src/sinks/sql/dialect.ts'
 import { SQLITE_COUNTS } from '../../src/sinks/sqlite/counts.ts'

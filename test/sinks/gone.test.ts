@@ -1,5 +1,5 @@
-// A database that comes back while processes run: with a copy from before our tables were made, or with another primary
-// behind the same address.
+// A database that comes back while processes run: with a copy from before our tables were created, or with another
+// primary behind the same address.
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, read, rollUp, VOTES, voteFor } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, makeTables, stored } from './fixture.ts'

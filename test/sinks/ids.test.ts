@@ -1,4 +1,4 @@
-// Of which types ids may be, and that one which cannot be in its column stops no others.
+// The types that ids may have; an id that cannot be in its column stops no others.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, read, recount, rollUp, rollUpAll, VOTES } from './counts-fixture.ts'
@@ -157,7 +157,7 @@ test('MariaDB distinguishes ids that end in blanks, when their columns do', asyn
   expect(await stored(place, 'things')).toEqual({ a: '1', 'a ': '2' })
 })
 
-/** Of which latin1 has one, ascii none, and `?` is what both have for the others. */
+/** latin1 has one of them, ascii none, and both store `?` for the others. */
 const WIDE = ['snow \u2603', '\u0141\u00f3d\u017a', '\u00e9', '\u{1f318}', '?']
 const each = (value: bigint) => new Map(WIDE.map((id) => [id, value]))
 

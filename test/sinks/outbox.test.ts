@@ -1,4 +1,4 @@
-// What an outbox promises, on each database.
+// The promises of an outbox, on each database.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Column, Statement } from '../../src/sinks/sql/dialect.ts'
 import { SQLITE_COUNTS } from '../../src/sinks/sqlite/counts.ts'

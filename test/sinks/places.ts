@@ -1,4 +1,4 @@
-// What the suite of sinks asks of each database: a place of its own on a real server, or in a file.
+// The needs of the suite of sinks on each database: a place of its own on a real server, or in a file.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ export type Rows = Record<string, unknown>[]
 /** A connection of another session. */
 export interface Session {
   run(sql: string): Promise<Rows>
-  /** What the outbox takes for a transaction. */
+  /** The transaction object that the outbox takes. */
   readonly client: unknown
 }
 
@@ -50,7 +50,7 @@ export interface ServerPlace extends Place {
   waiting(): Promise<unknown[]>
   /** Said by a session that is not to be the one that a deadlock ends. */
   readonly isPatient: string
-  /** A sink of a user who may read and write `items`, and the tables beside it, and may delete nothing. */
+  /** A sink of a user who may read and write `items`, and the tables next to it, and may delete nothing. */
   sinkOfApplication(target: Target): Promise<Sink>
   /** Ends the connection that has this id. */
   endConnection(id: unknown): Promise<void>
@@ -100,7 +100,7 @@ export interface PostgresPlace extends ServerPlace {
   sinkOfPool(pool: pg.Pool, target: Target): Sink
   /** Sinks of a user of this name. */
   sinkOf(user: string): (target: Target) => Sink
-  /** What a user of this name counts. */
+  /** The counts of a user of this name. */
   countsOf(user: string): Pick<Place, 'events' | 'outbox'>
 }
 

@@ -1,5 +1,4 @@
-// What is given for a pool and is none: without a check the first call ends the process, or says that no database
-// answers.
+// Values that are no pool: without a check the first call ends the process, or reports that no database answers.
 
 import mysql from 'mysql2'
 import { createConnection } from 'mysql2/promise'

@@ -1,5 +1,5 @@
-// What a database refuses of one row as if it refused all: by codes of a trigger's own, by policies, at the COMMIT, or
-// by ending the whole transaction. All others are written nevertheless. And what it ends for its time, which is no
+// Refusals of one row that look like refusals of all: by error codes of a trigger, by policies, at the COMMIT, or by
+// ending the whole transaction. All other rows are still written. A statement that is stopped for its time is no
 // refusal.
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, rollUp, VOTES } from './counts-fixture.ts'
@@ -8,7 +8,7 @@ import { openMariadb, openSqlite, type Place } from './places.ts'
 
 const openPostgres = postgresAlone()
 
-/** A batch of three, of which the row of 5 is refused; and what is kept is written once `mend` has been run. */
+/** A batch of three in which the row of 5 is refused; the kept change is written once `mend` has been run. */
 async function keepsOne(
   place: Place,
   mend: readonly string[],
@@ -157,7 +157,7 @@ describe('SQLite', () => {
       REFERENCES parents DEFERRABLE INITIALLY DEFERRED, votes INTEGER NOT NULL DEFAULT 0)`)
     await place.run('PRAGMA foreign_keys = OFF')
     await place.run('INSERT INTO items VALUES (9, 0)')
-    // It breaks the rule already: what is added to it breaks it no more than before.
+    // It violates the rule already: a larger value violates it no more than before.
     await keepsOne({ ...place, sink: open() }, ['INSERT INTO parents VALUES (5)'], { 9: '9' })
   })
 })

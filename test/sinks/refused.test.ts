@@ -1,4 +1,4 @@
-// Rows that a database refuses, leaves out, or has no count in: what is for them is kept and named, and all others are
+// Rows that a database refuses, skips, or has no count in: their changes are kept and named, and all others are
 // written.
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, read, recount, rollUp, VOTES, voteFor } from './counts-fixture.ts'

@@ -1,4 +1,4 @@
-// What only a server can do to a flush: other connections, locks, and connections that end.
+// Faults of a flush that only a server can cause: other connections, locks, and connections that end.
 import { createPool } from 'mysql2/promise'
 import { mysql } from 'perilune/mysql'
 import { postgres } from 'perilune/postgres'
@@ -155,7 +155,7 @@ test.each([
   await sink.apply(first)
 
   await server.kill()
-  // What serves a connection of PostgreSQL notices a little later that its server has ended.
+  // The backend of a PostgreSQL connection notices the end of its server a little later.
   await expect
     .poll(() =>
       sink.read(ledger, ['1']).then(

@@ -1,4 +1,4 @@
-// What a sink promises to a flush, on each database.
+// The promises of a sink to a flush, on each database.
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { batchOf, begin, ITEMS, makeTables, patiently, stored, WORDS } from './fixture.ts'

@@ -1,4 +1,4 @@
-// What the table of the counts has to be like, so that a batch can be written once it is sealed.
+// The requirements on the table of the counts, so that a batch can be written once it is sealed.
 import { describe, expect, test } from 'vitest'
 import type { Column, Statement } from '../../src/sinks/sql/dialect.ts'
 import { SQLITE } from '../../src/sinks/sqlite/dialect.ts'

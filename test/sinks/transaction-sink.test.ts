@@ -77,7 +77,7 @@ test.each([
   await expect(sink.prepare()).rejects.toMatchObject({ code: means, isPassing: true })
 })
 
-/** What the database said stands beside what the library says itself. */
+/** The database's own error is reported next to that of the library. */
 function besides(transact: Transact): Transact {
   return (work) =>
     transact((execute) =>

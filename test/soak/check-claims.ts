@@ -1,4 +1,4 @@
-// Who held which message when, and what the holders could still do.
+// The holder of each message at each time, and what the holders could still do.
 
 import { groupBy, type History, type Operation } from './arrange.ts'
 import { doneBy } from './check-contents.ts'

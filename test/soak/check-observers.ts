@@ -1,4 +1,4 @@
-// What each observer saw, against what the feed held in the end.
+// The messages that each observer saw, compared with the final content of the feed.
 
 import { type History, isWithin } from './arrange.ts'
 import { isRenamed } from './check-contents.ts'
@@ -53,7 +53,7 @@ function checkGone({ appends, left }: History, gone: readonly Seen[]): Fault[] {
 interface Walk {
   twice: string[]
   reordered: string[]
-  /** What was passed over without a word. */
+  /** Messages that were skipped without a report. */
   missed: string[]
 }
 

@@ -1,4 +1,4 @@
-// Spoils a good history in one way each, to see that the checker tells exactly that: claims.
+// Corrupts a good history in one way each, to see that the checker reports exactly that: claims.
 
 import { type Asked, asked, claimedAgain, found, leftIn, replace } from './find-lines.ts'
 import type { Line } from './history.ts'
@@ -44,7 +44,7 @@ function lowerToken(lines: readonly Line[]): Line[] {
   return retoken(lines, second, 1)
 }
 
-/** Two claims of different holders, of which the second was asked for after the answer to the first. */
+/** Two claims of different holders, the second requested after the answer to the first. */
 function distantClaims(lines: readonly Line[]): [Asked, Asked] {
   const claims = asked(lines, 'claim')
   const first = found(claims[0])

@@ -1,4 +1,4 @@
-// What goes wrong between the processes of a soak and a single server.
+// Faults between the processes of a soak and a single server.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Proxy } from '../servers/proxy.ts'

@@ -1,5 +1,5 @@
-// What a checker can find. For each rule there is a sabotage that breaks it alone: order-sabotages.ts,
-// claim-sabotages.ts, and for `reused`, which takes a loss, a test.
+// The possible findings of a checker. For each rule there is a sabotage that breaks it alone: order-sabotages.ts,
+// claim-sabotages.ts, and for `reused`, which needs a loss, a test.
 
 export type Rule =
   | 'lost' // an acknowledged message is neither in the feed nor done

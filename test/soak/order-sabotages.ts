@@ -1,4 +1,4 @@
-// Spoils a good history in one way each, to see that the checker tells exactly that: the order of a feed.
+// Corrupts a good history in one way each, to see that the checker reports exactly that: the order of a feed.
 
 import type { Rule } from './fault.ts'
 import { appendOf, found, isKind, leftIn, middleOf, middleSeen, replace, seenByOne } from './find-lines.ts'

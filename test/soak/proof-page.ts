@@ -1,4 +1,4 @@
-// The page that a run of the proof leaves behind.
+// The page that a run of the proof writes.
 
 import { createRequire } from 'node:module'
 import type { Rule } from './fault.ts'

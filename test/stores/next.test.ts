@@ -161,7 +161,7 @@ test('a tag that may be stale for a while is served meanwhile, and ends then', a
 
   expect((await one().get('/blog', PAGE))?.isStale).toBe(true)
   expect((await one().get('f', FETCH))?.isStale).toBe(true)
-  // Served, and made again behind that; what is made then is static again.
+  // Served stale, and then rendered again in the background; the new page is static again.
   expect((await one().get('/static', PAGE))?.isStale).toBe(true)
   await expect.poll(() => one().get('/short', PAGE)).toBe(null)
 
@@ -374,7 +374,7 @@ test('while Redis is full stored pages are served, and the rest is rendered', as
   expect(errors, 'reported once a second').toHaveLength(1)
 })
 
-/** What happens within one millisecond has no order. */
+/** Events within one millisecond have no order. */
 async function nextMillisecond(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 3))
 }

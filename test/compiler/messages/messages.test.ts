@@ -107,7 +107,7 @@ describe('each message', () => {
   })
 })
 
-/** The templates of a message: of those that it may come of, the ones that say most of it. */
+/** The templates that a message may come from: among them the most specific ones. */
 function closest(message: string, templates: readonly Template[]): Template[] {
   const fitting = templates.filter((template) => template.isWhole && patternOf(template).test(message))
   const most = Math.max(...fitting.map(({ text }) => text.length))

@@ -114,7 +114,7 @@ const counts: CallsOf<RateLimit> = {
 const rateLimits: readonly Group[] = [
   group<RateLimit>('RateLimit', (redis) => redis.rateLimit('a', { limit: 1, window: '1s' }), {
     ...counts,
-    // It counts no takes at work, and refuses.
+    // It has no concurrency limit, and rejects.
     release: gives((limit) => limit.release('a', 1).catch(() => undefined)),
   }),
   group(

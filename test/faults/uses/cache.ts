@@ -83,7 +83,7 @@ function steps(place: Place): readonly Step[] {
   ]
 }
 
-/** A key knows nothing of the others; what grows is what one value holds. */
+/** A key is independent of the others; only the size of one value grows. */
 function work(
   what: string,
   [commands, elements]: [number, number],

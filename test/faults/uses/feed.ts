@@ -11,7 +11,7 @@ function steps(place: Place): readonly Step[] {
   return [...contentSteps(place), ...claimSteps(place), ...subscriberSteps(place), ...spreadFeedSteps(place)]
 }
 
-/** What comes and goes: with keys, delayed, in batches, until nothing is left. */
+/** Messages that come and go: with keys, delayed, in batches, until nothing is left. */
 function contentSteps({ redis, name }: Place): readonly Step[] {
   const feed = redis.feed<number>(name, { origin: 'me' })
   const mixed = [

@@ -7,7 +7,7 @@ export interface Waiters {
   readonly count: number
   /** x: alone, s: shared, b: waits for its chance. */
   readonly kind?: 'x' | 's' | 'b'
-  /** Of processes that listen nowhere: they are passed over. */
+  /** Of processes without subscriptions: they are skipped. */
   readonly dead?: boolean
   /** Which word of the state, counted from 0, is the number of the newest ticket. */
   readonly lastTicketAt: number

@@ -52,7 +52,7 @@ async function failAll(queue: Queue<Jobs>, size: number, kindOf: (n: number) => 
   }
 }
 
-/** A call on a queue that was filled so, beside one job that is claimed for an hour. */
+/** A call on a queue that was filled in this way, next to one job that is claimed for an hour. */
 /** One look more whenever there are twice as many. */
 const LOOKING_FOR_PLACE = 50
 
@@ -130,7 +130,7 @@ const doneAndKept: Fill = async (queue, _, size) => {
   await queue.settings.set({ retention: { count: 10 } })
 }
 
-/** What is left of jobs that were cancelled where they stood: their places in the list. */
+/** Remains of jobs that were cancelled in their place: their places in the list. */
 const ghosts: Fill = async (queue, _, size) => {
   const ids = await enqueue(queue, size)
   for (let from = 0; from < size; from += THOUSAND) await queue.jobs.cancel(ids.slice(from, from + THOUSAND))
@@ -291,7 +291,7 @@ export const queueWorks: readonly Work[] = [
   work('the most common tags', [250, 1500], tagged, (queue) => queue.jobs.tags()),
   work('a tag', [20, 140], tagged, (queue) => queue.jobs.tag('job 7', ['one more'])),
   work('following a job', ONE, tagged, (queue) => queue.jobs.track('job 7')),
-  // The places of jobs that are gone are swept, at both ends of the list.
+  // The places of removed jobs are swept, at both ends of the list.
   work('a cancellation of a tagged job', [30, 330], tagged, (queue) => queue.jobs.cancel(['job 7'])),
   work('a look at a history', ONE, tagged, (queue) => queue.jobs.history('job 7')),
   work('a line in a log', ONE, tagged, (queue) => queue.jobs.log('job 7', 'a line')),

@@ -1,4 +1,4 @@
-// What holds of every call of every structure: it settles in its time, and in a way that its caller knows.
+// The invariants of every call of every structure: it settles in time, and with an outcome that its caller knows.
 
 import type { Call } from '../history.ts'
 import type { Terms } from '../terms.ts'

@@ -30,7 +30,7 @@ function metOf(history: History): Sight[] {
   return history.sights.filter(({ what }) => what === 'met')
 }
 
-/** Whatever was appended behind the oldest one that is there. */
+/** Any message appended after the oldest one that is there. */
 function lost(
   history: History,
   there: readonly Sight[],
@@ -101,7 +101,7 @@ function passedOver(met: readonly Sight[], there: readonly Sight[], terms: Terms
   let next = 0
   return met.flatMap(({ process, key, facts, at }) => {
     const found = place.get(facts['id'])
-    // What was delayed becomes visible once more where an older copy was put back.
+    // A delayed message becomes visible once more when an older copy was put back.
     const since = before.get(facts['id']) ?? at
     before.set(facts['id'], at)
     if (found === undefined) return []

@@ -1,4 +1,5 @@
-// What was acknowledged is there once, in one order that respects time, and who follows meets all of it in that order.
+// An acknowledged message is there once, in one order that respects time, and a follower meets all messages in that
+// order.
 
 import type { Call, History, Sight } from '../history.ts'
 import { meets, type Terms } from '../terms.ts'
@@ -46,7 +47,7 @@ function acknowledgedOnce(history: History, there: readonly Sight[], terms: Term
   return [...lost, ...wrong]
 }
 
-/** A message stands behind one that was asked for when it had been acknowledged already. */
+/** A message is after another one that had been acknowledged when it was appended. */
 function againstTime(history: History, there: readonly Sight[]): string[] {
   const appends = new Map(callsOf(history, 'append', 'ok').map((call): [string, Call] => [call.key, call]))
   let latest: Call | undefined

@@ -74,7 +74,7 @@ function endsOf(history: History): End[] {
   ]
 }
 
-/** A repeated ack, of which the server knows no more whether the first one took effect, finds the job absent. */
+/** A repeated ack finds the job absent when the server no longer knows whether the first one took effect. */
 function isDoubt(error: string): boolean {
   return error.startsWith('AmbiguousError') || error.includes('(absent)')
 }

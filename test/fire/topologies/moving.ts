@@ -40,7 +40,7 @@ export async function addAndRemoveMaster(
   await cluster.removeMaster(joined)
 }
 
-/** Resolves to the slot; null: there is none in use. */
+/** Resolves to the slot; null: none is in use. */
 async function moveUsedSlot(
   cluster: RedisCluster,
   from: RedisServer,

@@ -4,7 +4,7 @@ import { nowUs } from '../clock.ts'
 import { repeat, type Site, type Workload } from './workload.ts'
 
 const ITEMS = 5
-/** What a process may have in the set. */
+/** The items that a process may have in the set. */
 const OWN = 4
 
 /** All items of a version say which one it is. */

@@ -1,4 +1,4 @@
-// Counters that are written behind to a file of SQLite, which all processes of a run share.
+// Write-behind counters in a SQLite file that all processes of a run share.
 
 import { join } from 'node:path'
 import Database from 'libsql'

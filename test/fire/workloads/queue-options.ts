@@ -6,13 +6,13 @@ import { between, oneOf } from '../cell.ts'
 import { type AnyQueue, type Jobs, type Kind, workload } from './queue.ts'
 import type { Site, Workload } from './workload.ts'
 
-/** Of this group one job at once. */
+/** This group has a limit of one job at once. */
 export const SINGLE = 'single'
 const GROUPS = [SINGLE, 'other', null] as const
 const PRIORITIES = [0, 0, 0, 2, -1] as const
 const DELAYS_MS = [0, 0, 0, 120, 400] as const
 const TAGS = [[], ['even', 'first'], ['odd']] as const
-/** Of so many jobs one is enqueued again, under its idempotency key. */
+/** One of so many jobs is enqueued again, under its idempotency key. */
 const JOBS_TO_A_REPEAT = 4
 const LATER_MS = 1500
 

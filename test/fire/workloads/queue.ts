@@ -7,13 +7,13 @@ export type Job = { n: number }
 export type Jobs = { step: Job }
 export type AnyQueue = Queue<Jobs> | PartitionedQueue<Jobs>
 
-/** What is special about the jobs of a workload. */
+/** The differences between the jobs of a workload and others. */
 export interface Kind {
   open(site: Site): AnyQueue
   /** Before anything else. */
   prepare?(queue: AnyQueue): Promise<void>
   enqueue(site: Site, queue: AnyQueue, id: string, n: number): Promise<unknown>
-  /** Of so many attempts one fails; null: none. */
+  /** One of so many attempts fails; null: none. */
   readonly attemptsToAFailure: number | null
 }
 

@@ -11,7 +11,7 @@ import { FAILED, type Jobs, type Plan, planNext } from './plan.ts'
 export class DetachedLoader {
   readonly #queue: Queue<Jobs>
   readonly #leaseMs: number
-  /** Where jobs go that follow others. */
+  /** The queue of successors. */
   readonly #after: string
   readonly #diary: Diary
   readonly #random: () => number

@@ -1,4 +1,4 @@
-// Jobs that were cancelled: gone for good, and none of their attempts counts any more.
+// Jobs that were cancelled: permanently removed, and none of their attempts is valid any more.
 
 import type { End } from './end.ts'
 import { faultOf, type QueueFault } from './fault.ts'
@@ -13,7 +13,7 @@ export function checkCancelled(stories: readonly JobStory[], { dead, done }: End
   )
 }
 
-/** It may be gone for all that is known. */
+/** It may have been removed, as far as is known. */
 export function mayBeCancelled({ cancelled }: JobStory): boolean {
   return cancelled !== null
 }

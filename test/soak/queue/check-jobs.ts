@@ -1,4 +1,4 @@
-// What became of each job, and whether the counts of the queue fit.
+// The outcome of each job, and whether the counts of the queue match.
 
 import type { Job } from 'perilune'
 import { isCancelled, mayBeCancelled } from './check-cancelled.ts'

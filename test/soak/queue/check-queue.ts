@@ -51,7 +51,7 @@ export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'
   }
 }
 
-/** Whatever a server has forgotten: what it gave out then is still known to others, by its token or its id only. */
+/** When a server has lost data: others still know what it gave out then, by its token or its id only. */
 function givenTwice(lines: readonly Line[], nameOf: (line: Line) => string | null): string[] {
   const known = new Set<string>()
   return lines.flatMap((line) => {

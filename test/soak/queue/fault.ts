@@ -1,4 +1,4 @@
-// What a checker of the queue can find.
+// The possible findings of a checker of the queue.
 
 export type QueueRule =
   | 'lost' // an acknowledged job is neither done nor dead

@@ -43,7 +43,7 @@ export interface QueueHistory {
 
 const UNKNOWN = { asked: null, askedAt: null, enqueuedAt: null, enqueuing: null, cancelled: null }
 
-/** What happened to each job of a queue. */
+/** The events of each job of a queue. */
 export function storiesOf(lines: readonly Line[], queue: 'main' | 'after' = 'main'): Map<string, JobStory> {
   const attempts = attemptsOf(lines, queue)
   const stories = new Map<string, { -readonly [Key in keyof JobStory]: JobStory[Key] }>()
@@ -52,7 +52,7 @@ export function storiesOf(lines: readonly Line[], queue: 'main' | 'after' = 'mai
     const { ref } = line
     const story = stories.get(ref) ?? { ...UNKNOWN, ref, attempts: attempts.get(ref) ?? [] }
     stories.set(ref, story)
-    // What follows a job is asked for by each attempt that comes so far.
+    // Each attempt that comes so far requests the successor of its job.
     if (line.kind === 'asked' && story.asked === null) [story.asked, story.askedAt] = [line, at]
     if (line.kind === 'enqueued') story.enqueuedAt = at
     if (line.kind === 'cancelling') story.cancelled = { at, outcome: 'unknown' }

@@ -1,19 +1,19 @@
-// What the processes of a soak of the queue write down: a list in the server of the queue itself, so that its order is
-// the order in which the server did things, with the server's time.
+// The records of the processes of a soak of the queue: a list in the server of the queue itself, so that its order is
+// the order in which the server executed commands, with the server's time.
 
 import type { Cluster, Redis } from 'ioredis'
 
 interface OfJob {
-  /** Of two queues of which one waits for the other. */
+  /** Of two queues, one of which waits for the other. */
   readonly queue: 'main' | 'after'
-  /** What its producer calls the job. */
+  /** The producer's name for the job. */
   readonly ref: string
 }
 
 /** The outcome of an attempt as answered to its process; `unknown`: no answer arrived. */
 export type Outcome = 'acked' | 'retried' | 'dead' | 'released' | 'lost' | 'unknown'
 
-/** What became of a job that was to be cancelled; `unknown`: no answer came. */
+/** The outcome of a cancellation; `unknown`: no answer arrived. */
 export type Cancelled = 'cancelled' | 'stopping' | 'absent' | 'unknown'
 
 export type Entry =
@@ -76,7 +76,7 @@ export class Log {
     this.#by = by
   }
 
-  /** Resolves when the server has it. */
+  /** Resolves when the server has stored it. */
   async write(...entries: readonly Entry[]): Promise<void> {
     const lines = entries.map((entry) => JSON.stringify({ by: this.#by, n: ++this.#written, ...entry }))
     const writing = this.#client.eval(APPEND, 1, this.#key, ...lines)

@@ -1,5 +1,5 @@
-// What a server may forget although it was acknowledged, and the log without it: what is left of a history that the
-// server remembers only in part.
+// Acknowledged writes that a server may lose, and the log without them: the rest of a history that the server remembers
+// only in part.
 
 import type { Line } from './log.ts'
 
