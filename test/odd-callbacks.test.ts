@@ -20,7 +20,7 @@ import { collectUncaught } from './uncaught.ts'
 
 interface Scene {
   readonly redis: Perilune
-  /** Unused names for the calls under test. */
+  /** The name of the unit under test, unused so far. */
   readonly name: string
   /** Throws what is odd. */
   fail(): never

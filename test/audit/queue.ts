@@ -116,7 +116,7 @@ function groupsOf(stored: Stored): string[] {
   const turns = stored.turns.map((name) => name.toString('latin1'))
   const scores = pairs(stored.grouped).map(([, score]) => score)
   const all = pairs(stored.groups)
-  // See shared/queue/state: groups are stored with their jobs and their number.
+  // See shared/queue/state: bursts of groups are stored with the settings, together with their number.
   const bursts = all.filter(([name]) => name.startsWith(BURST) && name !== BURST)
   const counted = Number(new Map(all).get(BURST) ?? 0)
   const known = all

@@ -29,7 +29,7 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-/** The name of a unit of this kind whose slot is on this node. */
+/** The name of a unit of this kind whose slot fits. */
 function nameOf(kind: 'lock' | 'feed', fits: (slot: number) => boolean): string {
   for (;;) {
     const name = randomUUID()

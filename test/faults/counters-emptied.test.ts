@@ -46,7 +46,7 @@ class Losses {
     for (const [n, times] of books.timesIn(stored)) if (times === 0) this.#least.set(n, 0)
   }
 
-  /** Right after it: the ids of calls without an answer, and of those that began since. */
+  /** Right after it: the increments without an answer, and those that began since. */
   noteUnderWay(numbers: readonly number[], most: number): void {
     for (const n of numbers) {
       this.#least.set(n, 0)

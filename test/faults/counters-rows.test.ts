@@ -49,10 +49,7 @@ interface Rolled {
   readonly events: number
 }
 
-/**
- * The sum that was rolled up during the writes; a machine that is too busy to roll up in the meantime needs more
- * writes.
- */
+/** The roll-ups during the writes; a machine that is too busy to roll up in the meantime gets more writes. */
 async function soak(place: ServerPlace, seed: number): Promise<Rolled[]> {
   const sources = Array.from({ length: WORKERS }, () => place.events(VOTES))
   for (const source of sources) await source.prepare()

@@ -14,7 +14,7 @@ import {
   SHORT,
 } from './denied-queue-calls.ts'
 
-/** Of the held jobs. */
+/** The first of the held jobs. */
 function first([job]: Claimed): ClaimedJob<number> {
   return job ?? expect.fail('nothing was claimed')
 }

@@ -135,7 +135,7 @@ test('processes that listen on a replica never run at the same time', { timeout:
   expect(work.runsOfJobs).toEqual(Array.from({ length: 16 }, () => 1))
 })
 
-/** A section that four processes enter concurrently, and how many were seen in it at once. */
+/** The concurrent work of four processes, and how many were seen at it at once. */
 class Work {
   readonly #now = { lock: 0, semaphore: 0 }
   readonly together = { lock: 0, semaphore: 0 }

@@ -35,7 +35,7 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-/** Except for calls that wait for the end of a move, calls whose keys are all there run while their slot is leaving. */
+/** Runs calls whose keys are all there while their slot is leaving, except calls that wait for the end of a move. */
 function leaving(driver: Driver): Driver {
   const run: Driver['run'] = async (call) => {
     const { script, keys } = call

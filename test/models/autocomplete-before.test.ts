@@ -228,7 +228,7 @@ class History {
     for (const { prefix } of [this.#before, this.#now]) await setTestClock(driver, prefix, this.#ms * 1000)
   }
 
-  /** The release needs several calls for one of this tree; after each, both have removed expired entries. */
+  /** The entries of one call to this tree go to the release in one call; after each, both have removed expired entries. */
   async #add(entries: readonly Entry[]): Promise<void> {
     for (let rest = entries; rest.length > 0; ) {
       const [added, replaced, taken] = await this.#now.add(rest.slice(0, 100))

@@ -22,7 +22,7 @@ export async function checkStored(
 ): Promise<void> {
   const hash = async (part: string): Promise<Map<string, Buffer>> =>
     new Map(Object.entries(await client.hgetallBuffer(`${prefix}:${part}`)))
-  // The keys that keep forks sorted come after all forks.
+  // The members that keep forks sorted come after all forks.
   const members = await client.zrangebylexBuffer(`${prefix}:forks`, '-', Buffer.from('(\u00ff', 'latin1'))
   const tops = readTops(await hash('tops'))
   checkTops(readForks(members), tops, entries)

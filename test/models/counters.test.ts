@@ -46,7 +46,7 @@ async function playAll(count: number, without: Rule | null): Promise<Map<number,
   return verdicts
 }
 
-/** The values shown by those that show one, by their seeds. */
+/** The faults of the verdicts that have any, by their seeds. */
 function faultsOf(verdicts: ReadonlyMap<number, Verdict>): [seed: number, faults: readonly string[]][] {
   return [...verdicts]
     .map(([seed, { faults }]) => [seed, faults] as [number, readonly string[]])

@@ -33,7 +33,7 @@ const CALLS: Record<string, (keys: readonly string[]) => Arguments> = {
   'counters/increment': (keys) => ({ counters: keys.map((key) => ({ id: 'i', delta: 1, key })) }),
 }
 
-/** The preparation of a counter. */
+/** The calls that a counter needs before it counts. */
 const FIRST: Record<string, readonly [string, Arguments][]> = {
   'counters/increment': [
     ['counters/begin', { epoch: 1, known: 0, keep: 'pending' }],

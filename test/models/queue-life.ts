@@ -105,7 +105,7 @@ export class QueueLife {
     }
   }
 
-  /** A waiting worker leaves the time of its wait. */
+  /** A waiting worker records the time. */
   noteTime(): void {
     this.token = Math.max(this.token, this.nowUs - 1)
   }

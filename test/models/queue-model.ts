@@ -111,7 +111,7 @@ export class QueueModel extends QueueLife {
     })
   }
 
-  /** All dead jobs, of the one kind of failure that workers name, or lost. How many are kept. */
+  /** Requeues dead jobs, all of one kind: of the failure that workers name, or lost. Returns how many stay dead. */
   requeueDead(numbers: readonly number[], drops: boolean): number {
     let kept = 0
     for (const number of numbers) {

@@ -17,7 +17,7 @@ export class BoundChecker {
   readonly #terms: readonly Terms[]
   readonly #taken: Taken[] = []
   #refunds = 0
-  /** The error that small steps of the clock may cause. */
+  /** Small steps of the clock that may have counted as passed time. */
   #stepsUs = 0
 
   constructor(terms: readonly Terms[]) {

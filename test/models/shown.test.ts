@@ -7,10 +7,7 @@ import { countOf, LONG, SEED, tell } from '../proof.ts'
 import { History, type Rule, type Verdict } from './shown-history.ts'
 
 const HISTORIES = countOf(20_000, 45)
-/**
- * How many seeds from its start a search finds a fault soon; it continues from there. A long run searches from the
- * first.
- */
+/** The seeds to skip so that a search finds a fault soon; it continues from there. A long run starts at the first. */
 const SOON: Readonly<Record<Rule, number>> = {
   'no version is left out': 37,
   'nothing is shown that was read too early': 83,

@@ -11,7 +11,7 @@ import { Requests, TENANT } from './requests.ts'
 const SHOWN_STEPS = 25
 const SHOWN_LENGTH = 400
 
-/** One value of both sides. */
+/** A value of each side. */
 export interface Pair<Here, There = Here> {
   readonly here: Here
   readonly there: There

@@ -31,9 +31,9 @@ const FLOODED = ['c', 'd', 'e', 'f'] as const
 /** Digits of base 4 that a safe integer has. */
 const MOST_INCREMENTS = 24
 const STEPS = 70
-/** A schedule needs about sixty to come to rest. */
+/** A schedule needs about sixty passes to come to rest. */
 const MOST_PASSES_AT_REST = 300
-/** One takes up to a hundred. */
+/** One flush takes up to a hundred passes. */
 const MOST_PASSES_OF_A_FLUSH = 400
 /** Milliseconds, more than the deadline of any call. */
 const MOST_IDLE = 30_000

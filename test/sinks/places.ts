@@ -100,7 +100,7 @@ export interface PostgresPlace extends ServerPlace {
   sinkOfPool(pool: pg.Pool, target: Target): Sink
   /** Sinks of a user of this name. */
   sinkOf(user: string): (target: Target) => Sink
-  /** The counts of a user of this name. */
+  /** The sources of counts of a user with this name. */
   countsOf(user: string): Pick<Place, 'events' | 'outbox'>
 }
 

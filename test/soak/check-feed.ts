@@ -17,7 +17,7 @@ interface Totals {
   acknowledged: number
   /** Appends whose answer never came, or came within a window. */
   unknown: number
-  /** Those that are neither in a feed nor done. */
+  /** Among those, the messages that are neither in a feed nor done. */
   unknownAndAbsent: number
   /** Calls of any kind that certainly did not happen. */
   failed: number

@@ -47,7 +47,7 @@ function acknowledgedOnce(history: History, there: readonly Sight[], terms: Term
   return [...lost, ...wrong]
 }
 
-/** A message is after another one that had been acknowledged when it was appended. */
+/** A message that was acknowledged before another one was appended comes after it. */
 function againstTime(history: History, there: readonly Sight[]): string[] {
   const appends = new Map(callsOf(history, 'append', 'ok').map((call): [string, Call] => [call.key, call]))
   let latest: Call | undefined
