@@ -29,7 +29,7 @@ const lua = filesIn(ROOT, 'lua', '.lua')
 const operations = lua.filter((path) => !path.startsWith('lua/shared/') && !path.endsWith('/keys.lua'))
 const structures = [...new Set(operations.map((path) => path.split('/')[1] ?? ''))]
 
-/** What users can import, `index` or `feed`, and the source it leads to. */
+/** What users can import, `index` or `feed`, and its source file. */
 const publicSources: [name: string, file: string][] = Object.entries(tsconfig.compilerOptions.paths)
   .map(([name, [file = '']]): [string, string] => [
     name === 'perilune' ? 'index' : name.slice('perilune/'.length),
@@ -37,7 +37,7 @@ const publicSources: [name: string, file: string][] = Object.entries(tsconfig.co
   ])
   .filter(([, file]) => file.endsWith('.ts'))
 
-/** What a structure shows: its entry, or its class where it has no public name. */
+/** The public part of a structure: its entry, or its class when it has no public name. */
 function publicFileOf(structure: string): string {
   return `src/${structure}/${INTERNAL.has(structure) ? structure : 'index'}.ts`
 }
@@ -51,7 +51,7 @@ interface Edge {
   readonly typeOnly: boolean
 }
 
-/** What the files below a folder import, test files left out. */
+/** The imports of the files below a folder, without test files. */
 function edgesOf(folder: string): Edge[] {
   return sources
     .filter((path) => path.startsWith(folder))
@@ -84,7 +84,7 @@ function isBuiltIn(to: string): boolean {
   return to.startsWith('node:')
 }
 
-/** What drivers and the runtime have in common. */
+/** The shared code of drivers and the runtime. */
 const PLAIN = ['src/driver.ts', 'src/linked-list.ts']
 
 const RULES = {
@@ -228,7 +228,7 @@ test('the facade imports every structure and decides nothing', () => {
   holds(RULES.facade, arrows(above))
 })
 
-test('the middleware stands on what it serves, and nothing stands on it', () => {
+test('the middleware depends on the structures that it serves, and nothing depends on it', () => {
   const allowed = ['src/middleware/', 'src/cache/', 'src/once/', 'src/rate-limit/', 'src/runtime/']
   const edges = edgesOf('src/middleware/').filter(
     ({ to }) => !isBuiltIn(to) && !allowed.some((path) => to.startsWith(path)),
@@ -240,7 +240,7 @@ test('the middleware stands on what it serves, and nothing stands on it', () => 
   holds(RULES.middleware, arrows(users))
 })
 
-test('stores for other packages stand on the cache, and nothing stands on them', () => {
+test('stores for other packages depend on the cache, and nothing depends on them', () => {
   const allowed = ['src/stores/', 'src/cache/', 'src/runtime/']
   const edges = edgesOf('src/stores/').filter(
     ({ to }) => !isBuiltIn(to) && !allowed.some((path) => to.startsWith(path)),
@@ -252,7 +252,7 @@ test('stores for other packages stand on the cache, and nothing stands on them',
   holds(RULES.stores, arrows([...edges, ...users]))
 })
 
-test('sinks stand on the port of counters, and nothing stands on them', () => {
+test('sinks depend on the port of counters, and nothing depends on them', () => {
   const ports = ['src/counters/sink.ts', 'src/counters/count-source.ts', 'src/counters/errors.ts']
   const allowed = ['src/sinks/', ...ports, 'src/runtime/']
   const edges = edgesOf('src/sinks/').filter(({ to }) => !allowed.some((path) => to.startsWith(path)))
@@ -263,7 +263,7 @@ test('sinks stand on the port of counters, and nothing stands on them', () => {
   holds(RULES.sinks, arrows([...edges, ...users]))
 })
 
-test('what generated modules of users stand on is the runtime, and nothing stands on it', () => {
+test('generated modules of users depend on the runtime, and nothing depends on them', () => {
   const allowed = ['src/scripts/', 'src/runtime/', 'src/driver.ts']
   const edges = edgesOf('src/scripts/').filter(({ to }) => !allowed.some((path) => to.startsWith(path)))
   const users = edgesOf('src/').filter(({ from, to }) => {
@@ -273,7 +273,7 @@ test('what generated modules of users stand on is the runtime, and nothing stand
   holds(RULES.scripts, arrows([...edges, ...users]))
 })
 
-test('what users test with needs no test runner', () => {
+test('the testing module needs no test runner', () => {
   const edges = edgesOf('src/testing/').filter(({ to }) => {
     const allowed = ['src/testing/', 'src/runtime/', 'src/driver.ts', 'lua/contract.json']
     return !isBuiltIn(to) && !allowed.some((path) => to.startsWith(path))
@@ -281,12 +281,12 @@ test('what users test with needs no test runner', () => {
   holds(RULES.testing, arrows(edges))
 })
 
-test('server and examples know the library by its public names', () => {
+test('server and examples import the library by its public names', () => {
   const edges = [...edgesOf('server/'), ...edgesOf('examples/')]
   holds(RULES.outside, arrows(edges.filter(({ to }) => to.startsWith('src/') || to.startsWith('lua/'))))
 })
 
-test('generated files stand on the port and the runtime', () => {
+test('generated files depend on the port and the runtime', () => {
   const edges = edgesOf('src/generated/').filter(
     ({ to }) => to !== 'src/driver.ts' && to !== 'src/generated/shared.ts' && !to.startsWith('src/runtime/'),
   )
@@ -297,12 +297,12 @@ test('generated files stand on the port and the runtime', () => {
   holds(RULES.generated, unmarked)
 })
 
-test('no import leads back to where it began', () => {
+test('there is no import cycle', () => {
   const graph = new Map([...imports].map(([path, own]) => [path, own.flatMap(({ file }) => file ?? [])]))
   holds(RULES.cycles, findCycle(graph) ?? [])
 })
 
-test('no file has a name that says nothing', () => {
+test('no file has a meaningless name', () => {
   const nameless = /\/(?:types|interfaces|utils|helpers|common)(?:\/|\.[a-z.]+$)/
   holds(
     RULES.nameless,
@@ -310,7 +310,7 @@ test('no file has a name that says nothing', () => {
   )
 })
 
-test('no signal is made of others that it never parts with', () => {
+test('no signal is combined from others without being detached from them later', () => {
   const ours = sources.filter((path) => path.startsWith('src/') || path.startsWith('server/'))
   holds(
     RULES.signals,
@@ -318,7 +318,7 @@ test('no signal is made of others that it never parts with', () => {
   )
 })
 
-test('the library needs nothing but Node, the client it is given, and croner for its queue', () => {
+test('the library needs only Node, the given client, and croner for its queue', () => {
   expect(manifest.dependencies, RULES.dependencies).toEqual({ croner: cronerManifest.version })
   expect(cronerManifest, RULES.dependencies).not.toHaveProperty('dependencies')
   const packages = edgesOf('src/').filter(
@@ -345,7 +345,7 @@ test('85 % of the TypeScript files are under 200 lines, none over 400', () => {
   }
 })
 
-test('90 % of the operations in Lua are under 60 lines behind their declarations, none over 120 with everything', () => {
+test('90 % of the operations in Lua are under 60 lines after their declarations, none over 120 in total', () => {
   const measured = operations.map((file) => ({ file, line: 1, lines: linesOfOperation(textOf(ROOT, file)) }))
   const whole = operations.map((file) => ({
     file,
@@ -366,7 +366,7 @@ test('no function of Lua has more than six parameters', () => {
   )
 })
 
-test('modules are few', () => {
+test('the number of modules is limited', () => {
   const modules = lua.filter((path) => path.startsWith('lua/shared/'))
   expect(modules.length).toBeGreaterThan(20)
   expect(modules.length, RULES.modules).toBeLessThanOrEqual(80)

@@ -1,4 +1,4 @@
-// What the tests of the cache share: a cache of its own for each, on a clock that stands still.
+// Shared by the tests of the cache: a cache of its own for each, on a clock that stands still.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -23,7 +23,7 @@ export interface Process<Value> {
 export interface Setup<Value> extends Process<Value> {
   readonly client: Redis
   readonly name: string
-  /** Of the keys `a`, `b`, `c`, of the tag `t`, and of the cache as a whole. */
+  /** The keys `a`, `b`, `c`, the tag `t`, and the cache as a whole. */
   readonly clock: { advance(ms: number): Promise<void> }
   /** Another process with the same cache, as far as one process can be two. */
   another(options?: CacheOptions<Value>): Process<Value>

@@ -1,4 +1,4 @@
-// The lists of `file:function` in ARCHITECTURE.md: what they name is there, and no path is longer than it says.
+// The lists of `file:function` in ARCHITECTURE.md: the named functions exist, and no path is longer than stated.
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -13,9 +13,9 @@ interface Step {
 }
 
 interface CallPath {
-  /** The heading that it stands under. */
+  /** The heading above it. */
   readonly title: string
-  /** What stands between them. */
+  /** The text between them. */
   readonly text: string
   readonly steps: readonly Step[]
 }
@@ -71,7 +71,7 @@ test.each(paths)('$title: each function is in its file', ({ steps }) => {
   expect(missing).toEqual([])
 })
 
-test.each(paths)('$title: it is no longer than it says', ({ text, steps }) => {
+test.each(paths)('$title: it is no longer than declared', ({ text, steps }) => {
   const { functions, files, returns } = LIMITS.exec(text)?.groups ?? {}
   expect([functions, files, returns]).not.toContain(undefined)
   expect(steps.length).toBeLessThanOrEqual(Number(functions))
@@ -88,6 +88,6 @@ test.each([
   ['  return this.look(', 'look', false],
   ['    await look(', 'look', false],
   ['  look(source)', 'look', false],
-])('of %s it is known whether it defines %s', (text, name, isThere) => {
+])('whether %s defines %s is known', (text, name, isThere) => {
   expect(defines(text, name)).toBe(isThere)
 })

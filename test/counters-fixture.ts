@@ -1,4 +1,4 @@
-// What the tests of counters share: counters of their own for each, over a database of SQLite in a file.
+// Shared by the tests of counters: counters of their own for each, over a SQLite database in a file.
 
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -23,9 +23,9 @@ export interface Setup {
   name: string
   database: Database.Database
   sink: Sink
-  /** What the database does instead of what it is asked; null: what it is asked. */
+  /** What the database does instead of the requested operation; null: the requested operation. */
   trouble: { instead: ((what: keyof Sink) => Error | null) | null }
-  /** What the database has. */
+  /** The content of the database. */
   stored(id: string | number): number | bigint | undefined
   /** Names of the scripts run so far. */
   calls: string[]
@@ -91,7 +91,9 @@ function troubled(sink: Sink, trouble: Setup['trouble']): Sink {
     prepare: () => before('prepare').then(() => sink.prepare()),
     read: (place, ids) => before('read').then(() => sink.read(place, ids)),
     standing: (place) =>
-      before('standing').then(() => sink.standing?.(place) ?? Promise.reject(new Error('nobody can tell'))),
+      before('standing').then(
+        () => sink.standing?.(place) ?? Promise.reject(new Error('the sink reports no standing')),
+      ),
     begin: (counters, partition) => before('begin').then(() => sink.begin(counters, partition)),
     apply: (batch) => before('apply').then(() => sink.apply(batch)),
     hasBatches: (...asked) =>

@@ -3,7 +3,7 @@ import type { Driver } from 'perilune'
 /** The driver, which notes the names of the scripts and of the writing commands that go through it. */
 export function counting(driver: Driver, calls: string[]): Driver {
   const run: Driver['run'] = (call) => {
-    // The source goes to a server that has forgotten the script: the same call once more.
+    // The source is sent to a server that has lost the script: the same call once more.
     if (call.send === 'hash') calls.push(call.script.name)
     return driver.run(call)
   }

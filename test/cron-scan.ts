@@ -13,7 +13,7 @@ export type Fields = readonly [Field, Field, Field, Field, Field]
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** What the clocks of a zone show: the instant at which a clock in UTC shows the same. */
+/** The clocks of a zone: the instant at which a clock in UTC shows the same. */
 export function wallAt(timeZone: string, instant: number): number {
   const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone, ...STYLE })
   formats.set(timeZone, format)

@@ -1,4 +1,4 @@
-// What the tests of missing rights share: a server of their own, and a user whose rights are taken for a moment.
+// Shared by the tests of missing rights: a server of their own, and a user whose rights are taken away temporarily.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -10,7 +10,7 @@ import { startRedis } from './servers/redis.ts'
 export interface Scene {
   readonly redis: Perilune
   readonly name: string
-  /** A client that may do everything, to look at what is stored. */
+  /** A client with all rights, to read the stored data. */
   readonly admin: Redis
   /** Whether the call was refused without the right to this command. */
   without(command: string, call: () => Promise<unknown>): Promise<boolean>

@@ -1,4 +1,4 @@
-// What a property with this seed has drawn it draws again; see tools/setup/run-twice.mjs.
+// A property with this seed draws the same values again; see tools/setup/run-twice.mjs.
 
 import * as fc from 'fast-check'
 

@@ -1,4 +1,4 @@
-// What the tests of the feed share: a feed of its own for each, on a clock that stands still.
+// Shared by the tests of the feed: a feed of its own for each, on a clock that stands still.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -12,7 +12,7 @@ export interface Instance {
   readonly client: Redis
   /** Names of the scripts run so far. */
   readonly calls: string[]
-  /** What the instance speaks through. */
+  /** The driver of the instance. */
   readonly driver: Driver
   /** From now on the answers of a script take so long. */
   slowly(script: string, ms: number): void

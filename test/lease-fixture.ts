@@ -1,5 +1,5 @@
-// What the tests of held leases share: a lease of each kind, a holder whose calls can be refused, cut off, or left without
-// their answers, and somebody else who wants the same.
+// What the tests of held leases share: a lease of each kind, a holder whose calls can be rejected, cut off, or left
+// without their answers, and another caller that wants the same.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,10 +24,10 @@ export interface Terms {
   maxHold?: Duration
 }
 
-/** A kind of lease, and how it is had. */
+/** A kind of lease, and how it is acquired. */
 export interface Kind {
   take(redis: Perilune, name: string, terms: Terms): Promise<Lease>
-  /** As somebody who cannot have it beside the holder. */
+  /** By another caller, which excludes the holder. */
   takeOver(redis: Perilune, name: string, wait?: Duration): Promise<Lease>
   clear(redis: Perilune, name: string): Promise<boolean>
 }
@@ -78,7 +78,7 @@ export interface Scene {
   readonly name: string
   /** The holder's. */
   readonly redis: Perilune
-  /** Somebody else's, on the same server. */
+  /** Another instance, on the same server. */
   readonly other: Perilune
   readonly admin: Redis
   /** Between the holder and the server. */

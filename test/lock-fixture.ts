@@ -1,4 +1,4 @@
-// What the tests of the lock share: a lock of its own for each, and a way to hold back what is sent.
+// Shared by the tests of the lock: a lock of its own for each, and a way to delay sent commands.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -57,7 +57,7 @@ const MAKERS: [name: string, make: Make, options: object][] = [
   ['semaphore', semaphore as Make, { limit: 2 }],
 ]
 
-test('there is a maker for every method of perilune() that opens a public structure', () => {
+test('every method of perilune() that opens a public structure has a maker', () => {
   const shop = perilune(ioredis(client()))
   const others = new Set(['constructor', 'catalog', 'preload'])
   const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(shop)).filter((name) => !others.has(name))
@@ -65,7 +65,7 @@ test('there is a maker for every method of perilune() that opens a public struct
   expect(MAKERS.map(([name]) => name)).toEqual(methods.toSorted())
 })
 
-test.each(MAKERS)('%s: what a connection opens is what perilune() opens', (method, make, options) => {
+test.each(MAKERS)('%s: the maker opens the same structure as perilune()', (method, make, options) => {
   const shop = perilune(ioredis(client()), { namespace: NAMESPACE })
   const asMethod = (shop as unknown as Record<string, (name: unknown, given: object) => object>)[method]
   const opened = asMethod?.call(shop, method === 'locks' ? ['a'] : 'a', options)
@@ -74,7 +74,7 @@ test.each(MAKERS)('%s: what a connection opens is what perilune() opens', (metho
   expect(make(shop, 'a', options), 'on an instance').toBeInstanceOf(opened?.constructor)
 })
 
-test.each(MAKERS)('%s: wrong arguments are refused by name', (_name, make, options) => {
+test.each(MAKERS)('%s: wrong arguments are rejected by name', (_name, make, options) => {
   const connection = connected()
 
   for (const wrong of [undefined, null, client(), ioredis(client()), {}]) {
@@ -86,7 +86,7 @@ test.each(MAKERS)('%s: wrong arguments are refused by name', (_name, make, optio
   expect(() => make(connection, 'a', { ...options, lenght: 1 })).toThrow(/lenght/)
 })
 
-test('a lock that a connection took is held for an instance, and for another connection', async () => {
+test('a lock that a connection acquired is held for an instance, and for another connection', async () => {
   const [name, connection] = [randomUUID(), connected()]
   const shop = perilune(ioredis(client()), { namespace: NAMESPACE })
   onTestFinished(() => shop.close())
@@ -99,7 +99,7 @@ test('a lock that a connection took is held for an instance, and for another con
   expect(await lock(shop, name).tryAcquire()).not.toBeNull()
 })
 
-test('a connection closes as an instance does: what is held is given back, calls are refused', async () => {
+test('a connection closes like an instance: leases are given back, calls are rejected', async () => {
   const [name, connection] = [randomUUID(), connected()]
   await lock(connection, name).acquire()
   expect(connection.healthy()).toBe(true)
@@ -152,7 +152,7 @@ test('the scripts of a structure are all its operations', () => {
   }
 })
 
-test.each([connect, perilune])('preload loads what it is given, and nothing else', async (start) => {
+test.each([connect, perilune])('preload loads the given scripts, and nothing else', async (start) => {
   const [driver, loaded] = [ioredis(client()), new Set<string>()]
   const load = driver.load.bind(driver)
   driver.load = async (script) => {
@@ -165,7 +165,7 @@ test.each([connect, perilune])('preload loads what it is given, and nothing else
   expect([...loaded].toSorted()).toEqual(['lock', 'once'])
 })
 
-test('preload refuses by name what is not the scripts of a structure', async () => {
+test('preload rejects by name anything but the scripts of a structure', async () => {
   const connection = connected()
 
   for (const wrong of [undefined, [], lockScripts, 'lock'])

@@ -1,5 +1,5 @@
-// Whatever code of the user throws, in whichever callback: its caller gets that very thing, and nothing stays held, begun or stored.
-// Handlers of a worker have a test of their own: src/queue/worker/odd-handlers.test.ts.
+// Whatever code of the user throws, in whichever callback: its caller gets that very thing, and nothing stays held,
+// begun or stored. Handlers of a worker have a test of their own: src/queue/worker/odd-handlers.test.ts.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -20,7 +20,7 @@ import { collectUncaught } from './uncaught.ts'
 
 interface Scene {
   readonly redis: Perilune
-  /** Of what is tried, unused so far. */
+  /** The name of the unit under test, unused so far. */
   readonly name: string
   /** Throws what is odd. */
   fail(): never
@@ -29,7 +29,7 @@ interface Scene {
 interface Callback {
   /** Calls it; rejects with what it throws. */
   call(scene: Scene): Promise<unknown>
-  /** That nothing is left of the call. */
+  /** Checks that the call has left nothing. */
   left?(scene: Scene): Promise<void>
 }
 
@@ -171,7 +171,7 @@ const MIDDLEWARE: Record<string, Callback> = {
   },
 }
 
-/** What a promise rejects with, in a box: it may be anything. */
+/** The rejection of a promise, in a box: it may be any value. */
 async function rejection(promise: Promise<unknown>): Promise<readonly unknown[]> {
   return promise.then(
     () => [],
@@ -180,7 +180,7 @@ async function rejection(promise: Promise<unknown>): Promise<readonly unknown[]>
 }
 
 describe.each(Object.entries({ ...TASKS, ...CODECS, ...MIDDLEWARE }))('%s', (_, { call, left }) => {
-  test('may throw whatever it likes: that reaches the caller, and nothing is left of the call', async () => {
+  test('may throw any value: it reaches the caller, and the call leaves nothing', async () => {
     const redis = connect()
     for (const [what, make] of Object.entries(ODD_THROWS)) {
       const thrown = make()
@@ -188,15 +188,15 @@ describe.each(Object.entries({ ...TASKS, ...CODECS, ...MIDDLEWARE }))('%s', (_, 
         throw thrown
       }
       const scene = { redis, name: randomUUID(), fail }
-      const told = await rejection(call(scene))
+      const rejected = await rejection(call(scene))
 
-      expect(told.length === 1 && Object.is(told[0], thrown), what).toBe(true)
+      expect(rejected.length === 1 && Object.is(rejected[0], thrown), what).toBe(true)
       await left?.(scene)
     }
   })
 })
 
-test('what reads may throw whatever it likes: a value of a cache is loaded then, a result of once was made, and that very thing is told', async () => {
+test('a codec may throw any value when it decodes: the cache loads, once rejects, and both report that same value', async () => {
   const redis = connect()
   for (const [what, make] of Object.entries(ODD_THROWS)) {
     const [name, thrown] = [randomUUID(), make()]
@@ -204,22 +204,22 @@ test('what reads may throw whatever it likes: a value of a cache is loaded then,
       throw thrown
     }
     const codec: Codec<unknown> = { name: 'json', encode: JSON.stringify, decode: fail }
-    const told: unknown[] = []
+    const errors: unknown[] = []
     const hooks = {
-      event: (event: CacheEvent) => void (event.kind === 'undecodable' && told.push(event.error)),
+      event: (event: CacheEvent) => void (event.kind === 'undecodable' && errors.push(event.error)),
     }
     await redis.cache(name).set('a', 1)
     expect(await redis.cache(name, { codec, hooks }).get('a', () => 2), what).toBe(2)
 
     await redis.once(name).run('a', () => 1)
     const [error] = await rejection(redis.once(name, { codec }).run('a', () => 2))
-    told.push((error as ResultNotKeptError).cause)
+    errors.push((error as ResultNotKeptError).cause)
     expect(error, what).toBeInstanceOf(ResultNotKeptError)
-    expect(told.length === 2 && told.every((each) => Object.is(each, thrown)), what).toBe(true)
+    expect(errors.length === 2 && errors.every((each) => Object.is(each, thrown)), what).toBe(true)
   }
 })
 
-test('who waits for a load of another process is told in words what its loader threw', async () => {
+test('a waiter for a load of another process gets an error with the text of what its loader threw', async () => {
   const [loading, waiting] = [connect(), connect()]
   for (const [what, make] of Object.entries(ODD_THROWS)) {
     const name = randomUUID()
@@ -234,20 +234,20 @@ test('who waits for a load of another process is told in words what its loader t
     )
     await begun
     const others = rejection(waiting.cache(name).get('a', () => 'late'))
-    // The other one waits by then; where it does not, it loads itself.
+    // The other one waits by then; otherwise it loads itself.
     await new Promise((resolve) => setTimeout(resolve, 20))
     fail()
 
     expect(await own, what).toHaveLength(1)
-    const [told] = await others
-    if (told !== undefined) {
-      expect(told, what).toBeInstanceOf(LoadFailedError)
-      expect((told as Error).message, what).toMatch(/failed: ./)
+    const [rejected] = await others
+    if (rejected !== undefined) {
+      expect(rejected, what).toBeInstanceOf(LoadFailedError)
+      expect((rejected as Error).message, what).toMatch(/failed: ./)
     }
   }
 })
 
-const TOLD: Record<string, (scene: Scene) => Promise<unknown>> = {
+const SWALLOWING: Record<string, (scene: Scene) => Promise<unknown>> = {
   'the onError of a campaign': async ({ redis, name, fail }) => {
     const { opened: elected, open } = gate()
     const onError = (): void => {
@@ -261,8 +261,8 @@ const TOLD: Record<string, (scene: Scene) => Promise<unknown>> = {
     redis.cache(name, { hooks: { event: fail } }).get('a', () => 1),
 }
 
-describe.each(Object.entries(TOLD))('%s', (_, call) => {
-  test('may throw whatever it likes: nothing but an uncaught exception comes of it', async () => {
+describe.each(Object.entries(SWALLOWING))('%s', (_, call) => {
+  test('may throw any value: it causes nothing but an uncaught exception', async () => {
     const uncaught = collectUncaught()
     const redis = connect()
     for (const make of Object.values(ODD_THROWS).slice(0, 6)) {

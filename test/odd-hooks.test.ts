@@ -1,4 +1,4 @@
-// What is no function in the place of a callback that is told of errors: the first error would end the process.
+// An error callback that is no function is rejected: the first error would end the process.
 
 import { InvalidArgumentError, type Perilune } from 'perilune'
 import { withIdempotency } from 'perilune/middleware'

@@ -1,4 +1,4 @@
-// What code of users may throw: each is made anew, for what is thrown may be told something on its way.
+// What user code may throw: each value is created for one use, because a thrown value may be changed on its way.
 
 export const ODD_THROWS: Readonly<Record<string, () => unknown>> = {
   'an error': () => new RangeError('plain'),

@@ -1,4 +1,4 @@
-// What the tests of once share: a once of its own for each, on a clock that stands still.
+// Shared by the tests of once: a once of its own for each, on a clock that stands still.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

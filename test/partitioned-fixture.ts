@@ -1,4 +1,4 @@
-// What the tests of partitioned feeds share: a feed of its own for each.
+// Shared by the tests of partitioned feeds: a feed of its own for each.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,4 +1,4 @@
-// What the tests of queues in partitions share: a queue of its own for each.
+// Shared by the tests of queues in partitions: a queue of its own for each.
 
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
@@ -15,7 +15,7 @@ export interface Setup {
   name: string
   /** The scripts that were called through `redis` so far. */
   calls: readonly string[]
-  /** As another process has it. */
+  /** As in another process. */
   again(partitions?: number): PartitionedQueue<Payloads>
 }
 

@@ -1,4 +1,4 @@
-// What a long run has to say for itself: printed, and kept for the summary that `npm run test:long` writes.
+// The report of a long run: printed, and kept for the summary that `npm run test:long` writes.
 
 import { appendFileSync } from 'node:fs'
 import { seeded } from './soak/random.ts'
@@ -6,7 +6,10 @@ import { seeded } from './soak/random.ts'
 /** True in `npm run test:long`: full counts instead of the short forms. */
 export const LONG: boolean = process.env['PERILUNE_LONG'] === '1'
 
-/** All rows of the large tables, as in CI; `npm test` plays some of them (docs/decisions/0102-some-rows-of-each-table.md). */
+/**
+ * All rows of the large tables, as in CI; `npm test` plays some of them
+ * (docs/decisions/0102-some-rows-of-each-table.md).
+ */
 export const WIDE: boolean = LONG || process.env['CI'] === 'true' || process.env['PERILUNE_ROWS'] === 'all'
 
 /** Repeats a run: `PERILUNE_SEED=7 npm test`. */

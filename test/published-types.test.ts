@@ -1,4 +1,4 @@
-// What users see of our classes: the types of the built library, which leave out what is marked as internal.
+// The public types of our classes: the types of the built library, without declarations that are marked as internal.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -48,7 +48,7 @@ function inBuilt(): Set<string> {
   return new Set(files.flatMap((name) => membersOf(textOf(ROOT, `dist/${name}`))).map(({ member }) => member))
 }
 
-test('what is for our own files only is marked so', () => {
+test('declarations for our own files only are marked as internal', () => {
   expect(inSources()).toEqual(
     expect.arrayContaining([
       'Attempt.completeAnyway',
@@ -75,7 +75,7 @@ test('what is for our own files only is marked so', () => {
   )
 })
 
-test('the published types show none of it', () => {
+test('the published types contain none of them', () => {
   const shown = inBuilt()
 
   expect(shown).toContain('Lock.clear')

@@ -1,4 +1,4 @@
-// What the tests of the queue share: a queue of its own for each, by default on a clock that stands still.
+// Shared by the tests of the queue: a queue of its own for each, by default on a clock that stands still.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -37,7 +37,7 @@ interface Place {
 
 export async function setup({ clock: kind, port, deadline = '5s' }: Place = {}): Promise<Setup> {
   const client = new Redis(port ?? inject('redisPort'))
-  // What faults do to connections is theirs to tell.
+  // Faults report their own connection errors.
   client.on('error', () => undefined)
   const calls: string[] = []
   const plain = counting(ioredis(client), calls)

@@ -1,4 +1,4 @@
-// What the tests of the rate limit share: a limiter of its own for each, on a clock that stands still.
+// Shared by the tests of the rate limit: a limiter of its own for each, on a clock that stands still.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,4 +1,5 @@
-// Scripts with the names and the blanks of their sources, for tests that change what a script says. What is shipped has short names.
+// Scripts with the names and the blanks of their sources, for tests that change a script. The shipped scripts have
+// short names.
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -31,7 +31,7 @@ function holds(rule: string, offenders: readonly string[]): void {
   expect(offenders, [`ARCHITECTURE.md: ${rule}`, ...offenders].join('\n')).toEqual([])
 }
 
-test('a folder has at most 25 files, tests apart', () => {
+test('a folder has at most 25 files, not counting tests', () => {
   const over = [...folders].filter(([, files]) => files.length > MOST_FILES)
   holds(
     'rule 15: a folder has at most 25 source files',
@@ -60,7 +60,7 @@ function floorsOf(files: readonly string[]): number {
   return Math.max(...files.map(floorOf))
 }
 
-test('no folder leads back to one that uses it', () => {
+test('no folder imports, directly or not, a folder that uses it', () => {
   const cycles = [...new Set([...folders.keys()].map(roomOf))].flatMap((room) => {
     const graph = new Map(
       [...folders]
@@ -83,7 +83,7 @@ function foldersUsedBy(folder: string, files: readonly string[], room: string): 
   return [...new Set(used)].filter((other) => other !== folder && roomOf(other) === room)
 }
 
-test('an exported name of a type is one concept', () => {
+test('an exported type name is one concept', () => {
   const files = groupedBy(sources.flatMap(typesOf), ({ name }) => name)
   const twice = [...files].filter(([, found]) => found.length > 1)
   holds(
@@ -99,7 +99,7 @@ function typesOf(path: string): { name: string; path: string }[] {
   return [...exported].map(([, name = '']) => ({ name, path }))
 }
 
-test('a file is named as a thing, or as what is done, and not as a doing', () => {
+test('a file is named after a thing or a result, not after an activity', () => {
   holds(
     'rule 16: no name of a file ends in -ing',
     sources.filter((path) => path.endsWith('ing.ts') && !NO_DOING.has(basename(path, '.ts'))),

@@ -1,4 +1,4 @@
-// Where code of users, and lengths that they decide, come in: what ARCHITECTURE.md says of it in rule 10.
+// The places where user code, and durations set by users, enter the library: rule 10 of ARCHITECTURE.md.
 
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -65,7 +65,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'server/process/within.ts',
 ])
 
-test('a timer whose length a user may decide is one of src/runtime/time/timer.ts', () => {
+test('a timer whose length a user may set uses src/runtime/time/timer.ts', () => {
   // A command of ioredis has a method of that name.
   const timer = /(?<!command\.)\b(?:setTimeout|setInterval|AbortSignal\.timeout)\b/
   const bare = sources.filter((path) => timer.test(textOf(ROOT, path)))
@@ -80,8 +80,8 @@ test('a timer whose length a user may decide is one of src/runtime/time/timer.ts
   )
 })
 
-test('a flag that a user may give is checked', () => {
-  // What users give is not readonly.
+test('a flag that a user may pass is checked', () => {
+  // Values given by users are not readonly.
   const option = /^ {2}(\w+)\?: boolean$/gm
   const flags = sources.flatMap((path) => {
     const folder = /^src\/(?!runtime\/|drivers\/|generated\/|testing\/)\w+\//.exec(path)?.[0]
@@ -101,9 +101,10 @@ test('a flag that a user may give is checked', () => {
   )
 })
 
-test('what was thrown is put into words by src/runtime/errors/thrown.ts', () => {
+test('src/runtime/errors/thrown.ts describes every thrown value', () => {
   const words = /\bString\((?:error|thrown|reason|cause)\)|\b(?:error|thrown|reason) instanceof Error\b/
-  // Drivers know the errors of their clients, and import nothing of the runtime; croner and our own script errors throw errors.
+  // Drivers know the errors of their clients, and import nothing of the runtime; croner and our own script errors throw
+  // errors.
   const knowing = [
     'src/drivers/',
     'src/testing/',

@@ -1,5 +1,4 @@
-// What the tests of the semaphore share: a semaphore of its own for each, by default on a clock that stands
-// still.
+// Shared by the tests of the semaphore: a semaphore of its own for each, by default on a clock that stands still.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -18,7 +17,7 @@ export interface Setup {
   /** Names of the scripts run so far. */
   calls: readonly string[]
   clock: { advance(ms: number): Promise<void> }
-  /** Resolves once so many stand in line. */
+  /** Resolves once there are so many waiters in line. */
   waiting(count: number): Promise<void>
 }
 
@@ -53,7 +52,7 @@ export async function setup({ clock: kind, port, ...options }: SetupOptions): Pr
   return { semaphore, redis, client, name, calls, clock: { advance }, waiting }
 }
 
-/** Resolves once so many stand in line. */
+/** Resolves once there are so many waiters in line. */
 export async function lineOf(semaphore: Semaphore, count: number): Promise<void> {
   while ((await semaphore.inspect()).waiting !== count) await new Promise((resolve) => setTimeout(resolve, 2))
 }

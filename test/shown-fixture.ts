@@ -1,4 +1,4 @@
-// What the tests of counters share whose counts are in SQL: a table of votes in SQLite, one for each voter.
+// Shared by the tests of counters whose counts are in SQL: a table of votes in SQLite, one for each voter.
 
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -27,11 +27,11 @@ export interface Setup {
   name: string
   /** Names of the scripts run so far. */
   calls: string[]
-  /** Inserts votes that nobody is told of. */
+  /** Inserts votes without a notification. */
   insert(item: number, count?: number): void
   /** Votes as an application does: the row, then the note. */
   vote(item: number): Promise<unknown>
-  /** What the table of counts has. */
+  /** The content of the table of counters. */
   stored(item: number): number | undefined
   /** The newest roll-up in the database. */
   version(): number

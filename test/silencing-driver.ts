@@ -10,7 +10,7 @@ export interface Silence {
   end(): void
 }
 
-/** The driver, of which some calls are not answered until the silence ends. */
+/** A driver some of whose calls are not answered until the silence ends. */
 export function silencing(driver: Driver): { driver: Driver; silence: Silence } {
   let end: () => void = () => undefined
   const ended = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// What programs load of the built package, and what Redis keeps of its scripts: docs/sizes.md.
+// The size of the modules that programs load of the built package, and of its scripts in Redis: docs/sizes.md.
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const ROOT = join(import.meta.dirname, '..')
 const PAGE = readFileSync(join(ROOT, 'docs/sizes.md'), 'utf8')
 /** So much may differ until the table is written again. */
 const MARGIN = 0.02
-/** Those that docs/sizes.md explains. What is no longer over its limit leaves this list. */
+/** The sizes that docs/sizes.md explains. One that is no longer over its limit leaves this list. */
 const STILL_OVER = ['lock']
 const MOST_IN_REDIS = 2_000_000
 
@@ -36,7 +36,7 @@ function differs(one: number, other: number): boolean {
   return Math.abs(one - other) > other * MARGIN
 }
 
-test('the table in docs/sizes.md is what is measured, within two per cent', () => {
+test('the table in docs/sizes.md matches the measured sizes within two per cent', () => {
   const table = new Map(sizesIn(PAGE).map((size) => [size.name, size]))
   const measured: Size[] = [...built.values(), packageSize(ROOT)]
 
@@ -51,11 +51,11 @@ test('the table in docs/sizes.md is what is measured, within two per cent', () =
   ).toEqual([])
 })
 
-test('nothing passes its limit but what docs/sizes.md explains', () => {
+test('no size is over its limit except those that docs/sizes.md explains', () => {
   expect(overLimit([...built.values(), packageSize(ROOT)])).toEqual(STILL_OVER)
 })
 
-test.each(PROGRAMS.map(({ name }) => name))('what is bundled for %s runs', async (name) => {
+test.each(PROGRAMS.map(({ name }) => name))('the bundle for %s runs', async (name) => {
   const folder = mkdtempSync(join(tmpdir(), 'perilune-sizes-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
@@ -90,7 +90,7 @@ test('every public structure has a program', () => {
   expect(PROGRAMS.map(({ name }) => name)).toEqual(expect.arrayContaining(structures))
 })
 
-test('the sizes that are written are those that are read', () => {
+test('the written sizes are the ones that are read', () => {
   const sizes = [
     { name: 'lock', minified: 61_234, gzip: 20_001 },
     { name: 'other', minified: 999, gzip: 1 },
@@ -125,7 +125,7 @@ test('Redis keeps at most 2 MB for all scripts of the queue', async () => {
 
   const after = await memory()
   const scripts = after['used_memory_scripts'] ?? 0
-  // Redis 6.2 counts no script apart.
+  // Redis 6.2 does not count scripts separately.
   if (after['used_memory_scripts'] !== undefined) {
     const texts = queueScripts.scripts().reduce((sum, { source }) => sum + source.length, 0)
     expect(scripts).toBeGreaterThan(texts)

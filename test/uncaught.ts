@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 
-/** What becomes an uncaught exception from here to the end of the test; the test runner does not see it. */
+/** Collects uncaught exceptions from here to the end of the test; the test runner does not see them. */
 export function collectUncaught(): unknown[] {
   const uncaught: unknown[] = []
   const note = (error: unknown): void => void uncaught.push(error)

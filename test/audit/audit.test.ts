@@ -1,5 +1,5 @@
-// Four processes do what they like to the same units and are killed now and then: what is stored agrees all the same. And an auditor
-// that says so sees what does not.
+// Four processes run random operations on the same units and are killed now and then: the stored data stays consistent.
+// And the auditor that checks this finds inconsistent data.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -21,7 +21,7 @@ function open(): { client: Redis; namespace: string } {
   return { client, namespace: `audit-${randomUUID()}` }
 }
 
-/** One place of a process: who is killed is followed by another. */
+/** One slot for a process: a killed process is replaced by another one. */
 class Place {
   readonly complaints: string[] = []
   readonly #start: () => ReturnType<typeof forkProgram>
@@ -85,7 +85,7 @@ test(`what ${PROCESSES} processes have left agrees, seed ${SEED}`, {
   )
 })
 
-/** What is broken, by whom, and what the auditor says of it. */
+/** A planted inconsistency, how it is planted, and the expected report of the auditor. */
 const DAMAGES: readonly [what: string, command: (at: string) => [string, ...string[]], said: RegExp][] = [
   ['a permit without its entry', (at) => ['HDEL', `${at}:{semaphore:s}:ids`, 'token'], /has no entry/],
   [
@@ -99,9 +99,9 @@ const DAMAGES: readonly [what: string, command: (at: string) => [string, ...stri
     /readers hold it in mode x/,
   ],
   [
-    'a ticket of nobody',
+    'a ticket without a waiter',
     (at) => ['ZADD', `${at}:{lock:l}:queue`, '1', 'p.1 x 1 1 1 h'],
-    /the state says nobody/,
+    /the state says none/,
   ],
   [
     'a message without its bytes',
@@ -110,13 +110,13 @@ const DAMAGES: readonly [what: string, command: (at: string) => [string, ...stri
   ],
   ['a body that is gone', (at) => ['DEL', `${at}:{feed:f}:bodies`], /the body of \d+ is not there/],
   ['a claim without a lease', (at) => ['DEL', `${at}:{feed:f}:leases`], /has no lease/],
-  ['a message that nobody can claim', (at) => ['DEL', `${at}:{feed:f}:claimed`], /neither claimed nor free/],
+  ['a message that cannot be claimed', (at) => ['DEL', `${at}:{feed:f}:claimed`], /neither claimed nor free/],
   ['a job in no place', (at) => ['DEL', `${at}:{queue:q}:ready`], /stands nowhere/],
   ['an item too many', (at) => ['RPUSH', `${at}:{collection:c}:items`, 'x'], /items, and the state says/],
   ['a key without an end', (at) => ['PERSIST', `${at}:{once:o:k}:state`], /it never goes/],
   ['a subject without an end', (at) => ['PERSIST', `${at}:{rate-limit:r:u}:state`], /it never goes/],
   ['a value without an end', (at) => ['PERSIST', `${at}:{cache:v:k}:value`], /value never goes/],
-  ['a part that nobody knows', (at) => ['SET', `${at}:{once:o:k}:other`, '1'], /other is no part of it/],
+  ['an unknown part', (at) => ['SET', `${at}:{once:o:k}:other`, '1'], /other is no part of it/],
 ]
 
 test.each(DAMAGES)('%s is seen', async (_, command, said) => {

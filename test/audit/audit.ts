@@ -1,4 +1,5 @@
-// Reads all keys of a namespace, and tells what of them does not agree. It knows how things are stored, and nothing of what was done.
+// Reads all keys of a namespace and reports inconsistencies. It knows how data is stored, and nothing about the
+// operations that were done.
 
 import type { Redis } from 'ioredis'
 import * as cache from './cache.ts'
@@ -30,7 +31,7 @@ const AUDITORS: Readonly<Record<string, Auditor>> = {
   semaphore,
 }
 
-/** What is wrong, in words, each with the unit that it is of. */
+/** The faults in words, each with its unit. */
 export async function audit(client: Redis, namespace: string): Promise<string[]> {
   const faults: string[] = []
   for (const [prefix, keys] of await unitsOf(client, namespace)) {
@@ -41,7 +42,10 @@ export async function audit(client: Redis, namespace: string): Promise<string[]>
   return faults
 }
 
-/** As `audit`, for the unit whose keys these are; `prefix` is what all of them begin with, `nowMs` the time of a test clock. */
+/**
+ * As `audit`, for the unit whose keys these are; `prefix` is what all of them begin with, `nowMs` the time of a test
+ * clock.
+ */
 async function auditUnit(
   client: Redis,
   prefix: string,

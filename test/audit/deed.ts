@@ -1,7 +1,7 @@
-/** What a process does, by a name. */
+/** A named action of a process. */
 export type Deed = readonly [name: string, deed: () => Promise<unknown>]
 
-/** What a seed decides. */
+/** The choices of a seed. */
 export interface Dice {
   /** A whole number from 0 on. */
   upTo(most: number): number

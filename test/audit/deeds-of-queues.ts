@@ -27,7 +27,7 @@ function deedsOf(queue: Queue<Jobs>, dice: Dice): Deed[] {
       'claim and retry',
       async () => each((job) => job.retry({ delay: dice.oneOf(['0ms', '100ms', '10s'] as const) })),
     ],
-    ['claim and bury', async () => each((job) => job.fail({ message: `e${dice.upTo(2)}` }))],
+    ['claim and fail', async () => each((job) => job.fail({ message: `e${dice.upTo(2)}` }))],
     ['claim and release', async () => each((job) => job.release())],
     ['claim and leave', async () => void (await claim())],
     ['cancel', async () => queue.jobs.cancel([`id${dice.upTo(9)}`])],

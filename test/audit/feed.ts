@@ -1,4 +1,5 @@
-// See lua/shared/feed/state.lua, entry.lua, leases.lua, parked.lua, body.lua and work.lua. A dead-letter feed stands beside its feed.
+// See lua/shared/feed/state.lua, entry.lua, leases.lua, parked.lua, body.lua and work.lua. A dead-letter feed is stored
+// next to its feed.
 
 import type { Entry, Snapshot } from './snapshot.ts'
 
@@ -103,7 +104,7 @@ function orderFaults(unit: Snapshot, { last = 0, moved = 0 }: State, messages: r
   ]
 }
 
-/** Bodies are counted, and those that stand apart are there, once. */
+/** Bodies are counted, and those that are stored separately exist, once. */
 function byteFaults(unit: Snapshot, state: State, messages: readonly Message[]): string[] {
   const sum = messages.reduce((all, { bytes }) => all + bytes, 0)
   const apart = new Map(messages.filter(({ isApart }) => isApart).map(({ id, bytes }) => [id, bytes]))
@@ -123,7 +124,7 @@ function byteFaults(unit: Snapshot, state: State, messages: readonly Message[]):
   ]
 }
 
-/** Up to `front` each message is claimed, or free again; behind it none is. */
+/** Up to `front` each message is claimed, or free again; after it none is. */
 function claimFaults(
   unit: Snapshot,
   { front = 0, token = 0 }: State,
@@ -171,7 +172,7 @@ function expiryFaults(unit: Snapshot, messages: readonly Message[]): string[] {
   return orphans('expiry', unit.scores('expiry').keys(), new Set(messages.map(({ place }) => place)))
 }
 
-/** What is delayed is parked; what was leads from its id to where it is now. */
+/** A delayed message is parked; one that was delayed has a mapping from its id to its present place. */
 function delayFaults(unit: Snapshot, { visibleAtUs = 0 }: State, messages: readonly Message[]): string[] {
   const delayed = unit.scores('delayed')
   const parked = [...unit.hash('parked')].map(([id, text]): [string, string] => [id, text.toString('latin1')])

@@ -4,13 +4,13 @@ import type { Snapshot } from './snapshot.ts'
 
 const TICKET = /^\S+ \S \d+ \d \d+ .*$/s
 
-/** `lastTicket`: what the state says; 0: that nobody waits. */
+/** `lastTicket`: according to the state; 0: there are no waiters. */
 export function lineFaults(unit: Snapshot, part: string, lastTicket: number): string[] {
   const tickets = [...unit.scores(part)]
   const ids = tickets.map(([text]) => text.split(' ')[0])
   return [
     ...(lastTicket === 0 && tickets.length > 0
-      ? [`${tickets.length} stand in line, and the state says nobody`]
+      ? [`${tickets.length} stand in line, and the state says none`]
       : []),
     ...tickets.filter(([text]) => !TICKET.test(text)).map(([text]) => `ticket '${text}' is unreadable`),
     ...tickets

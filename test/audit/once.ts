@@ -19,7 +19,7 @@ const FIELDS = new Set([
 export function faultsOf(unit: Snapshot): string[] {
   if (!unit.has('state')) return []
   const state = unit.hash('state')
-  // What was given back does not count any more, whatever it says.
+  // An attempt that was given back is no longer valid, whatever its record says.
   const counts = state.has('result') || state.has('lease_ends_ms')
   const untilMs = counts ? Number(state.get('kept_until_ms') ?? 0) : 0
   return [

@@ -1,4 +1,4 @@
-// What must hold of the keys of a queue, whatever happened to it. Nothing here knows the model.
+// Invariants of the keys of a queue after any history. Nothing here knows the model.
 
 import type { Snapshot } from './snapshot.ts'
 
@@ -74,7 +74,7 @@ function runsOf({ jobs }: Stored): Map<string, string> {
   return new Map(numbers.map((number) => [number, all.get(`r${number}`)?.[0] ?? 'r']))
 }
 
-/** Each job stands in the one place of its state, and nothing else stands anywhere. */
+/** Each job is stored in the one place of its state, and nothing else is stored anywhere. */
 function placesOf(stored: Stored): string[] {
   const runs = runsOf(stored)
   const standing = (['scheduled', 'blocked', 'leases', 'dead', 'done'] as const).flatMap((part) =>
@@ -101,11 +101,11 @@ function placesOf(stored: Stored): string[] {
   ]
 }
 
-/** Nothing is stored of a job that is gone. */
+/** Nothing is stored of a removed job. */
 function fieldsOf(stored: Stored): string[] {
   const runs = runsOf(stored)
   const fields = pairs(stored.jobs).map(([field]) => field)
-  // Dependencies may be gone, and what goes to other queues has numbers of its own.
+  // Dependencies may be removed, and messages to other queues have numbers of their own.
   const own = fields.filter((field) => !/^[yzox]/.test(field))
   return own.filter((field) => !runs.has(field.replace(/^\D/, ''))).map((field) => `${field} is an orphan`)
 }
@@ -116,7 +116,7 @@ function groupsOf(stored: Stored): string[] {
   const turns = stored.turns.map((name) => name.toString('latin1'))
   const scores = pairs(stored.grouped).map(([, score]) => score)
   const all = pairs(stored.groups)
-  // See shared/queue/state: those of groups stand with them, and how many there are.
+  // See shared/queue/state: bursts of groups are stored with the settings, together with their number.
   const bursts = all.filter(([name]) => name.startsWith(BURST) && name !== BURST)
   const counted = Number(new Map(all).get(BURST) ?? 0)
   const known = all
@@ -142,7 +142,7 @@ function groupsOf(stored: Stored): string[] {
   ]
 }
 
-/** Claimed jobs of a group, by their records: see shared/queue/job for where the group's name stands. */
+/** Claimed jobs of a group, by their records: see shared/queue/job for the position of the group's name. */
 function claimedOf(stored: Stored, group: string): number {
   const records = new Map(pairs(stored.jobs))
   return pairs(stored.leases).filter(([number]) => {
@@ -179,7 +179,7 @@ function namesOf(stored: Stored): string[] {
   const runs = runsOf(stored)
   return pairs(stored.ids)
     .filter(([, text]) => !/ w \d+$/.test(text) && !runs.has(text.split(' ')[0] ?? ''))
-    .map(([name]) => `${name} is held by nobody`)
+    .map(([name]) => `${name} has no holder`)
 }
 
 /** Each tag of a job is in the index, and an empty one of each that is tracked, and nothing else. */
@@ -197,7 +197,7 @@ function tagsOf({ jobs, tagged }: Stored): string[] {
   return first === second ? [] : [`tags are ${first}, and in the index ${second}`]
 }
 
-/** See shared/queue/job: group, id, unique, trace and tags stand one behind the other. */
+/** See shared/queue/job: group, id, unique, trace and tags are stored in this order. */
 function tagsIn(record: Buffer): string[] {
   if (record[0] !== 0) return []
   let at = 3 + record.readUInt16BE(1) + 20
@@ -219,7 +219,7 @@ function partsOf(wants: string): string[] {
   return wants.split('\0').filter((part) => part !== '')
 }
 
-/** See shared/queue/dependencies: who waits for whom, and how many name a dependency. */
+/** See shared/queue/dependencies: which jobs wait for which, and how many jobs name a dependency. */
 function linksOf(stored: Stored): string[] {
   const runs = runsOf(stored)
   const all = pairs(stored.jobs)
@@ -234,14 +234,14 @@ function linksOf(stored: Stored): string[] {
       .filter(([ref = '', dependent = '']) => !dependenciesOf.get(dependent)?.includes(ref))
       .map(([ref, dependent]) => `${dependent} waits for ${ref}, and does not name it`),
     ...[...dependenciesOf].flatMap(([dependent, [head = '']]) => {
-      // What died because a dependency did still says how many it waited for.
+      // A job that died because a dependency died still has the number of its dependencies.
       const left = runs.get(dependent) === 'w' ? Number(/^.(\d+)/.exec(head)?.[1]) : 0
       const found = waiting.filter(([, each]) => each === dependent).length
       return left === found ? [] : [`${dependent} waits for ${left}, and stands behind ${found}`]
     }),
     ...[...runs]
       .filter(([job, state]) => state === 'w' && !dependenciesOf.has(job))
-      .map(([job]) => `${job} waits for nobody`),
+      .map(([job]) => `${job} is blocked without a dependency`),
     ...all
       .filter(([field]) => field.startsWith('y'))
       .filter(([field, count]) => named.filter((ref) => ref === field.slice(1)).length !== Number(count))
@@ -282,17 +282,19 @@ function sizesOf(stored: Stored): string[] {
   )
 }
 
-/** What goes to other queues is in the outbox, and all that is in it has something to say. */
+/** Messages to other queues are in the outbox, and each number in it has a message. */
 function outboxOf(stored: Stored): string[] {
   const numbers = new Set(pairs(stored.outbox).map(([number]) => number))
-  const told = pairs(stored.jobs)
+  const announced = pairs(stored.jobs)
     .map(([field]) => field)
     .filter((field) => field.startsWith('x'))
     .map((field) => field.slice(1))
   return [
-    ...told.filter((number) => !numbers.has(number)).map((number) => `message ${number} is in no outbox`),
+    ...announced
+      .filter((number) => !numbers.has(number))
+      .map((number) => `message ${number} is in no outbox`),
     ...[...numbers]
-      .filter((number) => !told.includes(number))
+      .filter((number) => !announced.includes(number))
       .map((number) => `message ${number} says nothing`),
   ]
 }

@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis'
 
 const LOOK = `
-local told = {}
+local found = {}
 for at, key in ipairs(KEYS) do
   local kind = redis.call('TYPE', key)['ok']
   local held = {}
@@ -20,10 +20,10 @@ for at, key in ipairs(KEYS) do
   elseif kind == 'stream' then
     held = redis.call('XRANGE', key, '-', '+')
   end
-  told[at] = { kind, redis.call('PTTL', key), held }
+  found[at] = { kind, redis.call('PTTL', key), held }
 end
 local time = redis.call('TIME')
-return { time[1], time[2], told }`
+return { time[1], time[2], found }`
 
 export interface Entry {
   readonly place: string
@@ -60,7 +60,7 @@ export class Snapshot {
     return this.#parts.has(part)
   }
 
-  /** What there is of another unit, of which these are the parts that begin so. */
+  /** The keys of another unit, which begin with these parts. */
   under(beginning: string): Snapshot {
     const parts = [...this.#parts].filter(([part]) => part.startsWith(beginning))
     return new Snapshot(
@@ -80,7 +80,7 @@ export class Snapshot {
     return this.#parts.get(part)?.leftMs ?? -2
   }
 
-  /** Of a string; null where there is none. */
+  /** Of a string; null when there is none. */
   text(part: string): string | null {
     return this.#flat(part, 'string')[0]?.toString('latin1') ?? null
   }
@@ -99,7 +99,9 @@ export class Snapshot {
     return new Map([...pairs(this.#flat(part, 'zset'))].map(([member, score]) => [member, Number(score)]))
   }
 
-  /** Of anything but a stream, as Redis tells it: members of a sorted set with their scores, fields with their values. */
+  /**
+   * Of any type but a stream, as Redis returns it: members of a sorted set with their scores, fields with their values.
+   */
   flat(part: string): readonly Buffer[] {
     return this.#flat(part, 'hash', 'list', 'set', 'string', 'zset')
   }
@@ -111,7 +113,7 @@ export class Snapshot {
     })
   }
 
-  /** How many there are, of whatever kind. */
+  /** The number of elements, of any type. */
   size(part: string): number {
     const stored = this.#parts.get(part)
     if (stored === undefined) return 0
@@ -137,7 +139,10 @@ function pairs(flat: readonly Buffer[]): Map<string, Buffer> {
   return map
 }
 
-/** `prefix`: what all keys of the unit begin with; `keys`: all of them; `nowMs`: by a test clock, in the place of the server's. */
+/**
+ * `prefix`: the common prefix of all keys of the unit; `keys`: all of them; `nowMs`: by a test clock, instead of the
+ * server's.
+ */
 export async function snapshotOf(
   client: Redis,
   prefix: string,
@@ -145,9 +150,9 @@ export async function snapshotOf(
   nowMs?: number,
 ): Promise<Snapshot> {
   const answer = await client.callBuffer('EVAL', LOOK, keys.length, ...keys)
-  const [seconds, micros, told] = answer as [Buffer, Buffer, [Buffer, number, Held[]][]]
+  const [seconds, micros, found] = answer as [Buffer, Buffer, [Buffer, number, Held[]][]]
   const parts = keys.map((key, at): [string, Stored] => {
-    const [kind, leftMs, held] = told[at] as [Buffer, number, Held[]]
+    const [kind, leftMs, held] = found[at] as [Buffer, number, Held[]]
     return [key.slice(prefix.length + 1), { kind: String(kind), leftMs, held }]
   })
   const there = parts.filter(([, { kind }]) => kind !== 'none')

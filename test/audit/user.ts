@@ -1,4 +1,4 @@
-// A process that does what it likes to shared units of all structures, until it is killed or told to stop.
+// A process that runs random operations on shared units of all structures until it is killed or stopped.
 //   tsx user.ts <port> <namespace> <seed>
 
 import { Redis } from 'ioredis'
@@ -32,7 +32,7 @@ async function live(): Promise<void> {
     try {
       await deed()
     } catch (error) {
-      // What is refused, lost or late is part of the life here; what breaks is not.
+      // Rejected, lost or late calls are expected here; other errors are not.
       const { code } = error as { code?: string }
       if (code === undefined || ['invalid-argument', 'script-failed'].includes(code))
         process.send?.(`${name}: ${String(error)}`)

@@ -1,4 +1,4 @@
-// A page in a real browser: Chromium as the system has it, without a window, with a profile of its own.
+// A page in a real browser: the Chromium of the system, headless, with a profile of its own.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 import { findExecutable } from '../../server/engine/executable.ts'
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
-// A test asks nobody but the service that it tests.
+// The browser may contact only the service under test.
 const QUIET = [
   '--no-sandbox',
   '--disable-gpu',
@@ -21,7 +21,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export interface Opened {
   readonly page: Page
-  /** What the page threw, or wrote to its console as an error. */
+  /** Errors that the page threw or wrote to its console. */
   readonly errors: string[]
 }
 
@@ -48,7 +48,7 @@ export async function openPage(url: string, scheme: 'light' | 'dark' = 'light'):
   return { page, errors }
 }
 
-/** What is hard to use for some people, by the rules of axe. */
+/** Accessibility faults by the rules of axe. */
 export async function barriersOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
   const found: Violation[] = await page.evaluate(async () => {

@@ -150,7 +150,7 @@ test.each(Object.entries(BODIES))('%s: the script does what its source says', as
   expect(await played(compiled(body, 'short'))).toEqual(await played(compiled(body, 'readable')))
 })
 
-test('a table that nothing needs whole is not made, and its functions take what they read', () => {
+test('a table that is never needed whole is not created, and its functions take the fields that they read', () => {
   const lines = sent('keys and arguments').split('\n')
 
   expect(lines).not.toContain('local K={')
@@ -162,14 +162,14 @@ test('a table that nothing needs whole is not made, and its functions take what 
   ])
 })
 
-test('a function that reads much of a table takes the table', () => {
+test('a function that reads many fields of a table takes the table', () => {
   const text = sent('all that a table has')
 
   expect(text).toContain('local function all_of(a)\n')
   expect(text).toContain('=all_of(K)+note(K.log,K.seen,')
 })
 
-test('a table that somebody may change or keep stays one', () => {
+test('a table that other code may change or keep stays a table', () => {
   expect(sent('a table that is changed')).toContain('={text=ARGV[1],times=')
   expect(sent('a table that is stored')).toContain('={text=ARGV[1],times=')
 })

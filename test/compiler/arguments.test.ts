@@ -1,4 +1,4 @@
-// Arguments that many operations take one behind the other: declared in a module, and in an operation one local.
+// Arguments that many operations take in sequence: declared in a module, and one local in an operation.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ function compiled(): OperationContract | undefined {
   return compileTree(root, '0.0.0', undefined, { form: 'readable' }).operations['gauge/put']
 }
 
-test('a caller gives each of them, and the operation has them in one table', () => {
+test('a caller passes each of them, and the operation has them in one table', () => {
   const operation = compiled()
 
   expect(operation?.arguments).toEqual([

@@ -8,7 +8,7 @@ import { ANSWER, sent, texts } from './sent-fixture.ts'
 
 const sunk = (...text: string[]): string[] => sunkLines(text).map((at) => text[at] ?? '')
 
-test('a function goes with its comments before the first statement of the block that all its uses are in', () => {
+test('a function moves with its comments before the first statement of the block that contains all its uses', () => {
   const moved = ['-- Says it.', 'local function say(text)', "  redis.call('PUBLISH', 'all', text)", 'end']
 
   expect(
@@ -16,7 +16,7 @@ test('a function goes with its comments before the first statement of the block 
   ).toEqual(['if ARGV[1] then', '  local text = ARGV[2]', ...moved, '  say(text)', '  say(ARGV[1])', 'end'])
 })
 
-test('what only a function uses that runs once goes into it, each in the order of the text', () => {
+test('code that only a function which runs once uses moves into it, in the order of the text', () => {
   const text = [
     "local LIST = { 'a', 'b', ARGV[1] }",
     'local function first()',
@@ -90,13 +90,13 @@ describe('stays', () => {
     expect(sunk(...inner, ...uses)).toEqual([...inner, ...uses])
   })
 
-  test('what stands behind a comment above a function', () => {
+  test('code that follows a comment above a function', () => {
     const text = ['if ARGV[1] then', '  inner()', 'end']
     const above = '--[[ how many ]] local count = 1'
     expect(sunk(above, ...inner, ...text)).toEqual([above, text[0], ...inner, ...text.slice(1)])
   })
 
-  test('what would read the function that it would go into, for it has the name of one before', () => {
+  test('code that would read the function it would move into, because an earlier one has the same name', () => {
     const text = [
       'local name = tostring(ARGV[1])',
       'local function read()',
@@ -109,7 +109,7 @@ describe('stays', () => {
     expect(sunk(...text)).toEqual(text)
   })
 
-  test('what would read another local of the same name', () => {
+  test('code that would read another local of the same name', () => {
     const text = [
       'local name = 1',
       'local function read()',
@@ -123,7 +123,7 @@ describe('stays', () => {
     expect(sunk(...text)).toEqual(text)
   })
 
-  test('a table that holds what changes', () => {
+  test('a table with changing content', () => {
     const text = [
       'local count = 1',
       'local list = { count }',
@@ -136,7 +136,7 @@ describe('stays', () => {
   })
 
   test.each(['ARGV[1] = 2', 'local list = ARGV', 'table.sort(ARGV)'])(
-    'a table of inputs beside %s',
+    'a table of inputs next to %s',
     (change) => {
       const text = ['local list = { ARGV[1] }', change, 'if ARGV[2] then', '  return list[1]', 'end']
       expect(sunk(...text)).toEqual(text)
@@ -147,14 +147,14 @@ describe('stays', () => {
 describe('a function that few calls need', () => {
   const inner = ['local function inner()', '  return 1', 'end']
 
-  test('stands in each of the branches that use it', () => {
+  test('is placed in each of the branches that use it', () => {
     const text = ['if ARGV[1] then', '  inner()', 'elseif ARGV[2] then', '  inner()', 'end']
     const [first, use, second, again, end] = text
 
     expect(sunk(...inner, ...text)).toEqual([first, ...inner, use, second, ...inner, again, end])
   })
 
-  test('stands behind the condition in a function that is called in several places, with what it needs', () => {
+  test('is placed after the condition in a function with several callers, with its dependencies', () => {
     const needed = ['local function needed()', '  return 2', 'end']
     const own = ['local function inner()', '  return needed()', 'end']
     const outer = ['local function outer(n)', '  if n > 2 then', '    inner()', '  end', 'end']
@@ -169,14 +169,14 @@ describe('a function that few calls need', () => {
     ])
   })
 
-  test('stands once where more than four branches use it', () => {
+  test('is placed once when more than four branches use it', () => {
     const text = Array.from({ length: 5 }, (_, at) => [`if ARGV[${at + 1}] then`, '  inner()', 'end']).flat()
 
     expect(sunk(...inner, ...text)).toEqual([...inner, ...text])
   })
 })
 
-test('forty functions go into each other', () => {
+test('forty functions are moved into each other', () => {
   const text = Array.from({ length: 40 }, (_, at) => [
     `local function f${at}()`,
     `  return ${at === 0 ? '1' : `f${at - 1}()`}`,
@@ -187,7 +187,7 @@ test('forty functions go into each other', () => {
   expect(sunk(...text.flat(), 'return f39()').slice(0, 40)).toEqual(names.toReversed())
 })
 
-test('where a function had no room for more locals, everything stays', () => {
+test('a function without room for more locals stays unchanged', () => {
   const many = Array.from({ length: 198 }, (_, at) => `  local a${at} = value`).join('\n')
   const inner =
     'local function one()\n  return value\nend\nlocal function two()\n  return value\nend\nlocal function three()\n  return value\nend'
@@ -207,7 +207,7 @@ describe('on a server', () => {
   })
   afterAll(() => client.disconnect())
 
-  test('five hundred odd programs tell the same story when they are sunk', async () => {
+  test('five hundred random programs have the same effects after code sinking', async () => {
     let moved = 0
     for (const text of programs(500)) {
       const order = sunkLines(text)

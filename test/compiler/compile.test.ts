@@ -60,7 +60,7 @@ test('keys and arguments are declared with name, part, type and meaning', () => 
   ])
 })
 
-test('the last arguments may be left out where the script says what it takes them for', () => {
+test('the last arguments may be omitted when the script declares their default', () => {
   const defaults = operation('demo/remind').arguments.map((one) => [one.name, one.default])
 
   expect(defaults).toEqual([
@@ -94,7 +94,7 @@ test('answers hold scalars, values that may be null, and lists of records', () =
   })
 })
 
-test('a definition stands once in a script, before those that use it, in the order that these need', () => {
+test('a definition occurs once in a script, before its users, in the order of their dependencies', () => {
   const { source } = operation('demo/take-notes')
 
   expect(source.split('local function whole').length).toBe(2)
@@ -102,21 +102,21 @@ test('a definition stands once in a script, before those that use it, in the ord
   expect(source).not.toContain('@include')
 })
 
-test('the clock stands in a script exactly as the contract tells it', () => {
+test('the clock occurs in a script exactly as in the contract', () => {
   expect(contract.clock).toContain("redis.call('TIME')")
   const shipped = compileTree(GOOD, '1.2.3')
   for (const { clock, operations } of [contract, shipped])
     expect(operations['demo/take-notes']?.source.split(clock ?? '?').length).toBe(2)
 })
 
-test('a key that only goes into a table of keys needs no local', () => {
+test('a key that is only stored in a table of keys needs no local', () => {
   const { source } = operation('demo/tidy')
 
   expect(source).toContain('local keys = {\nnotes = KEYS[1],\nrecent = KEYS[2],\n}')
   expect(source).not.toContain('local notes')
 })
 
-test('every line of a built script leads to the same line of its source', () => {
+test('every line of a built script maps to its line of the source', () => {
   // In demo/tidy keys have moved into a table.
   const operations = Object.entries(contract.operations).filter(([name]) => name !== 'demo/tidy')
   for (const [, { source, lines }] of operations) {
@@ -127,7 +127,7 @@ test('every line of a built script leads to the same line of its source', () => 
         expect(`local ${whole?.replace(/ = .*/, '').trim()} = KEYS`).toBe(text.replace(/\[\d\]$/, ''))
         continue
       }
-      // Without what is around it, and a constant and a key stand where they are read.
+      // Without its surroundings; a constant and a key are inlined where they are read.
       const read = whole
         ?.replace(/ -- .*$/, '')
         .replaceAll(/keys\./g, '')
@@ -138,7 +138,7 @@ test('every line of a built script leads to the same line of its source', () => 
   }
 })
 
-test('the minimum version follows from commands and options, but for commands that are optional', () => {
+test('the minimum version follows from commands and options, except for optional commands', () => {
   expect(operation('demo/take-notes').optional).toEqual([
     { command: 'SPUBLISH', reason: 'only where the server knows sharded channels' },
   ])
@@ -154,32 +154,32 @@ test('a structure lists the commands that its scripts call', () => {
 })
 
 test('the JSON text holds the whole contract', () => {
-  const told: ShippedContract & VectorContract = JSON.parse(contractJson(compileTree(GOOD, '1.2.3')))
+  const parsed: ShippedContract & VectorContract = JSON.parse(contractJson(compileTree(GOOD, '1.2.3')))
 
   const { operations, ...others } = compileTree(GOOD, '1.2.3')
-  expect(told).toMatchObject({ format: 2, ...others })
-  expect(Object.keys(told.operations)).toEqual(Object.keys(operations))
+  expect(parsed).toMatchObject({ format: 2, ...others })
+  expect(Object.keys(parsed.operations)).toEqual(Object.keys(operations))
   for (const [name, { source, lines: _lines, ...described }] of Object.entries(operations)) {
-    expect(told.operations[name]).toMatchObject(described)
-    expect(operationOf(told, name).source).toBe(source)
+    expect(parsed.operations[name]).toMatchObject(described)
+    expect(operationOf(parsed, name).source).toBe(source)
   }
-  const lines = told.texts.flatMap(({ file, numbers, lines: all }) =>
+  const lines = parsed.texts.flatMap(({ file, numbers, lines: all }) =>
     all.map((line, at) => `${file}:${numbers[at]} ${line}`),
   )
   expect(new Set(lines).size).toBe(lines.length)
 })
 
-test('a script whose pieces are not what its hash says is refused', () => {
-  const told: VectorContract = JSON.parse(
+test('a script whose pieces do not match its hash is rejected', () => {
+  const parsed: VectorContract = JSON.parse(
     contractJson(compileTree(GOOD, '1.2.3')).replaceAll('redis.call', 'redis.pcall'),
   )
 
-  expect(() => operationOf(told, 'demo/take-notes')).toThrow(
+  expect(() => operationOf(parsed, 'demo/take-notes')).toThrow(
     'the pieces of demo/take-notes are not the script',
   )
 })
 
-test('a page receives the table of keys between its markers and keeps everything else', () => {
+test('a page gets the table of keys between its markers and keeps everything else', () => {
   const page = ['before', '<!-- generated:keys -->', 'old', '<!-- /generated:keys -->', 'after'].join('\n')
 
   const once = withKeys(page, contract, 'demo')
@@ -199,10 +199,10 @@ test('the page of scripts has each operation with its arguments, cost and answer
   expect(page).toMatch(/\nAnswers: `/)
 })
 
-test('functions that nobody calls are left out of a script, with what only they call', () => {
+test('a script leaves out functions without a caller, and the functions that only those call', () => {
   const { source, lines } = operation('demo/clear')
 
-  expect(source).not.toMatch(/never_called|drop_again|nobody calls/)
+  expect(source).not.toMatch(/never_called|drop_again|has no caller/)
   const at = source.split('\n').indexOf('local function drop(key)')
   expect(locate(lines, at + 1)).toEqual({ file: 'good/shared/drop.lua', line: 10 })
 })

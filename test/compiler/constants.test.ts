@@ -1,4 +1,4 @@
-// Constants stand where they are read, and no local is sent for them.
+// Constants are inlined where they are read, and no local is sent for them.
 
 import { expect, test } from 'vitest'
 import { ANSWER, sent, texts } from './sent-fixture.ts'
@@ -28,13 +28,13 @@ ${ANSWER}`
   ])
 })
 
-test('a number keeps its distance from the dots behind it', () => {
+test('a number keeps its distance from the dots after it', () => {
   expect(texts(sent(`local A = 5\nvalue = A..value..A ..value\n${ANSWER}`))[0]).toBe(
     'value = 5 ..value..5 ..value',
   )
 })
 
-test('what would join the sign before it, or takes more than a line, stays a local', () => {
+test('a constant that would merge with the sign before it, or takes more than a line, stays a local', () => {
   const lines = [
     'local HALF = .5',
     'local FIELD = [[field]]',
@@ -49,7 +49,7 @@ test('what would join the sign before it, or takes more than a line, stays a loc
   )
 })
 
-test('what changes, is called or is indexed stays a local', () => {
+test('a value that changes, is called or is indexed stays a local', () => {
   const lines = [
     'local count = 1',
     'count = count + 1',
@@ -71,13 +71,13 @@ test('what changes, is called or is indexed stays a local', () => {
   expect(texts(sent(`${lines.join('\n')}\n${ANSWER}`))).toEqual([...lines, ...ANSWERED])
 })
 
-test('a constant stays where what is before and behind it would become one call', () => {
+test('a constant stays where removing it would join its neighbours into one call', () => {
   const body = `local call = value local K = 5 (redis).call('SET', keys.state, call .. K)\nreturn { 'set', value }\n`
 
   expect(texts(sent(body))[0]).toContain('local K = 5 (redis)')
 })
 
-test('a name that hides a constant is its own', () => {
+test('a name that shadows a constant is a different name', () => {
   const body = `local K = 5\nlocal function of(K)\n  return K\nend\nlocal before = K\nlocal K = value\nvalue = of(before) .. K\n${ANSWER}`
 
   expect(texts(sent(body))).toEqual([

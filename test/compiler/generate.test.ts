@@ -58,7 +58,7 @@ test('a check names every file that differs, fails, and writes nothing', () => {
   expect(existsSync(join(root, 'docs/compatibility.md'))).toBe(false)
 })
 
-test('the module of a structure that is gone is removed', () => {
+test('the module of a removed structure is deleted', () => {
   generate()
   rmSync(join(root, 'lua/newer'), { recursive: true })
 
@@ -68,7 +68,7 @@ test('the module of a structure that is gone is removed', () => {
   expect(existsSync(join(root, 'src/generated/newer.ts'))).toBe(false)
 })
 
-test('a tree that breaks the grammar is told about line by line, and nothing is written', () => {
+test('a tree that breaks the grammar is reported line by line, and nothing is written', () => {
   appendFileSync(join(root, 'lua/demo/clear.lua'), 'total = 1\n')
 
   const { status, stderr } = generate()

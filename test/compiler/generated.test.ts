@@ -73,7 +73,7 @@ test.each([
   [{ late: true, times: 3, loud: true }, 3],
   [{ late: false, times: 4, loud: true }, 4],
   [{ late: false, times: 3, loud: false }, 5],
-])('a call leaves out what the script takes for granted: %j', async (last, sent) => {
+])('a call omits arguments that have a default in the script: %j', async (last, sent) => {
   const given = { early: true, label: 'blue', ...last }
 
   expect(demo['remind']?.encode(given)).toHaveLength(sent)
@@ -106,7 +106,7 @@ export const bodies: Buffer[] = answer.status === 'kept' ? answer.notes.map((not
   expect(status).toBe(0)
 })
 
-test('groups, bytes, fractions, 64-bit numbers, nulls and lists survive the way to the server and back', async () => {
+test('groups, bytes, fractions, 64-bit numbers, nulls and lists survive the round trip to the server', async () => {
   const items = [
     { body: Buffer.from([0, 200]), odd: true },
     { body: 'é', odd: false },
@@ -130,7 +130,7 @@ test('groups, bytes, fractions, 64-bit numbers, nulls and lists survive the way 
   })
 })
 
-test('an empty list and null come back as such, and another answer by its own word', async () => {
+test('an empty list and null return unchanged, and another answer has its own word', async () => {
   const none = await call('takeNotes', ['{b}:notes', '{b}:sequence'], { ...NOTES, label: '' })
   const full = await call('takeNotes', ['{b}:notes', '{b}:sequence'], { ...NOTES, limit: 0 })
 
@@ -155,7 +155,7 @@ test('an answer that the head does not declare is an error', () => {
   expect(() => demo['clear']?.decode(null)).toThrow('a list was expected')
 })
 
-test('a list that ends within a record is an error', () => {
+test('a list that ends inside a record is an error', () => {
   const reply: Reply = ['kept', 1, '2', '0.5', null, [1, 2], []]
 
   expect(() => demo['takeNotes']?.decode(reply)).toThrow(
@@ -163,12 +163,12 @@ test('a list that ends within a record is an error', () => {
   )
 })
 
-test('only scripts that answer with bytes ask for bytes', () => {
+test('only scripts that answer with bytes request bytes', () => {
   expect(demo['takeNotes']?.script.bytes).toBe(true)
   expect(demo['countBodies']?.script.bytes).toBe(false)
 })
 
-test('the source in the module is the built source, whatever signs it holds', async () => {
+test('the source in the module is the built source, whatever characters it contains', async () => {
   const { expire } = await modules('newer')
 
   expect(expire?.script.source).toBe(contract.operations['newer/expire']?.source)
@@ -177,7 +177,7 @@ test('the source in the module is the built source, whatever signs it holds', as
   )
 })
 
-test('an error raised in a module leads to the line of the module', async () => {
+test('an error raised in a module is reported at the line of the module', async () => {
   await client.sendCommand(['HSET', '{d}:notes', '1', 'no number'])
   const operation = demo['addUp']
   if (!operation) throw new Error('add-up was not generated')

@@ -31,7 +31,7 @@ function compiled(body: string, { keys = LIST, module = '' } = {}): Contract {
 const CLEAN = `local function drop(keys)\n  redis.call('UNLINK', keys.state, keys.spare_log)\nend
 local function clean(all)\n  drop(all)\n  redis.call('UNLINK', all.recent)\nend\n`
 
-test('a script is declared the keys that it takes itself, in the order of the list', () => {
+test('a script declares the keys that it uses itself, in the order of the list', () => {
   const operation = compiled("redis.call('XLEN', keys.spare_log)\nredis.call('HDEL', keys.state, 'a')\n")
     .operations['gauge/read']
 
@@ -47,7 +47,7 @@ test('a script is declared the keys that it takes itself, in the order of the li
   expect(locate(operation?.lines ?? [], 2)).toEqual({ file: 'redis/gauge/keys.lua', line: 5 })
 })
 
-test('what functions take of the table that they are given is declared, too, under whatever name they have it', () => {
+test('keys that functions take from the table they are given are declared, too, under any name', () => {
   const operation = compiled('clean(keys)\n', { module: CLEAN }).operations['gauge/read']
 
   expect(operation?.keys.map(({ name }) => name)).toEqual(['state', 'recent', 'spare_log'])
@@ -64,7 +64,7 @@ test('a local of the script may have the name of a key', () => {
   )
 })
 
-test('a key keeps its name where a local of the script hides it, in the list and in the table', () => {
+test('a key keeps its name where a local of the script shadows it, in the list and in the table', () => {
   const { keys, source } =
     compiled(
       "local state = redis.call('HGET', keys.state, 'a')\nredis.call('HSET', keys.state, 'b', state)\ndrop(keys)\n",

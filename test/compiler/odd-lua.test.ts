@@ -1,4 +1,4 @@
-// Lua that is legal and seldom written: what is sent does what the plain text does.
+// Legal but unusual Lua: the sent script behaves like its source.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -57,7 +57,7 @@ function keyOf(part: string): string {
   return `{odd-lua}:${part}`
 }
 
-test.each(Object.entries(BODIES))('%s: what is sent does what the text says', async (_, body) => {
+test.each(Object.entries(BODIES))('%s: the sent script does what the source says', async (_, body) => {
   const wanted = await played(plain(body), PARTS)
 
   for (const form of ['short', 'readable'] as const) {

@@ -1,10 +1,10 @@
-// Programs of Lua that nobody would write: few names for many things, functions in functions, branches, loops, early ends.
-// Each tells what it did, in a list.
+// Unusual Lua programs: few names for many things, functions in functions, branches, loops, early ends.
+// Each returns a list of what it did.
 
 import { dice } from '../simulator/stage.ts'
 
 type Kind = 'function' | 'table' | 'number'
-/** What each name stands for; an inner one hides an outer one. */
+/** The meaning of each name; an inner one shadows an outer one. */
 type Scope = ReadonlyMap<string, Kind>
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -87,7 +87,7 @@ class Writer {
 
   #function(scope: Map<string, Kind>, level: number): string[] {
     const [name, parameter] = [this.#name(), this.#name()]
-    // It does not call itself: what it is called with would have to end that.
+    // It does not call itself: its arguments would have to end the recursion.
     const inner = new Map([...scope].filter(([each]) => each !== name))
     const body = this.block(new Map([...inner, [parameter, 'number']]), level + 1, 4)
     scope.set(name, 'function')

@@ -59,7 +59,7 @@ function problems(...given: Parameters<typeof compiled>): string[] {
 const CLOSED = 'try(refusal_of_closed(keys.state))\n'
 const READ = `${CLOSED}local level = try(open_gauge(keys.state))\nreturn { 'read', level }\n`
 
-test('try stands for the lines that end the script, on its own line', () => {
+test('try is replaced by the lines that end the script, on its own line', () => {
   const operation = compiled(READ)
 
   const lines = operation?.source.split('\n') ?? []
@@ -71,7 +71,7 @@ test('try stands for the lines that end the script, on its own line', () => {
   expect(locate(operation?.lines ?? [], lines.length - 1)).toEqual({ file: 'redis/gauge/read.lua', line: 10 })
 })
 
-test('what is set elsewhere may be tried, over several lines, and a local may be called refusal', () => {
+test('a value that is set elsewhere may be tried, over several lines, and a local may be called refusal', () => {
   const { source } =
     compiled(`${CLOSED}local refusal
 if true then
@@ -121,11 +121,11 @@ test.each([
       `${AT}:10 this is no answer: write return { 'word', value }, or return redis.error_reply('INVALID argument: problem')`,
     ],
   ],
-])('refused: %s', (_, body, expected) => {
+])('rejected: %s', (_, body, expected) => {
   expect(problems(`${CLOSED}${body}`)).toEqual(expect.arrayContaining(expected))
 })
 
-test('an answer that a tried function gives has to be declared', () => {
+test('an answer of a tried function must be declared', () => {
   const other = MODULE.replace("{ 'closed' }", "{ 'shut' }")
 
   expect(problems(READ, other)).toEqual(

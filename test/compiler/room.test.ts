@@ -1,4 +1,5 @@
-// What Lua has room for: whatever a real server compiles is taken, and what it does not is refused with file and line.
+// The limits of Lua: every script that a real server compiles is accepted, and any other is rejected with file and
+// line.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

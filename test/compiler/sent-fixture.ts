@@ -19,7 +19,7 @@ local value = ARGV[1] -- text: what it shows
 `
 export const ANSWER = `redis.call('SET', keys.state, value)\nreturn { 'set', value }\n`
 
-/** What is sent of an operation behind its declarations, line by line, each with the line of the source it comes from. */
+/** The lines that are sent of an operation after its declarations, each with its line in the source. */
 export function sent(body: string, fragment = ''): [line: number, text: string][] {
   const root = join(mkdtempSync(join(tmpdir(), 'perilune-sent-')), 'redis')
   onTestFinished(() => rmSync(join(root, '..'), { recursive: true }))

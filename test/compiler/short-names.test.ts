@@ -39,7 +39,7 @@ function compiled(body: string, module = '', form: 'short' | 'readable' = 'short
   return operation
 }
 
-/** What is sent behind the declarations, without the end. */
+/** The sent text after the declarations, without the end. */
 function sentLines(body: string, module?: string): string[] {
   return compiled(body, module).source.split('\n').slice(2, -2)
 }
@@ -103,7 +103,7 @@ const BODIES: Record<string, [body: string, module?: string]> = {
 }
 
 test.each(Object.entries(BODIES))(
-  '%s: the short text does what the readable one does',
+  '%s: the short text behaves like the readable one',
   async (_, [body, module]) => {
     const [short, readable] = [compiled(body, module), compiled(body, module, 'readable')]
 
@@ -131,7 +131,7 @@ test('locals and parameters have short names; definitions and fields keep theirs
   ])
 })
 
-test('what blanks part stays apart', () => {
+test('words separated by blanks stay separated', () => {
   const [body] = BODIES['what blanks part'] ?? expect.fail()
 
   expect(sentLines(body)).toEqual([

@@ -1,4 +1,4 @@
-// What is not sent: comments, indentation and empty lines, wherever they stand; and what only looks like them is.
+// Comments, indentation and empty lines are not sent, wherever they occur; text that only looks like them is sent.
 
 import { expect, test } from 'vitest'
 import { stripped } from '../../tools/contract/stripped.ts'
@@ -11,7 +11,7 @@ function sent(source: string): [line: number, text: string][] {
   })
 }
 
-test('comments, indentation and empty lines go, and each line leads to its own', () => {
+test('comments, indentation and empty lines are removed, and each line maps to its source line', () => {
   const source = [
     '--[[ A head',
     'of two lines. ]]',
@@ -31,11 +31,11 @@ test('comments, indentation and empty lines go, and each line leads to its own',
   ])
 })
 
-test('a comment between two words leaves them two', () => {
+test('two words with a comment between them stay two words', () => {
   expect(sent('local--[[x]]a = 1')).toEqual([[1, 'local a = 1']])
 })
 
-test('texts stay to the byte, with what looks like a comment in them, and their empty lines', () => {
+test('strings stay unchanged to the byte, including empty lines and text that looks like a comment', () => {
   const text = [
     'local a = [[  ',
     '  -- no comment  ',

@@ -74,7 +74,7 @@ test('a repeated argument has the fields that a module names, and nothing of the
   expect(operation?.source).not.toMatch(/READINGS|STATES|fields|bits/)
 })
 
-test('a declaration may begin with fields of its own, and its table is called as it is', () => {
+test('a declaration may begin with fields of its own, and its table is called by its own name', () => {
   const operation =
     compiled(`local pairs_of, pairs_at = ARGV, 1 -- repeated (number:integer READINGS): with numbers
 
@@ -149,6 +149,6 @@ test.each([
     `${MODULE}\nlocal function look(other)\n  return other[1 + OTHER.n]\nend\n`,
     `${IN_MODULE}:17 OTHER is defined nowhere: define it as a local above this line, or in a module below shared`,
   ],
-])('refused: %s', (_, body, module, expected) => {
+])('rejected: %s', (_, body, module, expected) => {
   expect(problems(body, module)).toContain(expected)
 })

@@ -1,11 +1,11 @@
-// What is left out of the text that Redis is sent: functions that nobody calls, and nothing else.
+// The text that is sent to Redis leaves out functions without a caller, and nothing else.
 
 import { expect, test } from 'vitest'
 import { ANSWER, sent, texts } from './sent-fixture.ts'
 
 const ANSWERED = ["redis.call('SET', state, value)", "return { 'set', value }"]
 
-test('an unused function goes with the comments above it and the empty line behind it', () => {
+test('an unused function is removed with the comments above it and the empty line after it', () => {
   const lines = sent(
     `-- What is not used.\n-- It is long.\nlocal function odd()\n  return 1\nend\n\n${ANSWER}`,
   )
@@ -16,7 +16,7 @@ test('an unused function goes with the comments above it and the empty line behi
   ])
 })
 
-test('what stands on the lines of an unused function beside it stays', () => {
+test('code on the same lines as an unused function stays', () => {
   const lines = sent(
     `local seen = #value local function odd()\n  return 1\nend redis.call('DEL', keys.state)\nvalue = value .. seen\n${ANSWER}`,
   )
@@ -36,7 +36,7 @@ test('a function that is called on its own line stays', () => {
   expect(texts(sent(body))).toEqual([body.split('\n')[0], ...ANSWERED])
 })
 
-test('a long comment that ends on the line above, or before a function, goes whole', () => {
+test('a long comment that ends on the line above a function, or before it, is removed whole', () => {
   const above = sent(
     `--[[ what follows\nis not used yet\n-- but will be ]]\nlocal function later()\n  return 1\nend\n\n${ANSWER}`,
   )
@@ -46,31 +46,31 @@ test('a long comment that ends on the line above, or before a function, goes who
   expect(texts(before)).toEqual(ANSWERED)
 })
 
-test('lines of a text that look like a comment are none', () => {
+test('lines of a string that look like a comment are not comments', () => {
   const body = `local text = [[\n-- no comment]]\nlocal function odd() end\nvalue = text\n${ANSWER}`
 
   expect(texts(sent(body))).toEqual(['local text = [[', '-- no comment]]', 'value = text', ...ANSWERED])
 })
 
-test('a semicolon behind an unused function goes with it', () => {
+test('a semicolon after an unused function is removed with it', () => {
   expect(texts(sent(`local function odd() end;\n${ANSWER}`))).toEqual(ANSWERED)
   expect(texts(sent(`local function odd() end --[[ b ]] ;\n${ANSWER}`))).toEqual(ANSWERED)
 })
 
-test('an unused function stays where what is before and behind it would become one call', () => {
+test('an unused function stays where removing it would join its neighbours into one call', () => {
   const body = `local call = value local function odd() end (redis).call('SET', keys.state, call)\nreturn { 'set', value }\n`
 
   expect(texts(sent(body))[0]).toContain('local function odd() end (')
   expect(texts(sent(body.replace('end (', 'end; (')))[0]).toContain('local function odd() end; (')
 })
 
-test('a function among several that one statement makes stays', () => {
+test('a function stays when one statement defines several', () => {
   const body = `local odd, more = function() end, value\nvalue = more\n${ANSWER}`
 
   expect(texts(sent(body))).toEqual(['local odd, more = function() end, value', 'value = more', ...ANSWERED])
 })
 
-test('a function that only unused ones call goes too, inside and outside of used ones', () => {
+test('a function that only unused functions call is removed too, inside and outside of used ones', () => {
   const body = `local function one() return 1 end
 local two = function() return one() end
 local function used() local three = function() return two() end return value end
@@ -83,14 +83,14 @@ value = used()\n${ANSWER}`
   ])
 })
 
-test('what looks like an include within a text is none', () => {
+test('text that looks like an include inside a string is no include', () => {
   const body = `local text = [[\n-- @include shared/odd\n]]\nvalue = text\n${ANSWER}`
 
   expect(texts(sent(body))).toEqual(body.replace('keys.', '').split('\n').slice(0, -1))
 })
 
-test('an unused function within an unused one goes with it, and what is behind them stays', () => {
-  const inner = '  -- Nobody calls it.\n  local function inner()\n    return 1\n  end\n\n'
+test('an unused function inside an unused one is removed with it, and the code after them stays', () => {
+  const inner = '  -- It has no caller.\n  local function inner()\n    return 1\n  end\n\n'
   const body = `local function outer()\n${inner}  return 2\nend\n\nlocal kept = value\nvalue = kept\n${ANSWER}`
 
   expect(texts(sent(body))).toEqual(['local kept = value', 'value = kept', ...ANSWERED])

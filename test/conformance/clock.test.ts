@@ -15,12 +15,12 @@ const contract = readContract()
 const clock = contract.clock ?? ''
 const scripts = Object.keys(contract.operations).map((name) => scriptOf(name, operationOf(contract, name)))
 
-test('the test clock of the library is the one that other languages read', () => {
+test('the test clock of the library is the same as the one that other languages read', () => {
   expect(readText('clock.lua').trimEnd()).toBe(TEST_CLOCK)
 })
 
 test.each(scripts)(
-  '$name as the vectors run it differs from the shipped script in the clock alone',
+  '$name as the vectors run it differs from the shipped script only in the clock',
   (script) => {
     const tested = onTestClock(script, clock)
 
@@ -29,12 +29,12 @@ test.each(scripts)(
   },
 )
 
-test.each(scripts)('$name tells the time by the clock of the contract alone', (script) => {
+test.each(scripts)('$name reads the time only by the clock of the contract', (script) => {
   expect(script.source.split(clock).length).toBeLessThanOrEqual(2)
   expect(onTestClock(script, clock).source.replace(TEST_CLOCK, '')).not.toContain("'TIME'")
 })
 
-test.each(scripts)('$name has the hash that the contract says', ({ source, sha1 }) => {
+test.each(scripts)('$name has the hash that the contract states', ({ source, sha1 }) => {
   expect(createHash('sha1').update(source).digest('hex')).toBe(sha1)
 })
 

@@ -20,6 +20,6 @@ test.each([
   ['', null],
   ['x'.repeat(513), null],
   [7, null],
-])('%j is folded at once to %j, or as any other', (text, folded) => {
+])('%j is folded to %j on the fast path, or as any other text', (text, folded) => {
   expect(foldPlain(text, 512)).toBe(folded)
 })

@@ -12,7 +12,7 @@ test('no two names share keys', () => {
   expect(new Set(names.map(({ prefix }) => prefix)).size).toBe(names.length)
 })
 
-test('every prefix holds one hash tag, and it is the whole unit', () => {
+test('every prefix holds one hash tag, which is the whole unit', () => {
   const tags = names.map(({ prefix }) => /^shop:\{([^{}]+)\}$/.exec(prefix)?.[1])
 
   expect(tags).not.toContain(undefined)

@@ -31,7 +31,7 @@ test('the Python binding plays every vector on a cluster', () => {
   expect(play('--cluster', `redis://127.0.0.1:${inject('clusterPorts')[0]}`)).toEqual(allPassed)
 })
 
-test('the Python binding says what it cannot work with, and tells partition 0 from a feed without partitions', () => {
+test('the Python binding reports unsupported data, and distinguishes partition 0 from a feed without partitions', () => {
   const { output, exitCode } = run(checks, [`redis://127.0.0.1:${inject('redisPort')}`])
 
   expect(output).toMatch(/^Ran \d+ tests .*OK$/ms)

@@ -39,7 +39,7 @@ async function openIoredis(library: string): Promise<OpenSingle> {
   }
 }
 
-/** `timeout`: how long what is not sent yet waits at most. */
+/** `timeout`: how long an unsent command waits at most. */
 async function openNodeRedis(library: string, timeout = 5000): Promise<OpenSingle> {
   const program = await minified<WithNodeRedis>(library, 'createClient', 'node-redis')
   return async (port) => {
@@ -82,7 +82,7 @@ describe.each([
 })
 
 test.each(['redis', 'redis-lowest'])(
-  '%s, minified: what waited too long to be sent was certainly not sent',
+  '%s, minified: a call that waited too long to be sent was certainly not sent',
   async (library) => {
     const { driver, close } = await (await openNodeRedis(library, 50))(await freePort())
 

@@ -1,5 +1,5 @@
-// A test runner with a sandbox, such as Jest, gives the library other classes of the language than Node's own modules have:
-// their errors are of no class that it knows, nor are the errors, dates and promises of a program outside.
+// A test runner with a sandbox, such as Jest, gives the library other classes of the language than Node's own modules
+// have: their errors are of no class that it knows, nor are the errors, dates and promises of a program outside.
 
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -32,7 +32,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('the realms are two', () => {
+test('the realms are different', () => {
   expect(new sandboxed.DriverError('busy', 'x')).not.toBeInstanceOf(Error)
 })
 
@@ -77,7 +77,7 @@ describe('the failure of a job', () => {
   })
 })
 
-test('a schema may take its time', async () => {
+test('a schema may be asynchronous', async () => {
   const validate = (): Promise<{ issues: { message: string }[] }> =>
     Promise.resolve({ issues: [{ message: 'odd' }] })
   const schema = { '~standard': { version: 1, vendor: 'test', validate } } as const

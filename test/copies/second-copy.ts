@@ -1,5 +1,5 @@
-// Copies of the library in one process: what a program has that loads two versions of it, or has it bundled in a part of its
-// own, or in the sandbox of a test runner.
+// Several copies of the library in one process: a program may load two versions, bundle one in a part of its own, or
+// run one in the sandbox of a test runner.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -17,7 +17,7 @@ const ALIAS = Object.fromEntries(
   Object.entries(tsconfig.compilerOptions.paths).map(([name, [file = '']]) => [name, join(ROOT, file)]),
 )
 
-/** What a sandbox gets from outside: all that is not of the language itself. */
+/** The globals that a sandbox gets from outside: all that are not part of the language. */
 const SHARED = [
   'AbortController',
   'AbortSignal',
@@ -46,13 +46,13 @@ export interface CopyOptions {
   minify?: boolean
 }
 
-/** What `contents` exports, as a CommonJS module with everything in it that it imports. */
+/** The exports of `contents`, as a CommonJS module with all its imports in it. */
 export async function loadCopy<Exports>(contents: string, options: CopyOptions = {}): Promise<Exports> {
   return withBundle(contents, options, (file) => createRequire(import.meta.url)(file))
 }
 
 /**
- * The same in a realm of its own, as a test runner with a sandbox has it: there `Error`, `Date` and `Promise` are others than
+ * The same in a realm of its own, as in the sandbox of a test runner: its `Error`, `Date` and `Promise` differ from
  * those of the modules of Node.
  */
 export async function loadInSandbox<Exports>(contents: string): Promise<Exports> {

@@ -1,4 +1,5 @@
-// A program that loads two versions of the library, or one beside one that is bundled, hands what one copy made to the other.
+// A program that loads two versions of the library, or one next to a bundled one, passes objects of one copy to the
+// other.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -38,18 +39,18 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('the copies are two', () => {
+test('the copies are different', () => {
   expect(other.LeaseLostError).not.toBe(own.LeaseLostError)
 })
 
 describe('a driver of one copy under the other', () => {
-  test('sends the source of a script that the server has forgotten', async () => {
+  test('sends the source of a script that the server has lost', async () => {
     await client.script('FLUSH')
 
     expect(await mixed.lock(randomUUID()).run(() => 'done')).toBe('done')
   })
 
-  test('tells what the server refused, and what was lost', async () => {
+  test('reports server errors and lost replies', async () => {
     const nowhere = new Redis({ port: await freePort(), retryStrategy: () => null, lazyConnect: true })
     nowhere.on('error', () => undefined)
     const driver = other.ioredis(client)
@@ -81,7 +82,7 @@ describe('a driver of one copy under the other', () => {
 })
 
 describe('an object of one copy in the other', () => {
-  test('a lease as `held`, and one that is held already', async () => {
+  test('a lease as `held`, and one that is already held', async () => {
     const name = randomUUID()
     const lease = await theirs.lock(name).acquire()
     const again = await theirs.lock(name).acquire({ held: lease })
@@ -117,7 +118,7 @@ describe('middleware of one copy on structures of the other', () => {
   const request = (headers = {}): Request => new Request('http://x/', { method: 'POST', body: 'a', headers })
   const hello = async (): Promise<Response> => new Response('hello')
 
-  test('knows an outage', async () => {
+  test('recognises an outage', async () => {
     const away = new Redis({ port: await freePort(), retryStrategy: () => 50 })
     away.on('error', () => undefined)
     const redis = own.perilune(ownDriver(away), { deadline: '200ms' })
@@ -137,7 +138,7 @@ describe('middleware of one copy on structures of the other', () => {
     away.disconnect()
   })
 
-  test('gives a response that must not be shared to each who waits for it', async () => {
+  test('gives a response that must not be shared to each waiter', async () => {
     const slow = async (): Promise<Response> => {
       await new Promise((resolve) => setTimeout(resolve, 20))
       return new Response('mine', { headers: { 'cache-control': 'private' } })
@@ -151,7 +152,7 @@ describe('middleware of one copy on structures of the other', () => {
 })
 
 describe('an error of one copy', () => {
-  test('is an instance of its class in the other, and of no other class', async () => {
+  test('is an instance of its class in the other copy, and of no other class', async () => {
     const name = randomUUID()
     const lease = await theirs.lock(name).acquire()
     await theirs.lock(name).clear()
@@ -172,12 +173,12 @@ describe('an error of one copy', () => {
   }
   const classes = Object.entries(own).filter(([name]) => name.endsWith('Error') && name !== 'PeriluneError')
 
-  test.each(classes)('%s is known by the other', (name) => {
+  test.each(classes)('the other copy recognises %s', (name) => {
     const make = other[name as keyof Library] as new (...given: readonly unknown[]) => Error
     const error = new make(...(args[name] ?? ['x', 'y']))
     const known = classes.filter(([, type]) => error instanceof (type as typeof own.DriverError))
 
-    // And of the class that it extends, where it does.
+    // And the class that it extends, if any.
     const extended: unknown = Object.getPrototypeOf(classes.find(([each]) => each === name)?.[1])
     const expected = classes.filter(([each, type]) => each === name || type === extended)
     expect(known).toEqual(expected)

@@ -36,7 +36,7 @@ test('cities are suggested by any word, whatever the accents, one edit away and 
   ])
 })
 
-test('whoever names a query and a country is suggested cities of that country', async () => {
+test('a query with a country suggests only cities of that country', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
 

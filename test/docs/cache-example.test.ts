@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../servers/redis.ts'
 import { startProgram } from './programs.ts'
 
-test('of two processes that want a price one asks the shop at a time, and both get it', async () => {
+test('when two processes want a price, one at a time asks the shop, and both get it', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const start = () => startProgram(['examples/cache/prices.ts', '5'], redis.url)
@@ -15,14 +15,14 @@ test('of two processes that want a price one asks the shop at a time, and both g
   ])
   const all = both.map(({ out }) => out).join('')
   const asked = all.match(/asks for the price/g)?.length ?? 0
-  const told = all.match(/the book costs \d+/g)?.length ?? 0
-  // Each process tells the price up to four times a second; a price is good for two seconds.
+  const served = all.match(/the book costs \d+/g)?.length ?? 0
+  // Each process prints the price up to four times a second; a price is valid for two seconds.
   expect(asked).toBeGreaterThan(0)
-  expect(told).toBeGreaterThan(2 * asked)
+  expect(served).toBeGreaterThan(2 * asked)
   for (const { out } of both) expect(out).toContain('the book costs')
 })
 
-test('a process shows what it keeps, until another one has changed it', async () => {
+test('a process shows its L1 copy until another process has changed the value', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const start = (...args: string[]) => startProgram(['examples/cache/copies.ts', ...args], redis.url)

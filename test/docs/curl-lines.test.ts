@@ -77,13 +77,13 @@ function callsIn(shell: string): string[][] {
   return calls.slice(0, -1)
 }
 
-/** Puts in place of `<token>` and the like what an answer before has told, as the reader does. */
+/** Fills in `<token>`, `<id>`, `<cursor>` and `<load>` from an earlier answer, as the reader does. */
 function filledIn(answers: readonly string[]): (word: string) => string {
   return (word) =>
     word.replace(/<(token|id|cursor|load)[^>]*>/g, (place, name: string) => {
-      const told = new RegExp(`"${name}":"?(${name === 'load' ? '[\\w-]+' : '[\\d-]+'})`)
-      const answer = answers.findLast((text) => told.test(text)) ?? ''
-      return told.exec(answer)?.[1] ?? place
+      const field = new RegExp(`"${name}":"?(${name === 'load' ? '[\\w-]+' : '[\\d-]+'})`)
+      const answer = answers.findLast((text) => field.test(text)) ?? ''
+      return field.exec(answer)?.[1] ?? place
     })
 }
 
@@ -92,7 +92,7 @@ async function ask(url: string, words: string[]): Promise<string> {
   const after = (flag: string): string[] => words.filter((_, at) => words[at - 1] === flag)
   const [body] = after('-d')
   const [method = body === undefined ? 'GET' : 'POST'] = after('-X')
-  // What curl says of a body when nothing is said.
+  // The default content type of curl.
   const headers = new Headers(
     body === undefined ? {} : { 'Content-Type': 'application/x-www-form-urlencoded' },
   )

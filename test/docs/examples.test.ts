@@ -15,7 +15,7 @@ async function setup(): Promise<(file: string, ...args: string[]) => Program> {
   }
 }
 
-test('in the chat room each sees what the other writes, and nothing of their own', async () => {
+test('in the chat room each user sees the messages of the others, and not their own', async () => {
   const start = await setup()
   const [ada, bob] = [start('chat.ts', 'ada'), start('chat.ts', 'bob')]
   await Promise.all([ada.prints('you are ada'), bob.prints('you are bob')])
@@ -31,7 +31,7 @@ test('in the chat room each sees what the other writes, and nothing of their own
   expect(await bob.ended()).toMatchObject({ code: 0, errors: '' })
 })
 
-test('who comes back to the chat room gets what was missed, once', async () => {
+test('a user who returns to the chat room gets the missed messages, once', async () => {
   const start = await setup()
   const first = start('chat.ts', 'bob')
   const ada = start('chat.ts', 'ada')
@@ -48,7 +48,7 @@ test('who comes back to the chat room gets what was missed, once', async () => {
   expect(await again.prints('ada: two')).not.toContain('ada: one')
 })
 
-test('the tail follows the room, and goes on from a cursor that it printed', async () => {
+test('the tail follows the room, and continues from a cursor that it printed', async () => {
   const start = await setup()
   const ada = start('chat.ts', 'ada')
   ada.write('one')
@@ -63,7 +63,7 @@ test('the tail follows the room, and goes on from a cursor that it printed', asy
   expect(await tail.ended()).toMatchObject({ code: 0, errors: '' })
 })
 
-test('a webhook that comes to two processes charges once, and another amount is refused', async () => {
+test('a webhook that two processes receive charges once, and another amount is rejected', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const start = (amount: string): Program =>
@@ -78,7 +78,7 @@ test('a webhook that comes to two processes charges once, and another amount is 
 })
 
 test.each(['hono', 'express', 'fastify'])(
-  'the service on %s takes an order once, and makes its products once',
+  'the service on %s accepts an order once, and creates its products once',
   async (framework) => {
     const redis = await startRedis()
     const port = String(await freePort())

@@ -8,7 +8,7 @@ async function run(file: string): Promise<{ code: number | null; out: string; er
   return startProgram([`examples/lock/${file}`], redis.url).ended()
 }
 
-test('a holder that slept too long is refused by Redis and by SQL', async () => {
+test('Redis and SQL reject a holder that slept too long', async () => {
   const { code, out, errors } = await run('fencing.ts')
 
   expect({ code, errors }).toEqual({ code: 0, errors: '' })
@@ -22,6 +22,6 @@ test('a holder that slept too long is refused by Redis and by SQL', async () => 
   ])
 })
 
-test('ten that read Redis, ask SQL and write back lose no update', async () => {
+test('ten processes that read Redis, query SQL and write back lose no update', async () => {
   expect(await run('read-sql-write.ts')).toEqual({ code: 0, errors: '', out: '10 things cost 250\n' })
 })

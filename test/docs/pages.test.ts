@@ -15,17 +15,17 @@ const page = '[no](link.md)'
 ## What it is
 `
 
-test('a link counts outside of code only, and knows its line', () => {
+test('a link is found outside of code only, with its line', () => {
   expect(linksOf(PAGE)).toEqual([{ line: 3, target: 'words.md#things' }])
 })
 
-test('a block knows its kind and the line on which it begins', () => {
+test('a block has its kind and the line on which it begins', () => {
   expect(blocksOf(PAGE)).toEqual([
     { info: 'ts run', line: 8, text: "const page = '[no](link.md)'\n# no heading\n" },
   ])
 })
 
-test('a heading inside a block is none', () => {
+test('a heading inside a block is no heading', () => {
   expect(headingsOf(PAGE).map(({ text }) => text)).toEqual(['Feed, in short', 'What it is', 'What it is'])
 })
 

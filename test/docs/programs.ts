@@ -8,7 +8,7 @@ import { commandOf } from '../programs/fork.ts'
 export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface Program {
-  /** Resolves once this stands on its standard output. Throws when the program ends before. */
+  /** Resolves once this is on its standard output. Throws when the program ends before. */
   prints(text: string | RegExp): Promise<string>
   write(line: string): void
   /** Ends its standard input. */

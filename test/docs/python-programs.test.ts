@@ -1,4 +1,4 @@
-// The programs in Python on the pages, as they stand there. They need Debian's python3-redis.
+// The Python programs of the pages, unchanged. They need Debian's python3-redis.
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { ROOT } from './programs.ts'
 const FOLDER = join(ROOT, 'docs', 'structures')
 const PAGES = readdirSync(FOLDER)
 
-/** What the program of a page prints. Rejects where it fails. */
+/** The output of the program of a page. Rejects when it fails. */
 async function output(page: string, port: number): Promise<string> {
   const blocks = blocksOf(readFileSync(join(FOLDER, page), 'utf8'))
   const program = blocks.find(({ info }) => info === 'python')?.text ?? ''
@@ -45,7 +45,7 @@ test('each runs to its end', async () => {
   })
 })
 
-test('that of counters counts what the library has loaded', async () => {
+test('the one of counters counts what the library has loaded', async () => {
   const port = await setup()
   const client = new Redis(port)
   const redis = perilune(ioredis(client), { namespace: 'shop' })

@@ -3,7 +3,7 @@ import { freePort } from '../servers/ports.ts'
 import { startRedis } from '../servers/redis.ts'
 import { startProgram } from './programs.ts'
 
-test('the sixth wrong login in a minute is told when to come back, and others are not', async () => {
+test('the sixth wrong login in a minute gets a time to retry, and other users get none', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const program = startProgram(['examples/rate-limit/logins.ts'], redis.url)
@@ -19,7 +19,7 @@ test('the sixth wrong login in a minute is told when to come back, and others ar
   expect(out).toMatch(/429 for ada: .*"Retry-After":"\d+"/)
 })
 
-test('the fourth call at once is denied a place, and the API tells its limits', async () => {
+test('the fourth concurrent call gets no place, and the API returns its limits', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const port = await freePort()
@@ -33,6 +33,6 @@ test('the fourth call at once is denied a place, and the API tells its limits', 
 
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 200, 429])
   expect(answers[0]?.headers.get('RateLimit-Policy')).toContain('"parallel";q=3;qu="concurrent-requests"')
-  // A place is given back behind its answer.
+  // A place is given back after its answer.
   await expect.poll(async () => (await call()).status).toBe(200)
 })

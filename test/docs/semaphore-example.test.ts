@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../servers/redis.ts'
 import { type Program, startProgram } from './programs.ts'
 
-test('the renderers share four places, and the limit can be seen and changed', async () => {
+test('the renderers share four places, and the limit can be read and changed', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const start = (path: string, ...args: string[]): Program => startProgram([path, ...args], server.url)

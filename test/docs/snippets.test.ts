@@ -88,7 +88,7 @@ client.disconnect()
   return `in-${file}`
 }
 
-/** What stands behind `// →` at the end of lines. */
+/** The comments after `// →` at the end of lines. */
 function expectedOutput(text: string): string {
   return [...text.matchAll(/\/\/ → (.*)$/gm)].map(([, expected]) => expected).join('\n')
 }

@@ -31,7 +31,7 @@ test.each([
   { name: 'the embedded database', urlOf: async () => '' },
   { name: 'PostgreSQL', urlOf: postgresUrl },
   { name: 'MariaDB', urlOf: mariadbUrl },
-])('every vote of a load is counted once on $name, and Redis shows it', async ({ urlOf }) => {
+])('every vote under load is counted once on $name, and Redis shows it', async ({ urlOf }) => {
   const [redis, url] = await Promise.all([redisServer(), urlOf()])
 
   const { code, out, errors } = await start(redis, url, ...LOAD).ended()
@@ -44,7 +44,7 @@ test.each([
   expect(Number(already)).toBe(Math.ceil(Number(answered) / 10))
 })
 
-test('a count that somebody has changed by hand is told as drift', async () => {
+test('a count that was changed by hand is reported as drift', async () => {
   const [redis, file] = [await redisServer(), newFile()]
   await start(redis, `file:${file}`, '--load', '--most', '5').ended()
   const database = new Database(file)
@@ -80,7 +80,7 @@ test('a vote counts at once, and once for each user and item', async () => {
   expect(await countsOf(url)).toEqual({ Tycho: 2, Plato: 1 })
 })
 
-test('what is no vote is refused, and counts nothing', async () => {
+test('an invalid vote is rejected, and counts nothing', async () => {
   const { url } = await serve(await redisServer())
 
   expect(await vote(url, 7, '{"user": "ada"}')).toEqual([404, { problem: 'there is no such item' }])
@@ -91,7 +91,7 @@ test('what is no vote is refused, and counts nothing', async () => {
   expect(await countsOf(url)).toEqual({})
 })
 
-test('what was voted is there when it starts again, also on an empty Redis', async () => {
+test('votes are there after a restart, even on an empty Redis', async () => {
   const first = await serve(await redisServer())
   await vote(first.url, 1, '{"user": "ada"}')
   first.program.interrupt()
@@ -115,7 +115,7 @@ async function* picturesOf(url: string): AsyncGenerator<Record<string, unknown>>
   }
 }
 
-test('who watches sees votes come, and SQL agree with Redis behind them', async () => {
+test('a viewer sees votes arrive, and SQL agree with Redis afterwards', async () => {
   const { url, program } = await serve(await redisServer())
 
   const seen: Record<string, unknown>[] = []

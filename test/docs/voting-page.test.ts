@@ -4,18 +4,18 @@ import { expect, test } from 'vitest'
 import { barriersOf, openPage } from '../browser/open-page.ts'
 import { redisServer, serve } from './voting.ts'
 
-test('who votes on the page sees the vote count, live, and SQL agree', async () => {
+test('a voter on the page sees the vote count, live, and SQL agree', async () => {
   const { url } = await serve(await redisServer())
   const { page, errors } = await openPage(url)
   const kepler = page.getByRole('row', { name: /^Kepler/ })
-  const told = page.getByRole('status')
+  const status = page.getByRole('status')
   await expect.poll(() => page.locator('#sql').textContent()).toBe('Redis and SQL agree.')
 
   await page.getByRole('button', { name: 'Vote for Kepler' }).click()
-  await expect.poll(() => told.textContent()).toBe('Your vote for Kepler counts.')
+  await expect.poll(() => status.textContent()).toBe('Your vote for Kepler counts.')
   await expect.poll(() => kepler.locator('.votes').textContent()).toBe('1')
   await page.getByRole('button', { name: 'Vote for Kepler' }).click()
-  await expect.poll(() => told.textContent()).toBe('You had voted for Kepler before.')
+  await expect.poll(() => status.textContent()).toBe('You had voted for Kepler before.')
 
   // Others are seen without a click.
   await fetch(`${url}/items/4/votes`, { method: 'POST', body: '{"user": "ada"}' })
@@ -26,7 +26,7 @@ test('who votes on the page sees the vote count, live, and SQL agree', async () 
   expect(errors).toEqual([])
 })
 
-test('the page says that the service has gone', async () => {
+test('the page reports that the service is unreachable', async () => {
   const redis = await redisServer()
   const first = await serve(redis)
   const { page } = await openPage(first.url)
@@ -39,10 +39,13 @@ test('the page says that the service has gone', async () => {
     .toBe('The service does not answer. Trying again.')
 })
 
-test.each(['light', 'dark'] as const)('the page has no barriers that axe knows of, %s', async (scheme) => {
-  const { url } = await serve(await redisServer())
-  const { page } = await openPage(url, scheme)
-  await expect.poll(() => page.getByRole('button').count()).toBeGreaterThan(0)
+test.each(['light', 'dark'] as const)(
+  'the page has no accessibility errors found by axe, %s',
+  async (scheme) => {
+    const { url } = await serve(await redisServer())
+    const { page } = await openPage(url, scheme)
+    await expect.poll(() => page.getByRole('button').count()).toBeGreaterThan(0)
 
-  expect(await barriersOf(page)).toEqual([])
-})
+    expect(await barriersOf(page)).toEqual([])
+  },
+)

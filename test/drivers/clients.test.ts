@@ -28,7 +28,7 @@ test.each(['ioredis', 'redis'] as const)(
   },
 )
 
-test('an ioredis client that would rename keys or change replies is refused', () => {
+test('an ioredis client that would rename keys or change replies is rejected', () => {
   const lazy = { lazyConnect: true }
 
   expect(() => ioredis(new Redis({ ...lazy, keyPrefix: 'a:' }))).toThrow(/keyPrefix/)
@@ -37,7 +37,7 @@ test('an ioredis client that would rename keys or change replies is refused', ()
   expect(() => ioredis(new Redis({ ...lazy, protocol: 3, replyMapping: 'resp3' }))).toThrow(/replyMapping/)
 })
 
-test('a node-redis pool, a legacy client and a client with a keyPrefix are refused', () => {
+test('a node-redis pool, a legacy client and a client with a keyPrefix are rejected', () => {
   // @ts-expect-error: the types refuse it too
   expect(() => nodeRedis(createClient().legacy())).toThrow(TypeError)
   // @ts-expect-error: the types refuse it too
@@ -45,7 +45,7 @@ test('a node-redis pool, a legacy client and a client with a keyPrefix are refus
   expect(() => nodeRedis(createClient({ keyPrefix: 'a:' }))).toThrow(/keyPrefix/)
 })
 
-test('what ioredis gives up without ever having been connected was certainly not sent', async () => {
+test('a call that ioredis gives up before its first connection was certainly not sent', async () => {
   const client = new Redis({
     host: '127.0.0.1',
     port: await freePort(),
@@ -62,7 +62,7 @@ test('what ioredis gives up without ever having been connected was certainly not
   expect(late).toMatchObject({ name: 'ConnectionLostError', sent: false })
 })
 
-test('what an ioredis client without an offline queue refuses was certainly not sent', async () => {
+test('a call that an ioredis client without an offline queue rejects was certainly not sent', async () => {
   const client = new Redis({ host: '127.0.0.1', port: await freePort(), enableOfflineQueue: false })
   client.on('error', () => {})
 
@@ -92,7 +92,7 @@ test('a call to a closed node-redis client, or one that waited too long to be se
   for (const failure of failures) expect(failure).toMatchObject({ name: 'ConnectionLostError', sent: false })
 })
 
-test('a time limit of commands ends no load of scripts on a node-redis client that is connected', async () => {
+test('a command timeout does not end a load of scripts on a connected node-redis client', async () => {
   const client = createClient({ socket: { port: server.port }, commandOptions: { timeout: 1 } })
   client.on('error', () => {})
   await client.connect()
@@ -119,7 +119,7 @@ test('a wrong password is an error of the server', async () => {
   expect(failure).toMatchObject({ name: 'ServerReplyError', word: 'WRONGPASS' })
 })
 
-test('a driver uses one connection more, however many channels it listens on', async () => {
+test('a driver uses one more connection, however many channels it listens on', async () => {
   const own = await startRedis()
   const client = new Redis({ host: '127.0.0.1', port: own.port })
   const driver = ioredis(client)

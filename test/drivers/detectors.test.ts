@@ -1,4 +1,4 @@
-// What becomes of an ioredis that listens to the Sentinels (`failoverDetector`) while it asks one of them for the primary.
+// An ioredis that listens to the Sentinels (`failoverDetector`), while it asks one of them for the primary.
 
 import { once } from 'node:events'
 import * as newest from 'ioredis'
@@ -15,7 +15,7 @@ interface Scene {
   readonly group: Sentinels
   /** In front of the Sentinel that is asked. */
   readonly asked: Proxy
-  /** In front of one that only tells of failovers. */
+  /** In front of a Sentinel that only reports failovers. */
   readonly telling: Proxy
 }
 
@@ -39,7 +39,7 @@ async function untilItAsks({ group, asked }: Scene): Promise<void> {
   await until('the client asks for the primary', async () => asked.connections > before)
 }
 
-/** Whoever waits for it learns that no answer will come, and who asks now gets one. */
+/** Pending calls learn that no answer will come; new calls are answered. */
 function answerAgain({ asked }: Scene): void {
   asked.heal()
   asked.resetAll()
@@ -67,7 +67,7 @@ const versions: [string, typeof newest.Redis][] = [
 ]
 
 test.each(versions)(
-  '%s goes on when it hears of a failover while it asks for the primary',
+  '%s continues when it hears of a failover while it asks for the primary',
   async (_, Redis) => {
     const scene = await arrange()
     const { group, telling } = scene
@@ -99,22 +99,25 @@ test.each(versions)('%s stays closed when its user closes it while it asks', asy
   expect(client.status).toBe('end')
 })
 
-test.each(versions)('%s: no connection that listened leaves one to a Sentinel behind', async (_, Redis) => {
-  const scene = await arrange()
-  const { group, telling } = scene
-  const driver = ioredis(await open(Redis, scene))
-  onTestFinished(() => driver.close())
-  const before = telling.openConnections
-  let gaps = 0
-  await driver.subscribe('channel', { onMessage: () => undefined, onGap: () => (gaps += 1) })
+test.each(versions)(
+  '%s: a closed listening connection leaves no connection to a Sentinel',
+  async (_, Redis) => {
+    const scene = await arrange()
+    const { group, telling } = scene
+    const driver = ioredis(await open(Redis, scene))
+    onTestFinished(() => driver.close())
+    const before = telling.openConnections
+    let gaps = 0
+    await driver.subscribe('channel', { onMessage: () => undefined, onGap: () => (gaps += 1) })
 
-  for (const times of [1, 2, 3]) {
-    await ask(group.primary.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
-    await until('it listens again', async () => gaps === times)
-  }
+    for (const times of [1, 2, 3]) {
+      await ask(group.primary.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
+      await until('it listens again', async () => gaps === times)
+    }
 
-  await until(
-    'only the client itself listens to the Sentinel',
-    async () => telling.openConnections === before,
-  )
-})
+    await until(
+      'only the client itself listens to the Sentinel',
+      async () => telling.openConnections === before,
+    )
+  },
+)

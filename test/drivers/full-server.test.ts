@@ -35,7 +35,7 @@ const withPassword = (
 ])
 
 test.each([...(await waysToOpen('singles')), ...withPassword])(
-  '%s: calls wait until there is room, and none is refused for good',
+  '%s: calls wait until there is room, and none is rejected permanently',
   async (_, open) => {
     const server = await startRedis()
     onTestFinished(() => server.stop())

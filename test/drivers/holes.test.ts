@@ -30,7 +30,7 @@ function keyFrom(fits: (slot: number) => boolean): string {
   }
 }
 
-/** While `use` runs, A knows nobody who has the slots of B: B tells it about once a second, and is halted. */
+/** While `use` runs, A knows no owner of the slots of B: B announces them about once a second, and is halted. */
 async function whileANodeLacksSlots<T>(use: () => Promise<T>): Promise<T> {
   process.kill(b.pid, 'SIGSTOP')
   try {
@@ -44,7 +44,7 @@ async function whileANodeLacksSlots<T>(use: () => Promise<T>): Promise<T> {
 }
 
 test.each(await waysToOpen('clusters'))(
-  '%s: a client that has asked a node which lacked slots reaches them later, and says that it sent nothing until then',
+  '%s: a client that asked a node without all slots reaches them later, and reports that it sent nothing until then',
   async (_, open) => {
     const known = keyFrom((slot) => slot < FIRST_OF_B)
     const unknown = keyFrom((slot) => slot >= FIRST_OF_B)
@@ -67,7 +67,7 @@ test.each(await waysToOpen('clusters'))(
 )
 
 test.each((await waysToOpen('clusters')).filter(([name]) => name.includes('node-redis')))(
-  '%s: a client that has asked a node which knew of no slots at all says so, and looks again',
+  '%s: a client that asked a node without any slots reports it, and asks again',
   async (_, open) => {
     const single = await startCluster({ masters: 1 })
     onTestFinished(() => single.stop())

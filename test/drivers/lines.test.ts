@@ -16,16 +16,16 @@ import { startRedis } from '../servers/redis.ts'
 import { type Sentinels, startSentinels } from '../servers/sentinels.ts'
 import { at, type OpenCluster, opened, waysToOpen } from './client.ts'
 
-let told: string[]
+let reported: string[]
 
 beforeEach(() => {
-  told = []
+  reported = []
 })
 
 const listener: Listener = {
-  onMessage: (message) => told.push(message),
-  onLost: () => told.push('lost'),
-  onGap: () => told.push('gap'),
+  onMessage: (message) => reported.push(message),
+  onLost: () => reported.push('lost'),
+  onGap: () => reported.push('gap'),
 }
 
 /** How many a server counts as subscribers of the channel. */
@@ -58,7 +58,7 @@ function driverOn(port: number, options: object = {}): Driver {
 /** As docs of ioredis and of clouds advise. */
 const leavesReplicas = { reconnectOnError: (error: Error) => error.message.includes('READONLY') }
 
-test('a process that only listens follows its address to the new primary, also when that leads there late', async () => {
+test('a process that only listens follows its address to the new primary, even when that changes late', async () => {
   const pair = await startOneAddress()
   onTestFinished(() => pair.stop())
   const driver = driverOn(pair.proxy.port, leavesReplicas)
@@ -69,8 +69,8 @@ test('a process that only listens follows its address to the new primary, also w
   pair.follow()
   await until('the new primary counts it', async () => (await subscribers(pair.primary.port, 'news')) === 1)
 
-  await until('it is told of the gap', async () => told.at(-1) === 'gap')
-  expect(told[0]).toBe('lost')
+  await until('the gap is reported', async () => reported.at(-1) === 'gap')
+  expect(reported[0]).toBe('lost')
   await until('the driver is healthy', async () => driver.healthy())
   expect(await subscribers(pair.replica.port, 'news')).toBe(0)
 })
@@ -127,7 +127,7 @@ test.each(attentive)(
 const clinging = (await waysToOpen('sentinels')).filter(([name]) => name.endsWith('ioredis'))
 
 test.each(clinging)(
-  'where Sentinel has named another primary than its commands go to, %s listens where they go',
+  'when Sentinel names another primary than its commands use, %s listens where its commands go',
   async (_, open) => {
     const group = await startSentinels({ replicas: 1 })
     onTestFinished(() => group.stop())
@@ -135,12 +135,12 @@ test.each(clinging)(
     const { driver, close } = await open(group.sentinelPorts, group.masterName)
     onTestFinished(close)
     await driver.subscribe('news', listener)
-    // Sentinel may not make it a replica, so nothing tells the client.
+    // Sentinel may not make it a replica, so the client is not notified.
     await ask(old.port, 'ACL', 'SETUSER', 'default', '-replicaof', '-slaveof')
     await group.switchover()
 
     await ask(old.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
-    await until('it is told of the gap', async () => told.at(-1) === 'gap')
+    await until('the gap is reported', async () => reported.at(-1) === 'gap')
     await driver.subscribe('more', listener)
     await until('the driver is healthy', async () => driver.healthy())
     expect(await subscribers(old.port, 'news')).toBe(1)
@@ -159,7 +159,7 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
   // ioredis 5 takes what the server says of it for an answer, and gives the line up.
   const tellsNoSlot = name === 'the lowest ioredis'
 
-  test('a line stays where it is while the keys of its slot are moved, and follows once they are', async () => {
+  test('a subscription stays while the keys of its slot are moved, and follows after that', async () => {
     const cluster = await startCluster({ masters: 2 })
     onTestFinished(() => cluster.stop())
     const { driver, close } = await open(cluster.ports)
@@ -174,17 +174,17 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
     await cluster.beginMove(slot, from, to)
     await cluster.moveKeys(slot, from, to)
     await sleep(2500)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     expect(driver.healthy()).toBe(true)
 
     await cluster.finishMove(slot, from, to)
-    await until('it is told of the gap', async () => told.at(-1) === 'gap')
-    expect(told[0]).toBe('lost')
+    await until('the gap is reported', async () => reported.at(-1) === 'gap')
+    expect(reported[0]).toBe('lost')
     await until('the new owner counts it', async () => (await shardSubscribers(to, channel)) === 1)
     await until('the driver is healthy', async () => driver.healthy())
   })
 
-  test('what is published while the slot of another channel leaves is heard once', async () => {
+  test('a message that is published while the slot of another channel moves is received once', async () => {
     const { driver, cluster, from, to, stays, leaves } = await twoOnOneLine(open)
     await driver.subscribe(leaves, deaf)
 
@@ -196,12 +196,12 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
     await until('the new owner counts it', async () => (await shardSubscribers(to, leaves)) === 1)
     await until('the driver is healthy', async () => driver.healthy())
     await ask(from, 'SPUBLISH', stays, 'later')
-    await until('it hears on', async () => told.includes('later'))
+    await until('it hears on', async () => reported.includes('later'))
 
-    expect(told.filter((word) => word !== 'lost' && word !== 'gap')).toEqual(['before', 'after', 'later'])
+    expect(reported.filter((word) => word !== 'lost' && word !== 'gap')).toEqual(['before', 'after', 'later'])
   })
 
-  test('many channels whose slot leaves are heard elsewhere, without a warning of too many listeners', async () => {
+  test('many channels whose slot moves are received elsewhere, without a warning of too many listeners', async () => {
     const { driver, cluster, from, to, leaves } = await twoOnOneLine(open)
     const warned: string[] = []
     const note = ({ message }: Error): void => void warned.push(message)
@@ -218,18 +218,18 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
     expect(warned).toEqual([])
   })
 
-  test.skipIf(tellsNoSlot)('the slot of another channel that leaves is not noticed', async () => {
+  test.skipIf(tellsNoSlot)('a move of the slot of another channel goes unnoticed', async () => {
     const { driver, cluster, from, to, leaves } = await twoOnOneLine(open)
     await driver.subscribe(leaves, deaf)
 
     await giveSlot(await cluster.slotOf(leaves), { from, to })
     await until('the new owner counts it', async () => (await shardSubscribers(to, leaves)) === 1)
 
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test.skipIf(tellsNoSlot)(
-    'a channel whose slot is not where the client believes takes no other one from its line',
+    'a channel whose slot is not where the client believes disturbs no other one on its connection',
     async () => {
       const { driver, cluster, from, to, leaves } = await twoOnOneLine(open)
       await giveSlot(await cluster.slotOf(leaves), { from, to })
@@ -239,7 +239,7 @@ describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
       await sleep(50)
 
       expect(await shardSubscribers(to, leaves)).toBe(1)
-      expect(told).toEqual([])
+      expect(reported).toEqual([])
     },
   )
 })
@@ -312,7 +312,7 @@ test('node-redis listens at the address that its nodes are mapped to', async () 
   expect(proxy.openConnections).toBe(before + 1)
 })
 
-test('a user who may not ask for its node keeps the line that answers', async () => {
+test('a user who may not ask for its node keeps the connection that answers', async () => {
   const port = await ownServer()
   const rights = ['~*', '&*', '+@all', '-info', '-hdel', '-ping']
   await ask(port, 'ACL', 'SETUSER', 'mute', 'on', '>secret', ...rights)
@@ -321,9 +321,9 @@ test('a user who may not ask for its node keeps the line that answers', async ()
   await driver.subscribe('news', listener)
   await until('it was asked for a sign of life twice', async () => (await refusals(port, 'ping')) >= 2)
   await ask(port, 'PUBLISH', 'news', 'heard')
-  await until('it heard', async () => told.includes('heard'))
+  await until('it heard', async () => reported.includes('heard'))
 
-  expect(told).toEqual(['heard'])
+  expect(reported).toEqual(['heard'])
   expect(driver.healthy()).toBe(true)
   expect(await refusals(port, 'hdel')).toBe(1)
 })
@@ -334,7 +334,7 @@ async function refusals(port: number, command: string): Promise<number> {
   return Number(/rejected_calls=(\d+)/.exec(stats.get(`cmdstat_${command}`) ?? '')?.[1] ?? 0)
 }
 
-test('nothing is asked while there is no subscription, nor after close', async () => {
+test('nothing is asked without a subscription, nor after close', async () => {
   const port = await ownServer()
   const driver = driverOn(port)
   const subscription = await driver.subscribe('news', listener)

@@ -21,7 +21,7 @@ export function singlePlace(server: RedisServer, open: OpenSingle): DriverContex
   }
 }
 
-/** One address, of which connections are closed at a switchover as a load balancer does: but for those that listen. */
+/** One address whose connections are closed at a switchover, as by a load balancer, except the listening ones. */
 export function oneAddressPlace(pair: OneAddress, open: OpenSingle): DriverContext {
   return {
     kind: 'single',
@@ -96,7 +96,9 @@ async function follows(replica: RedisServer, primary: RedisServer): Promise<bool
   return fields.get('master_port') === String(primary.port) && fields.get('master_link_status') === 'up'
 }
 
-/** Whoever answers first: the owner itself may be at work. A line: `id host:port@bus … 0-5460 5462`. */
+/**
+ * Asks all nodes and takes the first answer: the owner itself may be busy. A line: `id host:port@bus … 0-5460 5462`.
+ */
 async function ownerOf(cluster: RedisCluster, key: string): Promise<number> {
   const nodes = String(await Promise.any(cluster.ports.map((port) => ask(port, 'CLUSTER', 'NODES'))))
   const slot = slotOf(key)

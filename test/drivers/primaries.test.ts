@@ -1,4 +1,5 @@
-// Another server becomes the primary, and the connections to the old one stay open: refusals are all that clients get there.
+// Another server becomes the primary, and the connections to the old one stay open: refusals are all that clients get
+// there.
 
 import { randomUUID } from 'node:crypto'
 import { perilune } from 'perilune'
@@ -23,7 +24,7 @@ async function openAll(opens: readonly (() => Promise<OpenedDriver>)[]): Promise
   return all
 }
 
-/** What the server at this port holds of what each driver writes now. */
+/** The values that the server at this port has of each driver's writes. */
 async function writeAll(all: readonly OpenedDriver[], port: number): Promise<unknown[]> {
   const keys = all.map(() => randomUUID())
   await Promise.all(
@@ -32,7 +33,7 @@ async function writeAll(all: readonly OpenedDriver[], port: number): Promise<unk
   return Promise.all(keys.map((key) => ask(port, 'GET', key)))
 }
 
-/** Resolves to the port of the new primary. The old one goes on: Sentinel may not make it a replica. */
+/** Resolves to the port of the new primary. The old one continues: Sentinel may not make it a replica. */
 async function failOver({ primary, sentinelPorts, masterName }: Sentinels): Promise<number> {
   await ask(primary.port, 'ACL', 'SETUSER', 'default', '-replicaof', '-slaveof')
   const named = async (port: number): Promise<number> => {
@@ -75,7 +76,7 @@ test.each([
   expect(await writeAll(all, port)).toEqual(all.map(() => 'after'))
 })
 
-test('a call to a replica that has no primary in its place is refused as read-only', async () => {
+test('a call to a replica without a primary at its address is rejected as read-only', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const all = await openAll(
@@ -100,7 +101,7 @@ test('a call to a replica that has no primary in its place is refused as read-on
   expect(codes).toEqual(all.map(() => 'store-read-only'))
 })
 
-test('behind one address, clients of an old primary that is a replica connect again', async () => {
+test('behind one address, clients of an old primary that is now a replica reconnect', async () => {
   const [old, next] = await Promise.all([startRedis(), startRedis()])
   const relay = await startRelay(old.port)
   onTestFinished(async () => {

@@ -10,7 +10,7 @@ export interface Relay {
   readonly port: number
   /** Opened since the start. */
   readonly connections: number
-  /** Where new connections lead to; those that are open stay. */
+  /** Where new connections lead to; open ones stay. */
   target: number
   /** One reply more than the server gave comes before the next. */
   insertReply(): void

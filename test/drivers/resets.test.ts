@@ -20,7 +20,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** What came back for each number; `lost` where no answer came. */
+/** The answer for each number; `lost` without an answer. */
 function echoes({ driver }: OpenedDriver, numbers: readonly number[]): Promise<unknown[]> {
   const replies = driver.runMany(numbers.map((n) => callOf(ECHO, ['k'], [n])))
   return Promise.all(replies.map((reply) => Promise.race([reply.catch(() => 'lost'), silence()])))
@@ -31,7 +31,7 @@ function silence(): Promise<string> {
 }
 
 describe.each(await waysToOpen('singles'))('%s', (_, open) => {
-  test('a connection that is reset while calls are on their way to it shifts no reply', async () => {
+  test('a connection that is reset during calls assigns no reply to the wrong call', async () => {
     const opened = await open(proxy.port)
     const wrong: unknown[] = []
     try {

@@ -1,4 +1,4 @@
-// A client that has lost count takes a reply for that of another call, and so with all replies behind it.
+// A client that has lost count assigns a reply to the wrong call, and all later replies too.
 
 import { perilune } from 'perilune'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -19,7 +19,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     await server.stop()
   })
 
-  test('a connection with a reply too many is given up, and every call gets its own answer', async () => {
+  test('a connection with one reply too many is given up, and every call gets its own answer', async () => {
     const opened = await open(relay.port)
     const redis = perilune(opened.driver)
     const [lock, feed, limit] = [
@@ -27,14 +27,14 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
       redis.feed('f'),
       redis.rateLimit('r', { limit: 99, window: '1h' }),
     ]
-    await limit.take('nobody')
+    await limit.take('ada')
     const before = relay.connections
 
     relay.insertReply()
     const [lease, first, taken, second] = await Promise.all([
       lock.acquire(),
       feed.append('first'),
-      limit.take('somebody'),
+      limit.take('ben'),
       feed.append('second'),
     ])
     const { messages } = await feed.read()
@@ -50,7 +50,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     await opened.close()
   })
 
-  test('it is given up once, however many replies behind that are misread', async () => {
+  test('it is given up once, however many later replies are misread', async () => {
     const warnings: Error[] = []
     const note = (warning: Error): void => void warnings.push(warning)
     process.on('warning', note)
@@ -58,7 +58,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     const opened = await open(relay.port)
     const redis = perilune(opened.driver)
     const limit = redis.rateLimit('many', { limit: 99, window: '1h' })
-    await limit.take('nobody')
+    await limit.take('ada')
     const before = relay.connections
 
     relay.insertReplyBeforeMany()
@@ -73,7 +73,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     await opened.close()
   })
 
-  test('so is one whose first reply is that', async () => {
+  test('so is one whose first reply is the surplus one', async () => {
     const opened = await open(relay.port)
     const redis = perilune(opened.driver)
     const before = relay.connections

@@ -1,5 +1,5 @@
-// Connections that fall silent before anything was asked over them: before the server has greeted the client, or before the
-// first call of Perilune.
+// Connections that fall silent before anything was asked over them: before the server has greeted the client, or before
+// the first call of Perilune.
 
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
@@ -99,7 +99,7 @@ const impatient: [string, (port: number) => Promise<OpenedDriver>][] = [
 ]
 
 test.each(impatient)(
-  '%s, where no call waits for a connection, replaces one that falls silent before it is ready',
+  '%s, without a call that waits for a connection, replaces one that falls silent before it is ready',
   async (_, open) => {
     const proxy = await ownServer()
     const { driver, close } = await open(proxy.port)
@@ -112,7 +112,7 @@ test.each(impatient)(
   30_000,
 )
 
-test('errors of a node-redis client stay the affair of its user', async () => {
+test('errors of a node-redis client are left to its user', async () => {
   const client = newest.createClient({ socket: { host: HOST, port: (await ownServer()).port } })
   await client.connect()
   const driver = nodeRedis(client)
@@ -141,7 +141,7 @@ describe('a cluster', () => {
   const ports = (): number[] => proxies.map(({ port }) => port)
 
   test.each(waysOfClusters)(
-    '%s: whose connections are all half open tells what it is, soon',
+    '%s: a client whose connections are all half-open reports the server info soon',
     async (_, open) => {
       const used = await open(ports())
       onTestFinished(() => used.close())
@@ -150,7 +150,7 @@ describe('a cluster', () => {
       for (const each of proxies) dropSilently(each)
       await used.driver.info().catch(() => undefined)
 
-      await until('it is told', () =>
+      await until('info arrives', () =>
         used.driver.info().then(
           () => true,
           () => false,
@@ -164,7 +164,7 @@ describe('a cluster', () => {
     ['node-redis', newest],
     ['the lowest node-redis', lowest],
   ] as const)(
-    '%s: of a connection to a node that is replaced before it is ready nothing is left at the end',
+    '%s: a connection to a node that is replaced before it is ready is fully closed at the end',
     async (_, { createCluster }) => {
       const rootNodes = at(ports()).map((socket) => ({ socket }))
       const client = createCluster({ rootNodes, defaults: { socket: { reconnectStrategy: 20 } } })
@@ -225,7 +225,7 @@ test.each([
 )
 
 test.each((await waysToOpen('singles')).filter(([name]) => name.includes('node-redis')))(
-  '%s: a connection that falls silent as it is to be closed, for its server takes no writes, is replaced',
+  '%s: a connection to a read-only server that falls silent while it is being closed is replaced',
   async (_, open) => {
     const server = await startRedis()
     onTestFinished(() => server.stop())

@@ -24,7 +24,7 @@ async function driverAt(port: number, open: OpenSingle): Promise<Driver> {
 }
 
 test.each(ways)(
-  '%s keeps a connection over which a large call goes out slowly',
+  '%s keeps a connection while a large call is sent slowly over it',
   async (_, open) => {
     const size = 1_000_000
     const driver = await driverAt(await startNarrow(await ownServer(), size / (LONG_MS / 1000)), open)
@@ -36,7 +36,7 @@ test.each(ways)(
 )
 
 test.each(ways)(
-  '%s keeps a connection over which small answers are due behind a large one',
+  '%s keeps a connection while small answers are due after a large one',
   async (_, open) => {
     const driver = await driverAt(await startTrickle(await ownServer()), open)
 
@@ -50,7 +50,7 @@ test.each(ways)(
 )
 
 test.each(ways)(
-  '%s keeps a connection whose server holds writes back, as before a planned failover',
+  '%s keeps a connection whose server delays writes, as before a planned failover',
   async (_, open) => {
     const port = await ownServer()
     const driver = await driverAt(port, open)

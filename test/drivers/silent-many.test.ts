@@ -1,4 +1,5 @@
-// Silence where much else is due: on other nodes, of other drivers on the client, or a command that waits at the server.
+// Silence while other work is due: on other nodes, by other drivers on the client, or by a command that waits at the
+// server.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -32,7 +33,7 @@ function keyFrom(fits: (slot: number) => boolean): string {
 }
 
 test.each(await waysToOpen('clusters'))(
-  '%s: a node whose connection is half open is reached again, however many calls are due on another that is frozen',
+  '%s: a node with a half-open connection is reached again, however many calls wait for another, frozen node',
   async (_, open) => {
     const cluster = await startCluster({ masters: 3 })
     onTestFinished(() => cluster.stop())
@@ -93,7 +94,7 @@ async function pairOn(
 }
 
 test.each(pairs)(
-  '%s keeps a connection over which a large call of another driver goes out slowly',
+  '%s keeps a connection while a large call of another driver is sent slowly over it',
   async (_, open) => {
     const server = await startRedis()
     onTestFinished(() => server.stop())
@@ -111,7 +112,7 @@ test.each(pairs)(
 )
 
 test.each((await waysToOpen('singles')).filter(([name]) => ['ioredis', 'node-redis'].includes(name)))(
-  '%s: to a server that stands still no more calls are sent once very many are due, and all are when it goes on',
+  '%s: a stalled server gets no more calls once very many wait, and all of them when it continues',
   async (_, open) => {
     const server = await startRedis()
     onTestFinished(() => server.stop())

@@ -1,4 +1,4 @@
-// A node of a cluster that says nothing keeps nobody from the others.
+// A silent node of a cluster does not keep clients from the other nodes.
 
 import { randomUUID } from 'node:crypto'
 import * as newest from 'ioredis'
@@ -29,7 +29,7 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-/** Of something of this kind whose slot is such a one. */
+/** The name of a unit of this kind whose slot fits. */
 function nameOf(kind: 'lock' | 'feed', fits: (slot: number) => boolean): string {
   for (;;) {
     const name = randomUUID()
@@ -62,9 +62,9 @@ test.each([
   ['ioredis', newest.Cluster],
   ['the lowest ioredis', lowest.Cluster],
 ] as [string, typeof newest.Cluster][])(
-  '%s: the first call of a process, and one that waits, are answered by the nodes that live',
+  '%s: the first call of a process, and a waiting one, are answered by the live nodes',
   async (_, Cluster) => {
-    // That check asks any node, and waits for one that is silent.
+    // That check asks any node, and waits for a silent one.
     const client = new Cluster(at(cluster.ports.slice(0, 1)), { enableReadyCheck: false })
     client.on('error', () => undefined)
     onTestFinished(() => client.disconnect())
@@ -73,7 +73,7 @@ test.each([
   20_000,
 )
 
-test('node-redis that connects to nodes as they are needed: the same', async () => {
+test('node-redis that connects to nodes on demand: the same', async () => {
   const rootNodes = at(cluster.ports.slice(0, 1)).map((socket) => ({ socket }))
   const client = createCluster({ rootNodes, minimizeConnections: true })
   client.on('error', () => undefined)

@@ -100,7 +100,7 @@ async function commandThatWaits(open: OpenSingle): Promise<void> {
 
 // At once: they take long.
 test.each((await waysToOpen('singles')).filter(([name]) => !name.includes('RESP2')))(
-  '%s keeps a connection whose server is slow, over which a long answer comes slowly, or a command waits at the server',
+  '%s keeps a connection whose server is slow, whose answer is long, or on which a command waits at the server',
   async (_, open) => {
     await Promise.all([slowServer(open), longAnswer(open), commandThatWaits(open)])
   },
@@ -126,7 +126,7 @@ test('ioredis: a command of the user that waits at the server is not disturbed',
 }, 30_000)
 
 test.each(waysOfClusters)(
-  '%s: a node of a cluster whose connection is half open is reached again, and the others are not disturbed',
+  '%s: a cluster node with a half-open connection is reached again, and the others are not disturbed',
   async (_, open) => {
     const cluster = await startCluster({ masters: 2 })
     onTestFinished(() => cluster.stop())
@@ -159,7 +159,7 @@ test.each(waysOfClusters)(
 )
 
 test.each(await waysToOpen('sentinels'))(
-  '%s: the connection to a primary behind Sentinel that is half open is replaced',
+  '%s: a half-open connection to a primary behind Sentinel is replaced',
   async (_, open) => {
     const group = await startSentinels()
     onTestFinished(() => group.stop())
@@ -182,7 +182,7 @@ test.each(await waysToOpen('sentinels'))(
   60_000,
 )
 
-describe('a master of a cluster that has gone without a word', () => {
+describe('a master of a cluster that vanished without closing connections', () => {
   let cluster: RedisCluster
 
   beforeAll(async () => {
@@ -209,7 +209,7 @@ describe('a master of a cluster that has gone without a word', () => {
 
   const ways = new Set(['ioredis', 'the lowest ioredis', 'node-redis', 'the lowest node-redis'])
   test.each(waysOfClusters.filter(([name]) => ways.has(name)))(
-    '%s: is followed by its successor',
+    '%s: is replaced by its successor',
     async (_, open) => {
       const opened = await open(cluster.ports.slice(0, 2))
       onTestFinished(() => opened.close())

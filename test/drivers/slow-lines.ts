@@ -9,7 +9,7 @@ import { HOST } from './client.ts'
 /** Longer than any client needs to find out that a connection is silent. */
 export const LONG_MS = 8000
 
-/** What comes back over it comes in small pieces, where it has many an `x`. */
+/** A value with many `x` comes back over it in small pieces. */
 export function startTrickle(target: number): Promise<number> {
   return startBetween(target, (client, server) => {
     const trickle = inPieces((chunk) => (chunk.includes('xxxx') ? 100 : chunk.length), LONG_MS / 30)
@@ -27,7 +27,7 @@ export function startNarrow(target: number, bytesASecond: number): Promise<numbe
   })
 }
 
-/** A connection over which this word goes out is dead from then on, and tells nobody. */
+/** A connection over which this word is sent is dead from then on, and never closed. */
 export function startDeafTo(target: number, word: string): Promise<number> {
   return startBetween(target, (client, server) => {
     let isDead = false

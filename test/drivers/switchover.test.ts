@@ -1,4 +1,4 @@
-// What becomes of subscriptions when a primary hands over in good order: it goes on answering those who listen there.
+// Subscriptions when a primary hands over as planned: it still answers its subscribers.
 
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { casesFor, type DriverContext, driverSuite } from '../../src/testing/driver-suite.ts'
@@ -38,7 +38,7 @@ describe.each(await waysToOpen('clusters'))('%s on a cluster with replicas', (_,
   }
 })
 
-describe.each(await waysToOpen('sentinels'))('%s behind Sentinel, in good order', (_, open) => {
+describe.each(await waysToOpen('sentinels'))('%s behind Sentinel, in a planned failover', (_, open) => {
   let group: Sentinels
   let place: DriverContext
 

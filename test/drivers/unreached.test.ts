@@ -112,7 +112,7 @@ test.each(someOf(clients, 2))(
 )
 
 test.each(someOf(clients, 2))(
-  '%s: a client that has given a node up, as it was told to, connects to it when it is back',
+  '%s: a client that gave a node up on request connects to it when it is back',
   async (_, open) => {
     const cluster = await startCluster({ masters: 2 })
     onTestFinished(() => cluster.stop())

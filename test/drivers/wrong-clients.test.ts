@@ -1,4 +1,4 @@
-// What is no client for a driver is refused by a sentence that says what was given, and what would be right.
+// An invalid client is rejected by a message that names the given value and the right one.
 
 import * as ioredisLibrary from 'ioredis'
 import * as nodeRedisLibrary from 'redis'
@@ -23,7 +23,7 @@ function olderCluster(): ioredisLibrary.Cluster {
   return cluster
 }
 
-/** What a client of an older version lacks. */
+/** Methods that a client of an older version lacks. */
 function without(client: object, member: string): object {
   return new Proxy(client, {
     has: (target, name) => name !== member && name in target,
@@ -97,7 +97,7 @@ describe('a client in subscriber mode', () => {
   })
   afterAll(() => server.stop())
 
-  test('is refused, of ioredis, and so is what is called once it is', async () => {
+  test('is rejected, of ioredis, and so is a call after it enters that mode', async () => {
     const client = new Redis({ host: HOST, port: server.port, protocol: 2 })
     onTestFinished(() => client.disconnect())
     const driver = ioredis(client)
@@ -110,7 +110,7 @@ describe('a client in subscriber mode', () => {
     expect(() => ioredis(client)).toThrow(/subscriber mode: give the driver one of its own/)
   })
 
-  test('is refused, of node-redis, and so is what is called once it is', async () => {
+  test('is rejected, of node-redis, and so is a call after it enters that mode', async () => {
     const client = createClient({ socket: { host: HOST, port: server.port }, RESP: 2 })
     await client.connect()
     onTestFinished(() => client.destroy())
@@ -124,7 +124,7 @@ describe('a client in subscriber mode', () => {
     expect(() => nodeRedis(client)).toThrow(/subscriber mode: give the driver one of its own/)
   })
 
-  test('may subscribe beside our calls on RESP3', async () => {
+  test('may subscribe alongside our calls on RESP3', async () => {
     const client = new Redis({ host: HOST, port: server.port, protocol: 3 })
     onTestFinished(() => client.disconnect())
     await client.subscribe('c')

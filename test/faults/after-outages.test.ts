@@ -1,4 +1,4 @@
-// What is free when the server is back is had by those who want it then, and kept by nobody who gave up meanwhile.
+// After an outage, what is free goes to current waiters; callers that gave up during the outage keep nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../servers/redis.ts'
 
 test.each(['lock', 'semaphore'] as const)(
-  'what a server that stood still reads of those who gave up keeps a %s from nobody',
+  'requests of callers that gave up, read late by a server that stood still, block no %s',
   { timeout: 60_000 },
   async (kind) => {
     const server = await startRedis()
@@ -34,7 +34,7 @@ test.each(['lock', 'semaphore'] as const)(
   },
 )
 
-test('what a server that stood still reads of takes that nobody has keeps no place of a limit', {
+test('takes of callers that gave up, read late by a server that stood still, use up no limit', {
   timeout: 60_000,
 }, async () => {
   const server = await startRedis()

@@ -1,5 +1,5 @@
-// What a write to an index of autocomplete costs where it is written again: in the append-only file, and so on the way to
-// each replica. Bytes are counted, which are the same in every run.
+// The cost of a write to an autocomplete index where it is written again: in the append-only file, and so on the way to
+// each replica. The bytes are the same in every run.
 
 import { Redis } from 'ioredis'
 import { type Autocomplete, perilune } from 'perilune'
@@ -9,7 +9,7 @@ import { type RedisServer, startRedis } from '../servers/redis.ts'
 
 const TITLES = 1000
 const ROUNDS = 40
-/** What an addition to texts that begin alike may write. */
+/** The most bytes that an addition to texts that begin alike may write. */
 const MOST_BYTES = 10_000
 const alike = (at: number): string => `the long common beginning of every title ${at}`
 
@@ -59,20 +59,20 @@ test.each<[string, (round: number) => Promise<unknown>]>([
   ['again, with another score', (round) => add(7, 6000 + round)],
   ['again, from far behind to the front', (round) => add(500 + round, 7000 + round)],
   ['and nothing that is new', () => add(7, 6000 + ROUNDS)],
-])('where a thousand titles begin alike, to add one %s writes a few kilobytes', async (_, call) => {
+])('among a thousand titles that begin alike, adding one %s writes a few kilobytes', async (_, call) => {
   const most = await costliest(call)
 
   expect(most).toBeGreaterThan(100)
   expect(most).toBeLessThanOrEqual(MOST_BYTES)
 })
 
-test('where a thousand titles begin alike, to remove one writes a few kilobytes', async () => {
+test('among a thousand titles that begin alike, removing one writes a few kilobytes', async () => {
   const most = await costliest((round) => index.remove(`e${100 + round}`))
 
   expect(most).toBeLessThanOrEqual(MOST_BYTES)
 })
 
-test('where a thousand titles begin alike, to remove the best again and again writes a few kilobytes', async () => {
+test('among a thousand titles that begin alike, repeated removal of the best one writes a few kilobytes', async () => {
   const best = await index.suggest('title', { limit: 100 })
 
   const most = await costliest((round) => index.remove(best[round]?.id ?? ''), best.length)

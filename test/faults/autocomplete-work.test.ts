@@ -1,5 +1,5 @@
-// What one call on an index asks of the server is bounded, whatever its entries are like: here many begin alike, and each of them
-// comes before all that were looked at until then.
+// The work of one call on an index is bounded for any entries: here many begin alike, and each new one comes before all
+// earlier ones.
 
 import { Redis } from 'ioredis'
 import { type Autocomplete, perilune } from 'perilune'
@@ -23,7 +23,7 @@ beforeEach(() => ask(server.port, 'FLUSHALL'))
 
 afterAll(() => server.stop())
 
-test('to remove the first entries of many that begin alike reads little of what follows them', async () => {
+test('removing the first of many entries that begin alike reads little of the entries after them', async () => {
   const { index, calls } = open()
   const texts = LETTERS.flatMap((letter) => numbered(`q${letter}`, 150))
   await fill(index, texts)
@@ -35,7 +35,7 @@ test('to remove the first entries of many that begin alike reads little of what 
   expect(most).toBeLessThan(100_000)
 })
 
-test('a query with an edit reads little of prefixes that many begin with', async () => {
+test('a query with an edit reads little of prefixes that many entries share', async () => {
   const { index, calls } = open()
   const query = 'abcdefghij'
   const others = query

@@ -1,5 +1,5 @@
-// What a script call costs the server must not grow with what the structure holds: no more commands, and no
-// more elements, at 2,700 entries (a million with PERILUNE_LONG=1) than at 2,000.
+// The cost of a script call must not grow with the content of the structure: no more commands, and no more elements, at
+// 2,700 entries (a million with PERILUNE_LONG=1) than at 2,000.
 
 import { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'
@@ -64,7 +64,7 @@ async function callsOf(port: number, work: Work, size: number): Promise<Metered[
 
 type Cost = Pick<Metered, 'commands' | 'elements'>
 
-/** Of all calls that one use made of a script, the most. */
+/** The maximum of all calls that one use made of a script. */
 function costliest(calls: readonly Metered[]): Map<string, Cost> {
   const most = new Map<string, Cost>()
   for (const { script, commands, elements } of calls) {

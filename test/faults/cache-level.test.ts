@@ -1,5 +1,5 @@
-// Copies in many processes while values change and connections break: whoever was told of an end never serves what was
-// before, and nobody serves it for ever.
+// L1 copies in many processes while values change and connections break: a process that was notified of an invalidation
+// never serves the old value again, and no process serves it for ever.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -65,7 +65,7 @@ async function isKept({ cache, copies }: Process): Promise<void> {
   await expect.poll(served).toBe(true)
 }
 
-test.each(drivers)('with %s a lost subscription empties the level, until it is back', async (_, connect) => {
+test.each(drivers)('with %s a lost subscription empties the L1, until it is back', async (_, connect) => {
   const port = inject('redisPort')
   const proxy = await startProxy(port)
   onTestFinished(() => proxy.stop())
@@ -77,7 +77,7 @@ test.each(drivers)('with %s a lost subscription empties the level, until it is b
   for (let n = 0; n < 5; n++) {
     proxy.resetAll()
     await expect.poll(() => holder.cache.inspectL1()?.count).toBe(0)
-    // Told to nobody, or to some.
+    // The notification reaches some processes, or none.
     await writer.cache.set('k', `v${n}`)
     await expect.poll(() => holder.cache.get('k', () => 'never'), { timeout: 5000 }).toBe(`v${n}`)
     await isKept(holder)
@@ -85,7 +85,7 @@ test.each(drivers)('with %s a lost subscription empties the level, until it is b
   }
 })
 
-test('four processes get values in the order in which they were set, and each gets the last one', {
+test('four processes see values in the order in which they were set, and each sees the last one', {
   timeout: 60_000,
 }, async () => {
   // Its own: others lost their connections, too.
@@ -103,7 +103,7 @@ test('four processes get values in the order in which they were set, and each ge
 
   const last = 40
   for (let n = 1; n <= last; n++) {
-    // What is told now nobody hears, or some.
+    // Notifications are lost for some processes, or for all.
     if (n % 10 === 0) await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
     await cache.set('k', n)
     await sleep(Math.random() * 50)
@@ -111,15 +111,15 @@ test('four processes get values in the order in which they were set, and each ge
   await sleep(1500)
   for (const reader of readers) reader.send('end')
 
-  const told = (await Promise.all(readers.map(heard))) as { got: number[]; copies: number }[]
-  for (const { got, copies } of told) {
+  const readings = (await Promise.all(readers.map(heard))) as { got: number[]; copies: number }[]
+  for (const { got, copies } of readings) {
     expect(got).toEqual(got.toSorted((one, other) => one - other))
     expect(got.at(-1)).toBe(last)
     expect(copies).toBeGreaterThan(100)
   }
 })
 
-test('on a cluster each key and tag is told where it lies, and a clear reaches all', async () => {
+test('on a cluster each key and tag is announced on its own node, and a clear reaches all', async () => {
   const name = randomUUID()
   const connect = (): Driver => {
     const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))

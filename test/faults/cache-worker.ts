@@ -1,8 +1,9 @@
 // A process of the tests of the cache.
-//   tsx cache-worker.ts <port> <name> read <readers> <reads>   reads one key again and again, and tells what it got
-//   tsx cache-worker.ts <port> <name> level            reads one key from its level until it is told to end, and tells in
-//                                                      which order it got its values, and how many of them without Redis
-//   tsx cache-worker.ts <port> <name> hold <lease>             loads, says so, and ends when it is told
+//   tsx cache-worker.ts <port> <name> read <readers> <reads>   reads one key repeatedly, and reports the values
+//   tsx cache-worker.ts <port> <name> level            reads one key from its L1 until it is stopped, and reports in
+//                                                      which order it got its values, and how many of them without
+//                                                      Redis
+//   tsx cache-worker.ts <port> <name> hold <lease>             loads, says so, and ends when it is stopped
 
 import { Redis } from 'ioredis'
 import { type Duration, perilune } from 'perilune'

@@ -77,7 +77,7 @@ test('a loader that dies is replaced when its lease ends', async () => {
   expect(await cache.get('k', () => 'mine')).toBe('mine')
 })
 
-test('what a loader found that was paused past its lease is refused', async () => {
+test('the value of a loader that was paused past its lease is rejected', async () => {
   const port = inject('redisPort')
   const { cache } = connect(port, { lease: '500ms' })
   const loader = startWorker('cache-worker.ts', port, cache.name, 'hold', '500ms')
@@ -91,7 +91,7 @@ test('what a loader found that was paused past its lease is refused', async () =
   expect((await cache.getEntry('k'))?.value).toBe('mine')
 })
 
-test('while Redis is away loaders answer, so many at once as they may, and then it caches again', async () => {
+test('while Redis is away loaders answer, up to the concurrency limit, and then the cache works again', async () => {
   const server = await ownServer()
   const { cache } = connect(server.port, { localConcurrency: 3, storeWithin: '200ms' })
   const { load, most } = metered(20)
@@ -111,7 +111,7 @@ test('while Redis is away loaders answer, so many at once as they may, and then 
   await expect.poll(kept, { timeout: 20_000 }).toBe(true)
 })
 
-test('connections that are reset again and again cost no second load of what is kept', async () => {
+test('connections that are reset repeatedly cause no second load of a cached value', async () => {
   const proxy = await startProxy(inject('redisPort'))
   onTestFinished(() => proxy.stop())
   const { cache } = connect(proxy.port, { storeWithin: '5s' })
@@ -126,10 +126,10 @@ test('connections that are reset again and again cost no second load of what is 
   expect(proxy.connections).toBeGreaterThan(5)
 })
 
-test('a server that forgets its scripts all the time is not noticed', async () => {
+test('a server that loses its scripts repeatedly goes unnoticed', async () => {
   const server = await ownServer()
   const { cache, client } = connect(server.port)
-  // None may be under way when its client is closed: nobody would take its rejection.
+  // None may be under way when its client is closed: its rejection would go unhandled.
   const flushes: Promise<unknown>[] = []
   const flushing = setInterval(() => flushes.push(client.script('FLUSH')), 20)
 
@@ -142,7 +142,7 @@ test('a server that forgets its scripts all the time is not noticed', async () =
   expect(new Set(values)).toEqual(new Set(['done']))
 })
 
-test('on a cluster keys and tags lie in many slots, and who waits is woken', async () => {
+test('on a cluster keys and tags lie in many slots, and a waiter is woken', async () => {
   const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
   const instances = [0, 1].map(() => perilune(ioredis(cluster), { namespace: 'faults' }))
   onTestFinished(async () => {

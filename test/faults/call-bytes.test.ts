@@ -1,5 +1,6 @@
-// What one call reads and writes is bounded in bytes, whatever is stored of jobs beside their payloads: results, progress and logs
-// of their own, results of their dependencies, payloads of recurring jobs. And it reads nothing that it cannot use.
+// The bytes that one call reads and writes are bounded, for all data stored of jobs besides their payloads: their own
+// results, progress and logs, results of their dependencies, payloads of recurring jobs. It reads nothing that it
+// cannot use.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -77,7 +78,7 @@ function resultOf(at: number): string {
   return `${at}`.padEnd(MIB, '.')
 }
 
-function told(results: readonly { result: unknown }[]): unknown[] {
+function resultsOf(results: readonly { result: unknown }[]): unknown[] {
   return results.map(({ result }) => (result as string | null)?.replace(/\.+$/, ''))
 }
 
@@ -92,7 +93,7 @@ async function claimed(queue: Queue, name: string) {
   }
 }
 
-test('the dependencies of a job are told in several calls where their results are large', async () => {
+test('the dependencies of a job are read in several calls when their results are large', async () => {
   const { queue, weigh } = await prepared()
   const ids = await enqueued(queue)
   const { id } = await queue.enqueue('dependent', 0, { dependsOn: ids })
@@ -100,14 +101,14 @@ test('the dependencies of a job are told in several calls where their results ar
 
   let results: unknown[] = []
   const bytes = await weigh(async () => {
-    results = told(await queue.jobs.dependencies(id))
+    results = resultsOf(await queue.jobs.dependencies(id))
   })
 
   expect(results).toEqual(ALL)
   expect(bytes).toBeLessThan(MOST_READ)
 })
 
-test('jobs that wait for jobs that are done copy no more of their results than a call may', async () => {
+test('jobs that wait for done jobs copy no more of their results than a call may', async () => {
   const { queue, weigh } = await prepared()
   const ids = await done(queue)
 
@@ -116,9 +117,9 @@ test('jobs that wait for jobs that are done copy no more of their results than a
     const { id: other } = await queue.enqueue('other', 0)
     const { id: grandchild } = await queue.enqueue('grandchild', 0, { dependsOn: [other] })
     await queue.jobs.addDependencies(grandchild, ids)
-    expect(told(await (await claimed(queue, 'dependent')).dependencies())).toEqual(ALL)
-    expect(told(await queue.jobs.dependencies(id))).toEqual(ALL)
-    expect(told(await queue.jobs.dependencies(grandchild)).slice(1)).toEqual(ALL)
+    expect(resultsOf(await (await claimed(queue, 'dependent')).dependencies())).toEqual(ALL)
+    expect(resultsOf(await queue.jobs.dependencies(id))).toEqual(ALL)
+    expect(resultsOf(await queue.jobs.dependencies(grandchild)).slice(1)).toEqual(ALL)
   })
 
   expect(bytes).toBeLessThan(MOST_MOVED)
@@ -128,7 +129,7 @@ test.each([
   ['are dropped', (queue: Queue) => dropKept(queue)],
   ['are cancelled', async (queue: Queue, ids: string[]) => void (await queue.jobs.cancel(ids))],
   ['begin again', async (queue: Queue, ids: string[]) => void (await queue.jobs.requeue(ids))],
-])('a job has the results of large dependencies also when these %s', async (_, end) => {
+])('a job has the results of large dependencies even when these %s', async (_, end) => {
   const { queue, weigh } = await prepared()
   const ids = await done(queue)
   const { id } = await queue.enqueue('dependent', 0, { dependsOn: ids, priority: 1 })
@@ -136,7 +137,7 @@ test.each([
 
   const bytes = await weigh(() => end(queue, ids))
 
-  expect(told(await queue.jobs.dependencies(id))).toEqual(ALL)
+  expect(resultsOf(await queue.jobs.dependencies(id))).toEqual(ALL)
   expect(bytes).toBeLessThan(MOST_MOVED)
   await job.ack()
 })
@@ -149,20 +150,20 @@ async function dropKept(queue: Queue): Promise<void> {
   } while ((await queue.inspect()).done > 1)
 }
 
-test('news of large dependencies go to another queue in several calls', async () => {
+test('notifications of large dependencies go to another queue in several calls', async () => {
   const { redis, queue, weigh } = await prepared()
   const ids = await done(queue)
   const other = redis.queue('other')
 
   const bytes = await weigh(async () => {
     await other.enqueue('dependent', 0, { dependsOn: ids.map((id) => ({ queue: 'q', id })) })
-    expect(told(await (await claimed(other, 'dependent')).dependencies())).toEqual(ALL)
+    expect(resultsOf(await (await claimed(other, 'dependent')).dependencies())).toEqual(ALL)
   })
 
   expect(bytes).toBeLessThan(MOST_MOVED)
 })
 
-test('a search looks at fewer jobs where their results are large', async () => {
+test('a search reads fewer jobs when their results are large', async () => {
   const { queue, weigh } = await prepared()
   const ids = await done(queue)
   const found = new Set<string>()
@@ -180,7 +181,7 @@ test('a search looks at fewer jobs where their results are large', async () => {
   expect(bytes).toBeLessThan(4 * MOST_READ)
 })
 
-test('jobs are found in several calls where their logs are long', async () => {
+test('a search for jobs takes several calls when their logs are long', async () => {
   const { queue, weigh } = await prepared()
   const jobs = Array.from({ length: 150 }, (_, at) => ({ name: 'j', payload: at }))
   const ids = (await queue.enqueueMany(jobs)).map(({ id }) => id)
@@ -195,7 +196,7 @@ test('jobs are found in several calls where their logs are long', async () => {
   expect(bytes).toBeLessThan(MOST_READ)
 })
 
-test('recurring jobs are listed in pages that end behind large payloads', async () => {
+test('recurring jobs are listed in pages that end after large payloads', async () => {
   const { queue, weigh } = await prepared()
   for (let at = 0; at < JOBS; at += 1) {
     await queue.recurring.set(`r${at}`, { name: 'j', payload: resultOf(at), cron: '0 0 * * *' })
@@ -214,7 +215,7 @@ test('recurring jobs are listed in pages that end behind large payloads', async 
   expect(bytes).toBeLessThan(MOST_READ)
 })
 
-test('recurring jobs with large payloads go on in steps behind a clock that has stepped back', async () => {
+test('recurring jobs with large payloads advance in steps after the clock has stepped back', async () => {
   const DAY = 86_400_000
   const { queue, weigh, setClock } = await prepared(400 * DAY)
   for (let at = 0; at < JOBS; at += 1) {
@@ -236,7 +237,7 @@ test('recurring jobs with large payloads go on in steps behind a clock that has 
   expect(bytes).toBeLessThan(MOST_READ)
 })
 
-test('jobs of which each is as large as fits into its record are given a priority in several calls', async () => {
+test('jobs that each fill their record are given a priority in several calls', async () => {
   const { queue, weigh } = await prepared()
   const payload = 'x'.repeat(16_000)
   const ids: string[] = []

@@ -1,5 +1,5 @@
-// What one call asks of the server is bounded, whatever its jobs are like: each call on many jobs does no more than a few
-// thousand commands, and the library sends the rest in the next one.
+// The work of one call is bounded for any jobs: each call on many jobs executes no more than a few thousand commands,
+// and the library sends the rest in the next one.
 
 import { Redis } from 'ioredis'
 import { type NewJob, type Perilune, perilune, type Queue } from 'perilune'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 test.each(Object.entries(KINDS))(
-  'a thousand jobs with %s are enqueued, reprioritized, made ready and cancelled by calls that are bounded',
+  'a thousand jobs with %s are enqueued, reprioritized, made ready and cancelled by bounded calls',
   { timeout: 120_000 },
   async (name, kind) => {
     const { redis, calls } = await metered()
@@ -54,7 +54,7 @@ test.each(Object.entries(KINDS))(
 )
 
 test.each(Object.entries(KINDS))(
-  'jobs with %s that come from another queue are taken in calls that are bounded',
+  'jobs with %s that arrive from another queue are accepted in bounded calls',
   { timeout: 120_000 },
   async (name, kind) => {
     const { redis, calls } = await metered()
@@ -106,7 +106,7 @@ test.each<[string, Left]>([
       behind: jobsWith(250, () => ({}), LARGE),
     },
   ],
-])('a claim passes many %s, by calls that are bounded', { timeout: 120_000 }, async (what, left) => {
+])('a claim passes many %s in bounded calls', { timeout: 120_000 }, async (what, left) => {
   const { redis, calls } = await metered()
   const queue = redis.queue<{ job: string }>('work')
   await leave(queue, left)

@@ -9,7 +9,7 @@ export interface Held {
   readonly until: number
 }
 
-/** What is wrong with a history of leases, in words. */
+/** The faults of a history of leases, in words. */
 export function checkLeases(history: readonly Held[]): string[] {
   return [...checkUnique(history), ...checkAlone(history), ...checkRising(history)]
 }

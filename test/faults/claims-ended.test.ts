@@ -1,5 +1,5 @@
-// What its own instance ends, for whoever has claimed jobs or messages: it clears what they are of, or closes. As for leases
-// that are kept (lease-states.test.ts, src/runtime/connection/closing.test.ts).
+// Claims of jobs or messages that their own instance ends: it clears the queue or feed, or closes. Kept leases behave
+// the same way (lease-states.test.ts, src/runtime/connection/closing.test.ts).
 
 import { type ClaimedJob, LeaseLostError, type Perilune, type Queue } from 'perilune'
 import { describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ interface Held {
   readonly remainingMs: number
   readonly signal?: AbortSignal
   assertHeld(): void
-  /** Tells the server that it is done. */
+  /** Reports to the server that it is done. */
   end(): Promise<unknown>
 }
 
@@ -84,7 +84,7 @@ const MESSAGES: Readonly<Record<string, Kind>> = {
 }
 
 describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
-  test('is lost at once when the instance clears what it is of', async () => {
+  test('is lost at once when the instance clears its queue or feed', async () => {
     const { redis, name } = await scene()
     const held = await kind.take(redis, name)
     const unheard = held.signal === undefined ? held : await kind.take(redis, name)
@@ -99,9 +99,9 @@ describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
     }
   })
 
-  // Others are had by several claims.
+  // Other messages belong to several claims.
   test.skipIf(SEVERAL.test(what))(
-    'is lost, too, when it was claimed just before, and its answer came later',
+    'is also lost when it was claimed just before, and its answer arrived later',
     async () => {
       const { redis, name } = await scene()
       await kind.clear(redis, name)
@@ -125,7 +125,7 @@ describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
     },
   )
 
-  test('is held by whoever has one after that, or of another name', async () => {
+  test('does not end a later claim, or a claim of another name', async () => {
     const { redis, name } = await scene()
     const other = await kind.take(redis, `${name}:other`)
     await kind.take(redis, name)
@@ -139,7 +139,7 @@ describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
     }
   })
 
-  test('is held as before when it could not be cleared', async () => {
+  test('is held as before when the clear failed', async () => {
     const { redis, name, forbid } = await scene()
     const held = await kind.take(redis, name)
     await forbid(true)
@@ -153,7 +153,7 @@ describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
 })
 
 describe.each(Object.entries(HANDS))('%s', (_, kind) => {
-  test('is told by its signal that the instance closes, and is not given back', async () => {
+  test('is aborted by its signal when the instance closes, and is not given back', async () => {
     const { redis, other, name } = await scene()
     const held = await kind.take(redis, name)
     const { signal } = held as { signal: AbortSignal }
@@ -167,7 +167,7 @@ describe.each(Object.entries(HANDS))('%s', (_, kind) => {
     expect((await kind.claimed(other, name)).claimed).toBe(1)
   })
 
-  test('has a signal that has aborted once the instance is closed', async () => {
+  test('has an aborted signal once the instance is closed', async () => {
     const { redis, name } = await scene()
     const held = await kind.take(redis, name)
     await redis.close()
@@ -184,7 +184,7 @@ const queues: [string, Queues][] = [
 ]
 
 test.each(queues)(
-  'a job %s that a worker has is lost at once when the instance clears it',
+  'a job %s that a worker holds is lost at once when the instance clears it',
   async (_, queueOf) => {
     const { redis, name } = await scene()
     const queue = queueOf(redis, name)

@@ -22,7 +22,7 @@ function noting(driver: Driver, asked: string[]): Driver {
   return Object.assign(Object.create(driver) as Driver, own, rest)
 }
 
-test.each(await allUses())('calls of the $structure are refused at once', async ({ steps }) => {
+test.each(await allUses())('calls of the $structure are rejected at once', async ({ steps }) => {
   const port = inject('redisPort')
   const client = new Redis(port)
   onTestFinished(() => client.disconnect())

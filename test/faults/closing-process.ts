@@ -1,4 +1,5 @@
-// A process that holds all that a structure can hold, closes its instance and its client, and then has to end by itself.
+// A process that holds all that a structure can hold, closes its instance and its client, and then has to end by
+// itself.
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +16,7 @@ export interface Order {
   readonly port: number
   readonly namespace: string
   readonly structure: string
-  /** It closes when it is told to; else once it holds everything. */
+  /** It closes on request; otherwise once it holds everything. */
   readonly waits: boolean
 }
 
@@ -56,14 +57,14 @@ const redis = perilune(driver, { namespace: order.namespace, deadline: '1m' })
 await redis.preload()
 const ends: Ends = {}
 
-/** What is only asked for is asked for last: it is under way when the instance closes. */
+/** Pending calls are issued last: they are under way when the instance closes. */
 const all: [string, Scene][] = Object.entries(scenes[order.structure] ?? {})
 const isAsked = ([title]: [string, Scene]): boolean =>
   title.endsWith('asked for') || title.endsWith('take under way')
 
 function play([title, scene]: [string, Scene]): unknown {
-  const told: string[] = (ends[title] = [])
-  const watch = (call: Promise<unknown>): void => void endOf(call).then((end) => told.push(end))
+  const outcomes: string[] = (ends[title] = [])
+  const watch = (call: Promise<unknown>): void => void endOf(call).then((end) => outcomes.push(end))
   return scene.hold({ redis, name: title, watch })
 }
 

@@ -1,5 +1,5 @@
-// What an instance holds, waits for or does in the background when it is closed, of each structure. The process that closes
-// plays `hold`, and ends; another one looks afterwards at what is `left`: nothing.
+// For each structure, what an instance holds, waits for or does in the background when it is closed. The closing
+// process plays `hold`, and ends; another one checks afterwards that nothing is `left`.
 
 import type { Lease, Lock, LockAccess, Perilune, Semaphore } from 'perilune'
 import type { EventSource } from '../../src/counters/count-source.ts'
@@ -7,20 +7,20 @@ import type { Sink } from '../../src/counters/sink.ts'
 
 export interface Stage {
   readonly redis: Perilune
-  /** Nobody else has it. */
+  /** No other scene uses it. */
   readonly name: string
   /** Notes how this ends. */
   watch(call: Promise<unknown>): void
 }
 
 export interface Scene {
-  /** Elsewhere, before: what the process meets. */
+  /** In another process, before: the state that the process meets. */
   prepare?(stage: Stage): Promise<unknown>
   /** In the process that closes. Resolves once it holds, or waits. */
   hold(stage: Stage): unknown
   /** How the calls that are watched end; by default there are none. */
   ends?: readonly string[]
-  /** Elsewhere, afterwards: what is still held, in words; null or false: nothing. */
+  /** In another process, afterwards: what is still held, in words; null or false: nothing. */
   left?(stage: Stage): Promise<unknown>
 }
 
@@ -41,7 +41,7 @@ async function isHeld(attempt: Promise<Lease | null>): Promise<boolean> {
   return lease === null
 }
 
-/** Begins a task that goes on until `over`. */
+/** Begins a task that continues until `over`. */
 async function beginUnder(access: LockAccess | Semaphore, stage: Stage, over: (lease: Lease) => unknown) {
   await new Promise<void>((resolve) => {
     stage.watch(
@@ -86,7 +86,7 @@ const lockScenes: Record<string, Scene> = {
     hold: ({ redis, name }) => redis.lock(name).acquire(),
     left: ({ redis, name }) => isHeld(redis.lock(name).tryAcquire()),
   },
-  'a lock whose task ends when it is told to': {
+  'a lock whose task ends when its signal aborts': {
     hold: (stage) => beginUnder(stage.redis.lock(stage.name), stage, ({ signal }) => aborted(signal)),
     ends: ['done'],
     left: ({ redis, name }) => isHeld(redis.lock(name).tryAcquire()),
@@ -143,7 +143,7 @@ const semaphoreScenes: Record<string, Scene> = {
     hold: ({ redis, name }) => redis.semaphore(name, { limit: 1 }).acquire(),
     left: async ({ redis, name }) => (await redis.semaphore(name, { limit: 1 }).inspect()).used > 0,
   },
-  'a permit whose task ends when it is told to': {
+  'a permit whose task ends when its signal aborts': {
     hold: (stage) => {
       const semaphore = stage.redis.semaphore(stage.name, { limit: 1 })
       return beginUnder(semaphore, stage, ({ signal }) => aborted(signal))
@@ -164,13 +164,13 @@ const onceScenes: Record<string, Scene> = {
     hold: ({ redis, name }) => redis.once(name).begin('a'),
     left: async ({ redis, name }) => (await redis.once(name).begin('a')).status !== 'started',
   },
-  'a task that is told to end': {
+  'a task whose signal aborts': {
     hold: async ({ redis, name, watch }) => {
       await new Promise<void>((resolve) => {
         const task = redis.once(name).run('a', async ({ signal }) => {
           resolve()
           await aborted(signal)
-          throw new Error('told to end')
+          throw new Error('aborted by its signal')
         })
         watch(task)
       })
@@ -298,7 +298,7 @@ const queueScenes: Record<string, Scene> = {
       const events = redis.queue(name).events()
       await redis.queue(name).enqueue('b', 1)
       const first = events.next()
-      // Nothing is published before somebody listens.
+      // Nothing is published before there is a listener.
       await reaches(async () => {
         await redis.queue(name).enqueue('b', 1)
         return Promise.race([first.then(() => true), new Promise<boolean>((no) => setTimeout(no, 5, false))])

@@ -33,7 +33,10 @@ function onStage(redis: Perilune, name: string): Stage {
   return { redis, name, watch: (call) => void call.catch(() => undefined) }
 }
 
-/** The exit code of a process that closes, and how what it waited for has ended; `beforeClose` while it holds everything. */
+/**
+ * The exit code of a process that closes, and how what it waited for has ended; `beforeClose` while it holds
+ * everything.
+ */
 async function closes(
   order: Order,
   later: Later,
@@ -57,7 +60,7 @@ function expectedEnds(structure: string): Ends {
   return Object.fromEntries(scenesOf(structure).map(([title, { ends = [] }]) => [title, [...ends]]))
 }
 
-/** What another process finds held, by scene. */
+/** Held leases found by another process, by scene. */
 async function leftOf(redis: Perilune, structure: string): Promise<Record<string, unknown>> {
   const left: Record<string, unknown> = {}
   for (const [title, scene] of scenesOf(structure)) {
@@ -82,7 +85,7 @@ describe.each(someOf(['ioredis', 'node-redis'] as const, 1))(
     })
 
     test.concurrent.for(STRUCTURES)(
-      'ends also where nobody answers any more: %s',
+      'ends even when no server answers any more: %s',
       async (structure, context) => {
         const later: Later = (task) => context.onTestFinished(task)
         const proxy = await startProxy(inject('redisPort'))
@@ -95,7 +98,7 @@ describe.each(someOf(['ioredis', 'node-redis'] as const, 1))(
         const { code, ends } = await closes(order, later, () => proxy.halfOpen())
 
         context.expect(code).toBe(0)
-        // What could not be given back is told as it is: an answer is missing.
+        // A release whose answer is missing ends with that error, so only the number of ends is compared.
         context.expect(countsOf(ends)).toEqual(countsOf(expectedEnds(structure)))
       },
     )

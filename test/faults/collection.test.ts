@@ -64,7 +64,7 @@ test.each([
   },
 )
 
-test('readers see one whole list or another while two replace it without end', async () => {
+test('readers see one whole list or another while two connections replace it continuously', async () => {
   const prefix = randomUUID()
   const [one, two, reader] = [1, 2, 3].map(() => onPort(inject('redisPort'))(prefix))
   await one!.replace(upTo(1500))
@@ -73,10 +73,10 @@ test('readers see one whole list or another while two replace it without end', a
     for (let turn = 0; !over; turn++) await list.replace(upTo(1100 + (turn % 3) * 400, from))
   }
   const writing = Promise.all([write(one!, 0), write(two!, 100_000)])
-  let [whole, told] = [0, 0]
+  let [whole, replaced] = [0, 0]
   for (let turn = 0; turn < 200; turn++) {
     const items = await all(reader!)
-    if (items === 'replaced') told += 1
+    if (items === 'replaced') replaced += 1
     else {
       const from = items[0] as number
       expect(items).toEqual(upTo(items.length, from))
@@ -86,11 +86,11 @@ test('readers see one whole list or another while two replace it without end', a
   }
   over = true
   await writing
-  expect(whole + told).toBe(200)
+  expect(whole + replaced).toBe(200)
   expect(whole).toBeGreaterThan(0)
 })
 
-test('replaces and appends count once though the connection is reset again and again', async () => {
+test('replaces and appends count once though the connection is reset repeatedly', async () => {
   const proxy = await startProxy(inject('redisPort'))
   onTestFinished(() => proxy.stop())
   const list = onPort(proxy.port)(randomUUID())
@@ -120,7 +120,7 @@ test('a server that restarts while items are built keeps the old ones or has the
   expect(await all(list)).toEqual(upTo(100_000))
 })
 
-test('a server that forgets everything while items are built has the new ones, whole, or none', async () => {
+test('a server that loses everything while items are built has the new ones, whole, or none', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const list = onPort(server.port)(randomUUID())
@@ -136,7 +136,7 @@ test('a server that forgets everything while items are built has the new ones, w
   }
 })
 
-test('a server that is full in the middle of a build keeps the old items, and takes new ones later', async () => {
+test('a server that is full in the middle of a build keeps the old items, and accepts new ones later', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const list = onPort(server.port)(randomUUID())

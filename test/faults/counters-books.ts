@@ -1,5 +1,5 @@
-// The books of increments: what each was told of itself, against what the database has at rest. Each increment adds a
-// digit of its own in base 4, so the sums tell of each whether it is there not at all, once, or more often.
+// The books of increments compare the answer that each increment got with the database at rest. Each increment adds a
+// digit of its own in base 4, so the sums show whether it was applied never, once, or more often.
 
 /** `doubtful`: it may have happened. `refused`: it was said not to have happened. */
 export type Outcome = 'acked' | 'doubtful' | 'refused'
@@ -40,7 +40,7 @@ export class Books {
   #begun = 0
   #last = -1
 
-  /** The next increment, which is doubtful until it is told of. */
+  /** The next increment, which is in doubt until it is answered. */
   begin(): Entry {
     const entry = entryOf(this.#begun++)
     this.tell(entry.n, 'doubtful')
@@ -59,7 +59,7 @@ export class Books {
     return [...this.#outcomes.values()].filter((each) => each === outcome).length
   }
 
-  /** Those that have begun and are not told of. */
+  /** The increments that have begun and have no answer yet. */
   get underWay(): number[] {
     return [...this.#underWay]
   }
@@ -83,7 +83,7 @@ export class Books {
     return new Map([...this.#outcomes.keys()].map((n) => [n, timesOf(entryOf(n), stored)]))
   }
 
-  /** What is wrong with these sums. */
+  /** The faults of these sums. */
   faults(
     stored: Readonly<Record<string, string>>,
     boundsOf: (n: number, outcome: Outcome) => Bounds = (_, outcome) => BOUNDS[outcome],
@@ -97,7 +97,7 @@ export class Books {
       if (times < least || times > most) faults.push(`${outcome} increment ${n} is there ${times} times`)
       rest.set(id, (rest.get(id) ?? 0n) - BigInt(times) * BigInt(by))
     }
-    for (const [id, sum] of rest) if (sum !== 0n) faults.push(`nobody added ${sum} to ${id}`)
+    for (const [id, sum] of rest) if (sum !== 0n) faults.push(`${id} has ${sum} that no increment added`)
     return faults
   }
 

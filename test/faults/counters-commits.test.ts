@@ -16,7 +16,7 @@ test.each([
   { kind: 'postgres', newReader: postgresPackets },
   { kind: 'mariadb', newReader: mysqlPackets },
 ] as const)(
-  'each increment is in $kind once, though answers to COMMIT get lost all the time',
+  'each increment is in $kind once, though answers to COMMIT are lost repeatedly',
   {
     timeout: 600_000,
   },

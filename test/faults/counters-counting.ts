@@ -1,4 +1,4 @@
-// Increments that go on and on, and a reader beside them, in any process.
+// Continuous increments, with a concurrent reader, in any process.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError } from 'perilune'
@@ -14,7 +14,7 @@ export interface CountingTerms {
   tell(n: number, outcome: Outcome): void
 }
 
-/** What became of one increment. */
+/** The outcome of one increment. */
 export async function countOne(counters: Counters, { id, by }: Entry): Promise<Outcome> {
   try {
     await counters.increment(id, by)
@@ -79,7 +79,7 @@ export class Reader {
   }
 }
 
-/** Counts in this process until it is told to stop. */
+/** Counts in this process until it is stopped. */
 export function countHere(
   counters: Counters,
   books: { begin(): Entry; tell(n: number, outcome: Outcome): void },

@@ -15,7 +15,7 @@ const KINDS = LONG ? (['postgres', 'mariadb', 'sqlite'] as const) : (['postgres'
 
 interface Way {
   readonly what: string
-  /** How often what is under way may count: who hears no answer asks again, and Redis does not remember. */
+  /** How often increments under way may count: a caller without an answer asks again, and Redis does not remember. */
   readonly mostUnderWay: number
   empty(server: RedisServer): Promise<unknown>
 }
@@ -36,7 +36,7 @@ const WAYS: readonly Way[] = [
   },
 ]
 
-/** What may have become of the increments that had begun when everything was lost. */
+/** The possible outcomes of the increments that had begun when everything was lost. */
 class Losses {
   readonly #least = new Map<number, number>()
   readonly #most = new Map<number, number>()
@@ -46,7 +46,7 @@ class Losses {
     for (const [n, times] of books.timesIn(stored)) if (times === 0) this.#least.set(n, 0)
   }
 
-  /** Right after it: who had not heard, or had begun since. */
+  /** Right after it: the increments without an answer, and those that began since. */
   noteUnderWay(numbers: readonly number[], most: number): void {
     for (const n of numbers) {
       this.#least.set(n, 0)
@@ -74,7 +74,7 @@ async function emptyUnderLoad(
   losses: Losses,
 ): Promise<string[]> {
   const { books } = scene
-  // What was shown before the loss may be more than what is shown after it.
+  // The value shown before the loss may be greater than the one after it.
   const reader = new Reader(scene.connect().counters, () => books.newestIds)
   const counted = books.count('acked')
   await expect.poll(() => books.count('acked')).toBeGreaterThan(counted + 200)
@@ -89,7 +89,7 @@ async function emptyUnderLoad(
 
 describe.each(KINDS)('counters over %s', (kind) => {
   test.each(WAYS)(
-    'lose no more than had not been flushed when Redis $what, and say so',
+    'lose only unflushed increments when Redis $what, and report it',
     {
       timeout: 300_000,
     },
@@ -97,9 +97,9 @@ describe.each(KINDS)('counters over %s', (kind) => {
       const server = await ownRedis()
       const scene = await openScene(kind, server.port)
       const { books } = scene
-      const told: Loss[] = []
+      const reported: Loss[] = []
       const losses = new Losses()
-      const connect = () => scene.connect({ onLoss: (loss) => told.push(loss) }).counters
+      const connect = () => scene.connect({ onLoss: (loss) => reported.push(loss) }).counters
       const counters = connect()
       const counting = [countHere(counters, books), countHere(connect(), books)]
       const flushing = [connect(), connect()].map((each) => each.flushEvery('20ms'))
@@ -107,7 +107,7 @@ describe.each(KINDS)('counters over %s', (kind) => {
 
       for (let round = 1; round <= ROUNDS; round++) {
         backwards.push(...(await emptyUnderLoad(scene, server, way, losses)))
-        await expect.poll(() => told.length).toBeGreaterThanOrEqual(round)
+        await expect.poll(() => reported.length).toBeGreaterThanOrEqual(round)
       }
       await Promise.all(counting.map((each) => each.stop()))
       await Promise.all(flushing.map((each) => each.close()))
@@ -117,7 +117,7 @@ describe.each(KINDS)('counters over %s', (kind) => {
       const faults = books.faults(stored, (n, outcome) => losses.bounds(n, outcome))
       expect(faults.slice(0, 10)).toEqual([])
       expect(backwards).toEqual([])
-      expect(new Set(told.map(({ why }) => why))).toEqual(new Set(['keyspace lost']))
+      expect(new Set(reported.map(({ why }) => why))).toEqual(new Set(['keyspace lost']))
       const shown = await counters.getMany(books.newestIds)
       expect(shown.map(String)).toEqual(books.newestIds.map((id) => stored[id] ?? '0'))
       const lost = [...books.timesIn(stored).values()].filter((times) => times === 0).length
@@ -125,22 +125,25 @@ describe.each(KINDS)('counters over %s', (kind) => {
     },
   )
 
-  test.each(WAYS)('show what the database has after Redis $what, and go on from there', async ({ empty }) => {
-    const server = await ownRedis()
-    const scene = await openScene(kind, server.port)
-    const told: Loss[] = []
-    const { counters } = scene.connect({ onLoss: (loss) => told.push(loss) })
-    for (let round = 1; round <= ROUNDS; round++) {
-      await counters.increment(1, 10)
-      await counters.flush()
-      await counters.increment(1, 5)
-      await empty(server)
+  test.each(WAYS)(
+    'show the database values after Redis $what, and continue from there',
+    async ({ empty }) => {
+      const server = await ownRedis()
+      const scene = await openScene(kind, server.port)
+      const reported: Loss[] = []
+      const { counters } = scene.connect({ onLoss: (loss) => reported.push(loss) })
+      for (let round = 1; round <= ROUNDS; round++) {
+        await counters.increment(1, 10)
+        await counters.flush()
+        await counters.increment(1, 5)
+        await empty(server)
 
-      expect(await counters.get(1)).toBe(10 * round)
-      expect(told).toHaveLength(round)
-    }
-    expect(await counters.increment(1)).toBe(10 * ROUNDS + 1)
-    await counters.flush()
-    expect(await scene.stored()).toEqual({ 1: String(10 * ROUNDS + 1) })
-  })
+        expect(await counters.get(1)).toBe(10 * round)
+        expect(reported).toHaveLength(round)
+      }
+      expect(await counters.increment(1)).toBe(10 * ROUNDS + 1)
+      await counters.flush()
+      expect(await scene.stored()).toEqual({ 1: String(10 * ROUNDS + 1) })
+    },
+  )
 })

@@ -10,7 +10,7 @@ const PROCESSES = 8
 const EACH = 25
 
 test.each(LONG ? (['postgres', 'mariadb', 'sqlite'] as const) : (['postgres'] as const))(
-  'two hundred first increments by eight processes add to what %s has, and each sees its own',
+  'two hundred first increments by eight processes add to the value in %s, and each sees its own sum',
   { timeout: 300_000 },
   async (kind) => {
     const scene = await openScene(kind)

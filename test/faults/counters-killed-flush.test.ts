@@ -10,7 +10,7 @@ import { flushUntil, STEPS, setTraps, type Step, type Traps } from './counters-s
 
 const KILLS = LONG ? 50 : 1
 
-/** What the process had sent may still arrive. */
+/** Commands that the process had sent may still arrive. */
 async function killAt(scene: Scene, traps: Traps, step: Step, arrives: boolean): Promise<void> {
   const { process, caught } = await flushUntil(scene, traps, step)
   if (step.isSettling === true) {
@@ -22,13 +22,13 @@ async function killAt(scene: Scene, traps: Traps, step: Step, arrives: boolean):
   else caught?.drop()
 }
 
-/** Of the other databases the short form only has what is theirs. */
+/** For the other databases the short form runs only their own cases. */
 const steps = (kind: string): Step[] =>
   STEPS.filter(({ matching }) => LONG || kind === 'postgres' || matching.test(' COMMIT'))
 
 describe.each(['postgres', 'mariadb', 'sqlite'] as const)('a flush into %s', (kind) => {
   test.each(steps(kind))(
-    'that is killed $what is ended by another, and each increment counts once',
+    'that is killed $what is completed by another flush, and each increment counts once',
     {
       timeout: LONG ? 1_200_000 : 120_000,
     },

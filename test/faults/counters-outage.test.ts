@@ -1,4 +1,4 @@
-// The database is away for long while counting goes on.
+// The database is down for a long time while counting continues.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
@@ -77,7 +77,7 @@ async function openOwn({ kind, name, start, open }: (typeof DATABASES)[number]):
 }
 
 describe.each(LONG ? DATABASES : DATABASES.slice(0, 1))('$kind is away', (database) => {
-  test('and counting goes on, in memory that grows with the counters and not with their increments', {
+  test('and counting continues, in memory that grows with the counters and not with their increments', {
     timeout: AWAY_MS + 120_000,
   }, async () => {
     const { scene, server } = await openOwn(database)

@@ -1,4 +1,4 @@
-// Processes that flush and stand still, at each step of a flush, while others flush the same partition; then they go on.
+// Processes that flush and stall, at each step of a flush, while others flush the same partition; then they continue.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SinkError } from 'perilune'
@@ -19,7 +19,7 @@ const longestPauseMs = LONG ? 7000 : 10
 const HOLDS_A_ROW = new Set(['in its transaction', 'before COMMIT'])
 const isOpen = ({ what }: Step): boolean => HOLDS_A_ROW.has(what)
 const steps = STEPS.filter(({ isSettling }) => isSettling !== true)
-/** Of MariaDB the short form only has what is its own. */
+/** For MariaDB the short form runs only its own cases. */
 const stepsOf = (kind: string): Step[] =>
   steps.filter(({ matching }) => LONG || kind === 'postgres' || matching.test(' COMMIT'))
 
@@ -31,19 +31,19 @@ async function twoTraps(scene: Scene): Promise<[Traps, Traps]> {
 
 interface Moment {
   readonly scene: Scene
-  /** For the one that stands still, and for another. */
+  /** For the stalled process, and for another. */
   readonly traps: readonly [Traps, Traps]
   readonly step: Step
   readonly roll: (sides: number) => number
 }
 
-/** What counts, what flushes, and has less patience where it waits for what stands still. */
+/** The counting and the flushing processes; the second has less patience for a stalled one. */
 interface Others {
   readonly counters: Counters
   readonly flusher: Counters
 }
 
-/** One stands still there while another flushes what comes in, as far as it can. */
+/** One process stalls there while another flushes incoming increments, as far as it can. */
 async function pauseAt(moment: Moment, { counters, flusher }: Others): Promise<void> {
   const { scene, traps, step, roll } = moment
   const { process, caught } = await flushUntil(scene, traps[0], step)
@@ -59,7 +59,7 @@ async function pauseAt(moment: Moment, { counters, flusher }: Others): Promise<v
   await sleep(roll(longestPauseMs))
   // A pool of five connections has one for this, however often a flush has not been answered.
   expect(await flusher.get(`${999_999 - scene.books.size}`)).toBe(0)
-  // What goes on meets the batch of another, which has nobody but Redis who knows of it.
+  // The next flush finds the batch of another flush, which only Redis still knows.
   const next = isOpen(step) ? undefined : await flushUntil(scene, traps[1], SEALED)
   if (arrivesLate) caught?.pass()
   process.goOn()
@@ -71,7 +71,7 @@ async function pauseAt(moment: Moment, { counters, flusher }: Others): Promise<v
 
 describe.each(someOf(['postgres', 'mariadb'] as const, 1))('a flush into %s', (kind) => {
   test.each(stepsOf(kind))(
-    'that stands still $what while others flush spoils nothing when it goes on',
+    'that stalls $what while others flush corrupts nothing when it continues',
     {
       timeout: LONG ? 1_200_000 : 120_000,
     },
@@ -100,7 +100,7 @@ describe.each(someOf(['postgres', 'mariadb'] as const, 1))('a flush into %s', (k
   )
 
   test.runIf(LONG || kind === 'postgres')(
-    'by two processes, of which one stands still again and again, brings each increment once',
+    'by two processes, one of which stalls repeatedly, writes each increment once',
     { timeout: 300_000 },
     async () => {
       const scene = await openScene(kind)

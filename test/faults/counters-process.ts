@@ -1,11 +1,11 @@
-// A process that counts or flushes, as the test that started it has it.
+// A process that counts or flushes, as seen by the test that started it.
 
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { onTestFinished } from 'vitest'
 import { forkProgram } from '../programs/fork.ts'
 import type { Scene } from './counters-scene.ts'
-import type { Said, Told, WorkerOrder } from './counters-worker.ts'
+import type { Said, Command, WorkerOrder } from './counters-worker.ts'
 
 const PROGRAM = new URL('counters-worker.ts', import.meta.url)
 
@@ -28,11 +28,11 @@ export class CountersProcess {
     onTestFinished(() => this.kill())
   }
 
-  tell(told: Told): void {
-    this.#child.send(told)
+  tell(command: Command): void {
+    this.#child.send(command)
   }
 
-  /** The next thing of this kind that it says; throws when it ends before, or tells of an error. */
+  /** The next message of this kind; throws when the process ends before, or reports an error. */
   async says<Kind extends string>(kind: Kind): Promise<Extract<Said, Record<Kind, unknown>>> {
     for (;;) {
       const said = this.#said.shift()
@@ -42,7 +42,7 @@ export class CountersProcess {
     }
   }
 
-  /** Resolves once a flush that it was told of has come to an end of whatever kind. */
+  /** Resolves once a flush that it was ordered to run has ended, however it ended. */
   async flushed(): Promise<void> {
     while (this.#said.shift() === undefined) await this.#more()
   }

@@ -1,4 +1,4 @@
-// Redis, which keeps all that it was told, is killed and started again while processes count and flush.
+// Redis, which persists every write, is killed and started again while processes count and flush.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Roll-ups at work with writers whose transactions overlap, fail, are undone and hold rows. PERILUNE_LONG=1 plays forty times as
-// many transactions.
+// Roll-ups at work with writers whose transactions overlap, fail, are undone and hold rows. PERILUNE_LONG=1 plays forty
+// times as many transactions.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { countOf, SEED, tell } from '../proof.ts'
@@ -24,7 +24,9 @@ const ITEMS = 7
 
 const openPostgres = postgresAlone()
 
-/** Votes of one transaction: some fail, for the voter has voted; some transactions are undone, some hold rows of others. */
+/**
+ * Votes of one transaction: some fail, for the voter has voted; some transactions are undone, some hold rows of others.
+ */
 async function write({ run }: Session, random: (sides: number) => number, writer: number): Promise<void> {
   await run('BEGIN')
   try {
@@ -47,7 +49,7 @@ interface Rolled {
   readonly events: number
 }
 
-/** What was rolled up while there was writing; more is written on a machine that is too busy to roll up in the meantime. */
+/** The roll-ups during the writes; a machine that is too busy to roll up in the meantime gets more writes. */
 async function soak(place: ServerPlace, seed: number): Promise<Rolled[]> {
   const sources = Array.from({ length: WORKERS }, () => place.events(VOTES))
   for (const source of sources) await source.prepare()
@@ -77,7 +79,7 @@ describe.each([
   { name: 'mariadb', open: openMariadb },
   { name: 'mariadb, marked from NULL', open: openMariadbOfNulls },
 ])('in $name', ({ name, open }) => {
-  test('each row is counted once, of transactions that overlap', { timeout: 1_200_000 }, async () => {
+  test('each row is counted once, even of overlapping transactions', { timeout: 1_200_000 }, async () => {
     const place = await open()
     await makeVotes(place)
 

@@ -1,5 +1,5 @@
-// What the tests of counters under faults share: a database with its table, and counters over it in this process or in
-// others, each with connections of their own.
+// Shared by the tests of counters under faults: a database with its table, and counters over it in this process or in
+// others, each with connections of its own.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -57,12 +57,12 @@ export class Scene {
     return { counters: redis.counters(this.name, { sink, fsyncGrace: '0s', ...rest }), client }
   }
 
-  /** What the database has, by id. */
+  /** The content of the database, by id. */
   stored(): Promise<Record<string, string>> {
     return patiently(() => storedIn(this.place, 'items'))
   }
 
-  /** After rest: the database has each increment as often as it was told, and Redis shows what the database has. */
+  /** At rest the database has each increment as often as it was acknowledged, and Redis shows what the database has. */
   async holds(what: string, counters: Counters): Promise<void> {
     await counters.flush()
     const { books } = this

@@ -1,4 +1,4 @@
-// The steps of a flush, as what passes between its process and the servers: where a test can stop it.
+// The steps of a flush, as messages between its process and the servers: where a test can stop it.
 
 import { ack, seal } from '../../src/generated/counters.ts'
 import { mysqlPackets, postgresPackets } from '../servers/packets.ts'
@@ -13,9 +13,9 @@ export interface Step {
   readonly at: 'redis' | 'sql'
   readonly matching: RegExp
   readonly when: When
-  /** What SQLite is asked there. */
+  /** The statement that SQLite gets there. */
   readonly sql?: string
-  /** What was caught goes on, and the process waits until the batch has settled. */
+  /** The held command continues, and the process waits until the batch has settled. */
   readonly isSettling?: boolean
 }
 
@@ -52,14 +52,14 @@ async function trapOf(kind: DatabaseKind, port: number): Promise<Trap | undefine
   return kind === 'sqlite' ? undefined : setTrap(port, READERS[kind])
 }
 
-/** A process that was told to flush, and stands at this step. */
+/** A process that was ordered to flush, and stands at this step. */
 export interface Standing {
   readonly process: CountersProcess
-  /** Undefined where nothing of it is held, and it will not go on. */
+  /** Undefined when no command of it is held, and it will not continue. */
   readonly caught: Caught | undefined
 }
 
-/** A process that is told to flush, until it stands at this step. */
+/** Orders a process to flush, and waits until it stands at this step. */
 export async function flushUntil(scene: Scene, traps: Traps, step: Step): Promise<Standing> {
   const [redisPort, sqlPort] = [traps.redis.port, traps.sql?.port ?? 0]
   const fsyncGrace = step.isSettling === true ? '1h' : '0s'

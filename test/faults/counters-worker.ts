@@ -1,4 +1,4 @@
-// A process of the tests of counters, which counts or flushes when it is told to. It says what became of that.
+// A process of the tests of counters, which counts or flushes on command and reports the outcome.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -16,7 +16,7 @@ export interface WorkerOrder {
   readonly fsyncGrace?: Duration
   /** Of calls. */
   readonly deadline?: Duration
-  /** Where it stands still for ever, on a database that it has for itself. */
+  /** Where it stalls for ever, on a database of its own. */
   readonly standsAt?: { readonly sql: string; readonly when: 'before' | 'after' }
   /** It counts each increment whose number is `first`, `first + step` and so on. */
   readonly first?: number
@@ -24,7 +24,7 @@ export interface WorkerOrder {
 }
 
 /** `flush`: once; `flush-on`: until it ends; `count`: until `stop`; `first`: so many increments of one id at once. */
-export type Told =
+export type Command =
   | { do: 'flush' | 'flush-on' | 'count' | 'stop' }
   | { do: 'first'; id: string; times: number }
 
@@ -38,7 +38,7 @@ export type Said =
   | { values: string[] }
 
 const order: WorkerOrder = JSON.parse(process.argv[2] ?? '')
-process.once('disconnect', () => process.exit(1)) // whoever started it has died
+process.once('disconnect', () => process.exit(1)) // its parent has died
 
 const client = new Redis({ port: order.redisPort, retryStrategy: () => 20 })
 client.on('error', () => undefined)
@@ -49,18 +49,18 @@ const stop = new AbortController()
 
 process.on(
   'message',
-  (told: Told) => void act(told).catch((error: unknown) => say({ failed: String(error) })),
+  (command: Command) => void act(command).catch((error: unknown) => say({ failed: String(error) })),
 )
 // However little time its calls have later.
 await perilune(ioredis(client), { deadline: '60s' }).preload()
 await sink.prepare()
 say({ ready: true })
 
-async function act(told: Told): Promise<void> {
-  if (told.do === 'flush') await counters.flush().then(() => say({ flushed: true }))
-  else if (told.do === 'flush-on') counters.flushEvery('10ms')
-  else if (told.do === 'count') await countOn()
-  else if (told.do === 'first') say({ values: await incrementAtOnce(told.id, told.times) })
+async function act(command: Command): Promise<void> {
+  if (command.do === 'flush') await counters.flush().then(() => say({ flushed: true }))
+  else if (command.do === 'flush-on') counters.flushEvery('10ms')
+  else if (command.do === 'count') await countOn()
+  else if (command.do === 'first') say({ values: await incrementAtOnce(command.id, command.times) })
   else stop.abort()
 }
 
@@ -69,13 +69,13 @@ async function countOn(): Promise<void> {
   let at = first - step
   const next = () => entryOf((at += step))
   let counted: [number, Outcome][] = []
-  const told = setInterval(() => say({ counted: counted.splice(0) }), 20)
+  const reporting = setInterval(() => say({ counted: counted.splice(0) }), 20)
   await count(
     counters,
     { lanes: 4, restMs: 2, next, tell: (n, outcome) => counted.push([n, outcome]) },
     stop.signal,
   )
-  clearInterval(told)
+  clearInterval(reporting)
   say({ counted })
   say({ stopped: true })
 }
@@ -85,7 +85,7 @@ async function incrementAtOnce(id: string, times: number): Promise<string[]> {
   return values.map(String)
 }
 
-/** The database, which stands still where the order says so: no proxy stands before a file. */
+/** The database, which stalls when the order says so: a file has no proxy. */
 function standing(database: SqliteDatabase): SqliteDatabase {
   const { standsAt } = order
   if (standsAt === undefined) return database

@@ -1,16 +1,16 @@
-// Several instances that want the same lock, the same permits, the same office and the same jobs, and what they saw of each
-// other. All of them live in this process, so that one clock and one list of events judge them.
+// Several instances that want the same lock, the same permits, the same office and the same jobs, and what they saw of
+// each other. All of them live in this process, so that one clock and one list of events judge them.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Campaign, type Driver, type Perilune, perilune, type Worker } from 'perilune'
 import { until } from '../servers/ask.ts'
 
 const LEASE = '5s'
-/** Longer than any outage here: who waits for it in vain was forgotten. */
+/** Longer than any outage here: a caller that waits for this long was forgotten. */
 const WAIT = '30s'
 const PERMITS = 2
 
-/** Who is in, of those that may be so many at once, and how long it took until the next one came in. */
+/** The current holders, up to the limit, and how long it took until the next one was let in. */
 class Place {
   readonly name: string
   readonly #most: number
@@ -71,7 +71,7 @@ export class Crowd {
     this.#instances = drivers.map((driver) => perilune(driver, { namespace: 'crowd' }))
   }
 
-  /** What failed, and how often: calls while no server took any. */
+  /** The failures and their number: calls while no server accepted any. */
   get errors(): ReadonlyMap<string, number> {
     return this.#errors
   }
@@ -174,7 +174,7 @@ export class Crowd {
 
   #note(error: unknown): void {
     const { name } = error as Error
-    if (name === 'WaitTimeoutError') this.problems.push('somebody waited in vain')
+    if (name === 'WaitTimeoutError') this.problems.push('a waiter timed out')
     this.#errors.set(name, (this.#errors.get(name) ?? 0) + 1)
   }
 }

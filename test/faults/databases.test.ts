@@ -1,4 +1,4 @@
-// Two databases of one server, with the same namespace: what is published in one is heard in both.
+// Two databases of one server, with the same namespace: a message published in one is received in both.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -32,33 +32,34 @@ const opens: [string, Open][] = [
   ],
 ]
 
-/** The names of the jobs that a queue tells of, from now on. */
-function toldOf(redis: Perilune, name: string): string[] {
-  const told: string[] = []
+/** The names of the jobs in the events of a queue, from now on. */
+function reportedOf(redis: Perilune, name: string): string[] {
+  const reported: string[] = []
   const listening = new AbortController()
   onTestFinished(() => listening.abort())
   const listen = async (): Promise<void> => {
-    for await (const event of redis.queue(name).events({ signal: listening.signal })) told.push(nameOf(event))
+    for await (const event of redis.queue(name).events({ signal: listening.signal }))
+      reported.push(nameOf(event))
   }
   listen().catch(() => undefined)
-  return told
+  return reported
 }
 
 function nameOf(event: QueueEvent): string {
   return 'name' in event ? event.name : event.kind
 }
 
-test.each(opens)('%s: a queue tells of its own jobs alone', async (_, open) => {
+test.each(opens)('%s: a queue reports only its own jobs', async (_, open) => {
   const name = randomUUID()
   const [first, second] = [perilune(await open(1)), perilune(await open(2))]
   onTestFinished(async () => {
     await Promise.all([first.close(), second.close()])
   })
-  const [ofFirst, ofSecond] = [toldOf(first, name), toldOf(second, name)]
-  const heard = async (redis: Perilune, job: string, told: string[]): Promise<void> =>
-    until(`${job} is told`, async () => {
+  const [ofFirst, ofSecond] = [reportedOf(first, name), reportedOf(second, name)]
+  const heard = async (redis: Perilune, job: string, reported: string[]): Promise<void> =>
+    until(`${job} is reported`, async () => {
       await redis.queue(name).enqueue(job, null)
-      return told.includes(job)
+      return reported.includes(job)
     })
 
   await heard(first, 'of-first', ofFirst)

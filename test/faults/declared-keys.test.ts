@@ -1,5 +1,5 @@
-// What the compiler proves of the text, a server confirms: MONITOR shows each command that a script runs,
-// and every key among its arguments must be one of the call's KEYS.
+// The compiler proves from the text, and a server confirms: MONITOR shows each command that a script runs, and every
+// key among its arguments must be one of the call's KEYS.
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { monitor, type Seen } from '../servers/monitor.ts'

@@ -1,5 +1,5 @@
-// A command that a call of a feed meets in its middle is denied for a moment: the call is refused before anything has changed. Then
-// every message is met once by those who work, and nothing of it is left.
+// A command that a call of a feed meets in its middle is denied for a moment: the call is refused before anything has
+// changed. Then every message is met once by those who work, and nothing of it is left.
 
 import type { Feed } from 'perilune'
 import { expect, test } from 'vitest'
@@ -9,10 +9,10 @@ interface Case {
   readonly options?: { maxClaims?: number; retention?: number }
   /** Commands besides, without which most calls cannot be whole (docs/decisions/0094-rights-of-a-feed.md). */
   readonly also?: readonly string[]
-  /** What comes before; its result is given to the call. */
+  /** The preparation; its result is passed to the call. */
   prepare(feed: Feed<string>): Promise<unknown>
   call(feed: Feed<string>, given: never): Promise<unknown>
-  /** What those who work get in the end, and which of it is dead by then. */
+  /** What consumers get in the end, and which messages are dead by then. */
   readonly left: string
   readonly dead?: string
 }
@@ -202,7 +202,7 @@ async function workOn(feed: Feed<string>): Promise<string[]> {
   return met
 }
 
-test('a log that is full of holes is not written anew without the right to what comes last', async () => {
+test('a log full of holes is not rewritten when the last command of the rewrite is forbidden', async () => {
   const { redis, name, without } = await setup()
   const feed = redis.feed<string>(name)
   const kept: string[] = []

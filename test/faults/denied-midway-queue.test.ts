@@ -1,5 +1,6 @@
-// A command that a call of a queue meets in its middle is denied for a moment: the call is refused before anything has changed that is
-// seen, or it has happened as a whole. Then every job is done once, and nothing is left that does not agree.
+// A command that a call of a queue meets in its middle is denied for a moment: the call is refused before anything has
+// changed that is seen, or it has happened as a whole. Then every job is done once, and nothing is left that does not
+// agree.
 
 import type { Redis } from 'ioredis'
 import type { Queue } from 'perilune'
@@ -49,7 +50,7 @@ test.each(Object.entries(cases))('%s is done as a whole, or not at all', async (
   expect(wrong).toEqual([])
 })
 
-test('a job that came back before there were groups is claimed, also where that was refused before', async () => {
+test('a job that returned before there were groups is claimed, even after a rejected claim', async () => {
   const { redis, name, without } = await setup()
   const queue = redis.queue<Jobs>(name)
   const [job] = await hold(queue, 'ab')
@@ -62,12 +63,12 @@ test('a job that came back before there were groups is claimed, also where that 
   expect(names.toSorted().join('')).toBe('abc')
 })
 
-test('a queue that goes on runs what recurs, also where it was refused to go on before', async () => {
+test('a resumed queue runs its recurring jobs, even after a rejected resume', async () => {
   const { redis, name, without } = await setup()
   const queue = redis.queue<Jobs>(name)
   await queue.settings.pause()
   await queue.recurring.set('again', { name: 'r', payload: 1, every: '1s' })
-  // Somebody looks while it is paused.
+  // A worker looks for jobs while it is paused.
   await queue.claim({ wait: '1100ms' })
 
   expect(await without('hdel', () => queue.settings.resume())).toBe(true)
@@ -77,12 +78,27 @@ test('a queue that goes on runs what recurs, also where it was refused to go on 
 })
 
 async function seen(queue: Queue<Jobs>): Promise<number[]> {
-  const told = await queue.settings.inspect()
-  const states = [told.ready, told.scheduled, told.blocked, told.claimed, told.dead, told.done]
-  return [...states, told.enqueued, told.acked, told.retried, told.failed, told.reclaimed, told.cancelled]
+  const inspection = await queue.settings.inspect()
+  const states = [
+    inspection.ready,
+    inspection.scheduled,
+    inspection.blocked,
+    inspection.claimed,
+    inspection.dead,
+    inspection.done,
+  ]
+  return [
+    ...states,
+    inspection.enqueued,
+    inspection.acked,
+    inspection.retried,
+    inspection.failed,
+    inspection.reclaimed,
+    inspection.cancelled,
+  ]
 }
 
-/** Does all there is to do. What is held by the call that is looked at, lapses. */
+/** Does all pending work. Leases of the call under test expire. */
 async function workOn(queue: Queue<Jobs>, count: number): Promise<string[]> {
   const met: string[] = []
   for (let round = 0; round < 40; round += 1) {

@@ -1,5 +1,5 @@
-// A command that a script meets in its middle is denied for a moment: the call fails, and what is stored is as before, or whole once it is
-// called again.
+// A command in the middle of a script is denied temporarily: the call fails, and the stored data is as before, or
+// complete once it is called again.
 
 import Database from 'libsql'
 import type { Autocomplete, Catalog, CatalogEntry, RateLimit } from 'perilune'
@@ -42,7 +42,7 @@ function documentOf(entries: readonly CatalogEntry<string>[], name: string): str
 const SEARCHES = ['zrangebylex', 'zrevrangebylex', 'zlexcount', 'zrangebyscore', 'zcount']
 
 describe.each(['hset', 'hdel', 'hget', 'hmget', 'zadd', 'zrem', ...SEARCHES])('without %s', (command) => {
-  test('nothing of an index changes that is not whole', async () => {
+  test('a change of an index is all or nothing', async () => {
     const { redis, name, without } = await setup()
     const index = redis.autocomplete(name)
     const texts = Array.from({ length: 60 }, (_, n) => `alpha ${n}`)
@@ -102,7 +102,7 @@ test.each(['hincrby', 'hlen', 'hmget', 'hset', 'persist', 'zrem'])(
   },
 )
 
-test('a result that is over is not replayed, though it could not be removed', async () => {
+test('an expired result is not replayed, though it could not be removed', async () => {
   const { redis, name, without } = await setup()
   const once = redis.once<string>(name, { resultTtl: '1ms' })
   await once.run('key', () => 'first')
@@ -113,7 +113,7 @@ test('a result that is over is not replayed, though it could not be removed', as
   expect(await once.run('key', () => 'third')).toBe('third')
 })
 
-test('what is taken from a limit stays so where a place or a unit could not be given back', async () => {
+test('a take stays counted when a place or a unit could not be given back', async () => {
   const { redis, name, without } = await setup()
   const limits = {
     places: { limit: 3, algorithm: 'concurrency' },
@@ -148,7 +148,7 @@ function itemOf(kind: Kind, value: string, n: number): unknown {
   return kind === 'sortedSet' ? [value, n] : value
 }
 
-test('a load whose election ended in its middle keeps nobody waiting for its lease', async () => {
+test('a load whose election was cut off halfway keeps no waiter for the length of its lease', async () => {
   const { redis, name, without } = await setup()
   const cache = redis.cache<string>(name, { lease: '1h' })
 

@@ -1,4 +1,4 @@
-// Calls of a queue, each with what comes before, and what is done in the end; see denied-midway-queue.test.ts.
+// Calls of a queue, each with its preparation and the final result; see denied-midway-queue.test.ts.
 
 import type { ClaimedJob, NewJob, Queue, QueueOptions } from 'perilune'
 import type contract from '../../lua/contract.json'
@@ -10,10 +10,10 @@ export interface Case {
   /** The calls whose commands are denied. */
   readonly of: readonly (keyof typeof contract.operations)[]
   readonly options?: QueueOptions
-  /** What comes before; its result is given to the call. */
+  /** The preparation; its result is passed to the call. */
   prepare(queue: Queue<Jobs>): Promise<unknown>
   call(queue: Queue<Jobs>, given: never): Promise<unknown>
-  /** What is done in the end, and what is dead by then. */
+  /** Which jobs are done in the end, and which are dead by then. */
   readonly done: string
   readonly dead?: string
 }

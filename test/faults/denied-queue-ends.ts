@@ -14,7 +14,7 @@ import {
   SHORT,
 } from './denied-queue-calls.ts'
 
-/** Of those that are held. */
+/** The first of the held jobs. */
 function first([job]: Claimed): ClaimedJob<number> {
   return job ?? expect.fail('nothing was claimed')
 }
@@ -137,14 +137,14 @@ export const ends: Record<string, Case> = {
     done: 'bc',
     dead: 'a',
   },
-  'a burial': {
+  'a failure': {
     of: ['queue/fail'],
     prepare: (queue) => hold(queue, 'abc', { group: 'ada', ...NAMED }),
     call: (_, jobs: Claimed) => first(jobs).fail({ kind: 'odd' }),
     done: 'bc',
     dead: 'a',
   },
-  'a burial of a dependency': {
+  'a failure of a dependency': {
     of: ['queue/fail'],
     async prepare(queue) {
       await put(queue, 'a', { id: 'a' })

@@ -1,4 +1,4 @@
-// A lease that its own process ends or extends by its token: whoever has it there learns of that at once.
+// A lease that its own process ends or extends by its token: its holder in that process learns of it at once.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Duration, Extended, Lease, Perilune } from 'perilune'
@@ -48,7 +48,7 @@ async function attempt(redis: Perilune, name: string): Promise<Lease | null> {
 }
 
 describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend }) => {
-  test('the holder is told that it is lost', async () => {
+  test('the holder learns that it is lost', async () => {
     const { redis, name } = instance()
     const lease = (await take(redis, name)) as Lease
 
@@ -59,7 +59,7 @@ describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend 
     expect(lease.signal.aborted).toBe(true)
   })
 
-  test('a shorter end is the end that the holder believes in', async () => {
+  test('a shorter end is the end that the holder assumes', async () => {
     const { redis, name } = instance()
     const lease = (await take(redis, name)) as Lease
     const other = instance()
@@ -73,7 +73,7 @@ describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend 
     expect(await take(other.redis, name)).not.toBeNull()
   })
 
-  test('a longer end is believed in, too', async () => {
+  test('a longer end is assumed, too', async () => {
     const { redis, name } = instance()
     const lease = (await take(redis, name)) as Lease
 
@@ -82,7 +82,7 @@ describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend 
     expect(lease.remainingMs).toBeGreaterThan(19 * 60_000)
   })
 
-  test('the lease of another token is held as it was', async () => {
+  test('the lease of another token is held as before', async () => {
     const { redis, name } = instance()
     const lease = (await take(redis, name)) as Lease
 
@@ -92,7 +92,7 @@ describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend 
   })
 })
 
-test('a token that is given to the wrong side of a lock ends nothing', async () => {
+test('a token that is passed to the wrong side of a lock ends nothing', async () => {
   const { redis, name } = instance()
   const lease = (await redis.lock(name).shared.tryAcquire()) as Lease
 

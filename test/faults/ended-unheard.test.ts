@@ -1,4 +1,4 @@
-// What ends while no server hears it, and nobody is there to say it again: it is said until the server knows.
+// A release that no server hears, and that no caller repeats: the library repeats it until the server knows.
 
 import { AmbiguousError, perilune } from 'perilune'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -31,7 +31,7 @@ describe.each(Object.entries(KINDS))('%s', (_, kind) => {
   })
 })
 
-test('a job whose block ends while the server is away is for others once it is back, as if it had not been claimed', async () => {
+test('a job whose block ends while the server is away is available once it is back, as if it had not been claimed', async () => {
   const { redis, other, name, outage } = deaf(/^queue\/release/)
   const queue = other.queue<{ mail: string }>(name)
   await queue.enqueue('mail', 'one', { maxAttempts: 1 })
@@ -43,7 +43,7 @@ test('a job whose block ends while the server is away is for others once it is b
   expect(await queue.claim({ wait: '20s' })).toMatchObject([{ attempt: 1 }])
 })
 
-test('messages whose block ends while the server is away are for others once it is back', async () => {
+test('messages whose block ends while the server is away are available once it is back', async () => {
   const { redis, other, name, outage } = deaf(/^feed\/release/)
   await other.feed(name).append('one')
   const claim = await redis.feed(name).claim({ lease: '1h' })
@@ -54,7 +54,7 @@ test('messages whose block ends while the server is away are for others once it 
   expect((await other.feed(name).claim({ wait: '20s' }))?.messages).toMatchObject([{ body: 'one' }])
 })
 
-test('an office is given up whose term has ended', async () => {
+test('a leadership whose term has ended is given up', async () => {
   const { redis, other, name, outage } = deaf(/^lock\/release/)
   let terms = 0
   const campaign = redis.election(name, { lease: '1h' }).campaign(() => {
@@ -69,7 +69,7 @@ test('an office is given up whose term has ended', async () => {
   await expect.poll(async () => other.election(name).leader()).toBeNull()
 })
 
-test('a load that failed keeps nobody waiting for its lease', async () => {
+test('a load that failed keeps no waiter for the length of its lease', async () => {
   const { redis, other, name, outage } = deaf(/^cache\/fail/)
   const load = redis.cache(name, { lease: '1h' }).get('key', () => {
     outage.isAway = true
@@ -86,7 +86,7 @@ test('a load that failed keeps nobody waiting for its lease', async () => {
   await expect.poll(get).toBe('another')
 })
 
-test('a load that was given to one who heard nothing of it in an outage keeps nobody waiting for its lease', async () => {
+test('a load granted to a caller that never heard of it in an outage keeps no waiter for the length of its lease', async () => {
   const { driver, name } = instance()
   const { redis: other } = instance()
   const outage = { isAway: false }

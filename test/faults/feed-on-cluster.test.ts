@@ -50,7 +50,7 @@ test.each(await waysToOpen('clusters'))(
 )
 
 test.each(await waysToOpen('clusters'))(
-  'with %s, appends, reads and claims go on while their slot moves',
+  'with %s, appends, reads and claims continue while their slot moves',
   { timeout: 60_000 },
   async (_, open) => {
     const cluster = await startCluster()
@@ -92,7 +92,7 @@ test.each(await waysToOpen('clusters'))(
 )
 
 test.each(await waysToOpen('sentinels'))(
-  'with %s, a failover keeps what had been replicated and goes on',
+  'with %s, a failover keeps all replicated messages and continues',
   { timeout: 60_000 },
   async (_, open) => {
     const group = await startSentinels()

@@ -17,7 +17,7 @@ import { scriptSabotages } from '../soak/script-sabotages.ts'
 import { soakHere } from '../soak/soak-here.ts'
 
 const FOR_MS = LONG ? 60_000 : 1500
-/** A soak that did nothing proves nothing; what gets done in a second and a half of a busy machine is little. */
+/** A soak without work proves nothing; a busy machine does little in a second and a half. */
 const LEAST_DONE = LONG ? 1000 : 10
 
 function rulesBroken(lines: readonly Line[], windows: readonly Window[] = []): Rule[] {
@@ -37,7 +37,7 @@ function holds(what: string, seed: number, verdict: SoakVerdict): void {
 }
 
 describe('32 producers in 4 processes, 8 observers, 8 consumers', { timeout: 240_000 }, () => {
-  test('on a cluster whose slots move and whose replicas take over, no promise about order breaks', async () => {
+  test('on a cluster whose slots move and whose replicas take over, no ordering promise breaks', async () => {
     const verdict = await soakOnCluster({ forMs: FOR_MS, seed: SEED })
 
     holds('proof on a cluster', SEED, verdict)
@@ -46,7 +46,7 @@ describe('32 producers in 4 processes, 8 observers, 8 consumers', { timeout: 240
     expect(verdict.happened['failovers']).toBeGreaterThan(0)
   })
 
-  test('behind connections that are reset and replies that are cut, no promise about order breaks', async () => {
+  test('behind connections that are reset and replies that are cut, no ordering promise breaks', async () => {
     const verdict = await soakBehindProxies({ forMs: FOR_MS, seed: SEED + 1 })
 
     holds('proof behind broken connections', SEED + 1, verdict)
@@ -55,7 +55,7 @@ describe('32 producers in 4 processes, 8 observers, 8 consumers', { timeout: 240
   })
 
   test.runIf(LONG)(
-    'when masters are killed, only what was acknowledged and not replicated is lost',
+    'when masters are killed, only acknowledged writes that were not replicated are lost',
     async () => {
       const verdict = await soakWithKills({ forMs: FOR_MS, seed: SEED + 2 })
 
@@ -99,7 +99,7 @@ describe('the checker', () => {
     },
   )
 
-  test('finds no overlap where an answer came when its lease was over', async () => {
+  test('finds no overlap when an answer arrived after its lease was over', async () => {
     const lines = await goodHistory()
     const { first, second } = claimedAgain(lines)
     const { at } = second.answer
@@ -108,7 +108,7 @@ describe('the checker', () => {
     expect(rulesBroken(replace(lines, new Map([[first.answer, late]])))).toEqual([])
   })
 
-  test('forgives the loss of what was acknowledged in a window, and of nothing else', async () => {
+  test('forgives the loss of writes acknowledged in a window, and of nothing else', async () => {
     const lines = await goodHistory()
     const { message } = middleOf(lines)
     const { at } = appendOf(lines, message).answer
@@ -120,7 +120,7 @@ describe('the checker', () => {
     expect(rulesBroken(lost, windows(at, 'worked'))).toEqual(['lost'])
   })
 
-  test('finds that an id was given away again after a loss', async () => {
+  test('finds an id that was assigned again after a loss', async () => {
     const lines = await goodHistory()
     const seen = middleSeen(lines)
     const call: Line = {

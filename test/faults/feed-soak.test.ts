@@ -37,7 +37,7 @@ describe('16 producers and 4 observers in 4 processes', { timeout: 120_000 }, ()
     expect(verdict.totals.acknowledged).toBeGreaterThan(100)
   })
 
-  test('a server that forgets its scripts again and again is not noticed by any caller', async () => {
+  test('a server that loses its scripts repeatedly is not noticed by any caller', async () => {
     const server = await setup()
     const client = new Redis(server.port)
     onTestFinished(() => client.disconnect())
@@ -57,7 +57,7 @@ describe('16 producers and 4 observers in 4 processes', { timeout: 120_000 }, ()
     expect(verdict.happened['flushes']).toBeGreaterThan(3)
   })
 
-  test('a server that is killed and restarted loses and doubles nothing that was acknowledged', async () => {
+  test('a server that is killed and restarted loses and doubles no acknowledged message', async () => {
     const server = await setup({ aof: 'always' })
 
     const verdict = await soak(server, SEED + 2, LONG ? 20_000 : 3000, async ({ over }) => {

@@ -1,5 +1,5 @@
-// Every public method, as the first call of its process, on a server that does not serve it: each call ends by its deadline,
-// by its signal, or with its instance, and nothing else of it is left.
+// Every public method, as the first call of its process, on a server that does not serve it: each call ends by its
+// deadline, by its signal, or with its instance, and nothing else of it is left.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { commandOf } from '../programs/fork.ts'
 import { freePort } from '../servers/ports.ts'
 import { RequestReader } from '../servers/requests.ts'
-import type { Mode, Told } from './first-calls.ts'
+import type { Mode, Report } from './first-calls.ts'
 import { calls, groups } from './public-calls/all.ts'
 import type { Outcome, PublicCall } from './public-calls/call.ts'
 import { someOf } from '../proof.ts'
@@ -20,12 +20,12 @@ const CLIENTS = someOf(['ioredis', 'node-redis'] as const, 1)
 describe('the calls of this test', () => {
   /** Known only to our own files, or only for those who extend a class. */
   const INNER = new Set(['addAll', 'removeAll', 'round'])
-  /** What there is only after a call has succeeded, or of no instance. */
+  /** Objects that exist only after a successful call, or without an instance. */
   const LATER = new Set(['Attempt', 'BatchHandler', 'Claim', 'ClaimedJob', 'LoadContext', 'PartitionClaim'])
-  /** What a call gives at once, and what was given is closed with it. */
+  /** Objects that a call returns at once, and that are closed with it. */
   const GIVEN = new Set(['Campaign', 'Worker'])
 
-  test('are those of every class that an instance leads to', () => {
+  test('are those of every class that can be reached from an instance', () => {
     const reached = new Map<string, object>()
     for (const { open } of groups) reach(open(instance()), reached)
 
@@ -37,7 +37,7 @@ describe('the calls of this test', () => {
     }
   })
 
-  test('leave out no class that is exported', () => {
+  test('include every exported class', () => {
     const known = new Set(groups.map(({ className }) => className))
     const classes = Object.entries(library).filter(([, value]) => isClass(value))
     // Those that others extend have no calls of their own.
@@ -69,44 +69,48 @@ test.each([
   ['answers nothing', [silent]],
   ['closes each connection at once, or is not there,', [closing, freePort]],
 ])('a first call on a server that %s ends by its deadline, and the process by itself', async (_, servers) => {
-  for (const told of await tell(servers, 'waiting')) {
-    expect(told.unhandled).toEqual([])
-    expect(others(told, endsOf)).toEqual({})
+  for (const report of await tell(servers, 'waiting')) {
+    expect(report.unhandled).toEqual([])
+    expect(others(report, endsOf)).toEqual({})
   }
 })
 
-test('a call on a server that says who it is and answers nothing else ends by its deadline', async () => {
+test('a call on a server that answers only INFO, HELLO, CLIENT and CLUSTER ends by its deadline', async () => {
   const either = (call: PublicCall): readonly string[] =>
     call.outcome === 'fails' ? [...endsOf(call), 'ambiguous'] : endsOf(call)
 
-  for (const told of await tell([reserved], 'waiting')) {
-    expect(told.unhandled).toEqual([])
-    expect(others(told, either)).toEqual({})
+  for (const report of await tell([reserved], 'waiting')) {
+    expect(report.unhandled).toEqual([])
+    expect(others(report, either)).toEqual({})
   }
 })
 
-/** What refuses plain reads, or scripts that are to be loaded, is no use to these. */
-const TAKES_IT_FOR_AWAY = /^Cache\.(?:find|lend|set)|^Perilune\.preload$/
+/** A server that rejects plain reads, or the loading of scripts, is unreachable to these. */
+const TAKES_IT_FOR_AWAY = /^Cache\.(?:find|set)|^Perilune\.preload$/
 
-// Where it is tried again until the deadline, the last time may be under way by then, or the client connects to look for the primary.
+// When it is retried until the deadline, the last try may be under way by then, or the client connects to look for the
+// primary.
 test.each([
   ["OOM command not allowed when used memory > 'maxmemory'.", ['store-full']],
   ["NOPERM this user has no permissions to run the 'evalsha' command", ['forbidden']],
   ["READONLY You can't write against a read only replica.", ['store-read-only', 'ambiguous', 'unreachable']],
   ['LOADING Redis is loading the dataset in memory', ['busy', 'ambiguous', 'unreachable']],
-])('a first call on a server that answers %s ends with that by its deadline', async (refusal, codes) => {
-  const either = (call: PublicCall): readonly string[] => [
-    ...codes,
-    ...(call.outcome === 'fails' ? [] : ENDS[call.outcome]),
-    ...(ASKS_A_DATABASE.test(call.name) ? ['sink-unreachable'] : []),
-    ...(TAKES_IT_FOR_AWAY.test(call.name) ? ['unreachable'] : []),
-  ]
+])(
+  'a first call on a server that answers %s ends with that error by its deadline',
+  async (refusal, codes) => {
+    const either = (call: PublicCall): readonly string[] => [
+      ...codes,
+      ...(call.outcome === 'fails' ? [] : ENDS[call.outcome]),
+      ...(ASKS_A_DATABASE.test(call.name) ? ['sink-unreachable'] : []),
+      ...(TAKES_IT_FOR_AWAY.test(call.name) ? ['unreachable'] : []),
+    ]
 
-  for (const told of await tell([() => refusing(refusal)], 'refused')) {
-    expect(told.unhandled).toEqual([])
-    expect(others(told, either)).toEqual({})
-  }
-})
+    for (const report of await tell([() => refusing(refusal)], 'refused')) {
+      expect(report.unhandled).toEqual([])
+      expect(others(report, either)).toEqual({})
+    }
+  },
+)
 
 test.each([
   ['has aborted before', 'stopped', [silent]],
@@ -114,38 +118,38 @@ test.each([
 ] as const)(
   'a call whose signal %s ends with its reason, whatever the server does',
   async (_, mode, servers) => {
-    for (const told of await tell(servers, mode)) {
-      expect(told.unhandled).toEqual([])
-      expect(told.warnings).toEqual([])
-      expect(others(told, ({ canBeEnded }) => (canBeEnded ? ['stopped'] : ['not called']))).toEqual({})
+    for (const report of await tell(servers, mode)) {
+      expect(report.unhandled).toEqual([])
+      expect(report.warnings).toEqual([])
+      expect(others(report, ({ canBeEnded }) => (canBeEnded ? ['stopped'] : ['not called']))).toEqual({})
     }
   },
 )
 
 test('calls under way when their instance closes end at once, and the process by itself', async () => {
-  // Of a build that is not switched in nothing has changed.
+  // A build that was not switched in has changed nothing.
   const either = ['closed', 'ambiguous', 'unreachable', 'gives']
 
-  for (const told of await tell([silent, reserved], 'closing')) {
-    expect(told.unhandled).toEqual([])
-    expect(others(told, ({ name }) => (name.includes('Queue.work') ? ['not called'] : either))).toEqual({})
+  for (const report of await tell([silent, reserved], 'closing')) {
+    expect(report.unhandled).toEqual([])
+    expect(others(report, ({ name }) => (name.includes('Queue.work') ? ['not called'] : either))).toEqual({})
   }
 })
 
 /** How those calls ended that ended otherwise than they may. */
-function others({ ends }: Told, mayEnd: (call: PublicCall) => readonly string[]): Record<string, string> {
-  const told = calls.map((call) => [call, ends[call.name] ?? 'not called'] as const)
-  const odd = told.filter(([call, end]) => !mayEnd(call).includes(end))
+function others({ ends }: Report, mayEnd: (call: PublicCall) => readonly string[]): Record<string, string> {
+  const ended = calls.map((call) => [call, ends[call.name] ?? 'not called'] as const)
+  const odd = ended.filter(([call, end]) => !mayEnd(call).includes(end))
   return Object.fromEntries(odd.map(([{ name }, end]) => [name, end]))
 }
 
 /** Runs all calls in processes, one for each client and server, which end by themselves. */
-async function tell(servers: readonly (() => Promise<number>)[], mode: Mode): Promise<Told[]> {
+async function tell(servers: readonly (() => Promise<number>)[], mode: Mode): Promise<Report[]> {
   const ports = await Promise.all(servers.map((serve) => serve()))
   return Promise.all(CLIENTS.flatMap((client) => ports.map((port) => run(client, port, mode))))
 }
 
-async function run(client: string, port: number, mode: Mode): Promise<Told> {
+async function run(client: string, port: number, mode: Mode): Promise<Report> {
   const command = commandOf(new URL('first-calls.ts', import.meta.url))
   const child = spawn(process.execPath, [...command, client, String(port), mode], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -165,12 +169,12 @@ async function closing(): Promise<number> {
   return listen((socket) => socket.destroy())
 }
 
-/** Passes on what a client asks to learn whom it speaks to, and nothing else. */
+/** Forwards the commands by which a client identifies its server, and no others. */
 function reserved(): Promise<number> {
   return introducing(() => undefined)
 }
 
-/** As `reserved`; answers this to all else, in turn. */
+/** As `reserved`; answers all other commands with this error, in order. */
 function refusing(refusal: string): Promise<number> {
   const words = ['EVAL', 'return redis.error_reply(ARGV[1])', '0', refusal]
   const refuse = [`*${words.length}`, ...words.flatMap((word) => [`$${word.length}`, word]), ''].join('\r\n')

@@ -1,5 +1,5 @@
-// A process whose first calls meet a server that does not serve them: each public call is made on an instance and a client
-// of its own. It tells how each ended, what nobody handled, and that it ended by itself.
+// A process whose first calls meet a server that does not serve them: each public call is made on an instance and a
+// client of its own. It reports how each call ended, every unhandled rejection, and that the process ended by itself.
 //
 //   node first-calls.mjs CLIENT PORT waiting|refused|stopped|stopping|closing
 
@@ -14,12 +14,12 @@ import { calls } from './public-calls/all.ts'
 import type { PublicCall } from './public-calls/call.ts'
 
 /**
- * `waiting`: until all is over; `refused`: as this, with time to be refused; else the signal of all calls has aborted before, or it
- * aborts, or all is closed meanwhile.
+ * `waiting`: until all is over; `refused`: as this, with time to be refused; else the signal of all calls has aborted
+ * before, or it aborts, or all is closed meanwhile.
  */
 export type Mode = 'waiting' | 'refused' | 'stopped' | 'stopping' | 'closing'
 
-export interface Told {
+export interface Report {
   /** How each call ended: `gives`, or the code of its error. */
   readonly ends: Readonly<Record<string, string>>
   readonly unhandled: readonly string[]
@@ -46,12 +46,12 @@ const DEADLINE_MS = mode === 'refused' ? 4000 : 300
 /** A worker that is closed then has a deadline more, and a second. */
 const NEVER_MS = 3 * DEADLINE_MS + 10_000
 const isWaiting = mode === 'waiting' || mode === 'refused'
-const told = { ends: {} as Record<string, string>, unhandled: [] as string[], warnings: [] as string[] }
+const report = { ends: {} as Record<string, string>, unhandled: [] as string[], warnings: [] as string[] }
 process.on('unhandledRejection', (error) =>
-  told.unhandled.push(error instanceof Error ? `${error.stack}` : String(error)),
+  report.unhandled.push(error instanceof Error ? `${error.stack}` : String(error)),
 )
-process.on('warning', ({ name, message }) => told.warnings.push(`${name}: ${message}`))
-process.on('exit', () => writeSync(1, JSON.stringify(told)))
+process.on('warning', ({ name, message }) => report.warnings.push(`${name}: ${message}`))
+process.on('exit', () => writeSync(1, JSON.stringify(report)))
 
 const stop = new AbortController()
 const stopped = new Error('stopped')
@@ -68,11 +68,11 @@ const goingOn = mode === 'closing' ? [] : made.filter(({ end }) => end === null)
 await closeAll()
 await over(made)
 for (const each of made) {
-  told.ends[each.call.name] = `${goingOn.includes(each) ? 'goes on, ' : ''}${each.end ?? 'never'}`
+  report.ends[each.call.name] = `${goingOn.includes(each) ? 'goes on, ' : ''}${each.end ?? 'never'}`
   each.disconnect()
 }
 
-/** Whatever has not ended by then never will. The process may end before, where nothing else is left of it. */
+/** A call that has not ended by then never will. The process may end earlier, when it has nothing else to do. */
 async function over(all: readonly Made[]): Promise<void> {
   const never = sleep(NEVER_MS, undefined, { ref: false })
   await Promise.race([Promise.all(all.map(({ ended }) => ended)), never])
@@ -98,7 +98,7 @@ function make(call: PublicCall): Made {
   return one
 }
 
-/** What a call gives; of an iterator the first item, and what has to be closed is closed again. */
+/** The result of a call; of an iterator the first item; a closable result is closed again. */
 async function first(redis: Perilune, call: PublicCall): Promise<void> {
   const given = call.run(redis, ending)
   if (given instanceof Promise) await given
@@ -138,7 +138,8 @@ function openNodeRedis(): Opened {
   own.on('connect', () => (hasSocket = true))
   own.on('error', () => (hasSocket = false))
   own.connect().catch(() => undefined)
-  // node-redis 6.3 leaves a socket open that is not connected yet when its client is destroyed, which keeps the process alive.
+  // node-redis 6.3 leaves a socket open that is not connected yet when its client is destroyed, which keeps the process
+  // alive.
   const disconnect = (): void => {
     if (hasSocket) return own.destroy()
     for (const event of ['connect', 'error']) own.once(event, () => own.isOpen && own.destroy())

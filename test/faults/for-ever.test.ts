@@ -1,4 +1,4 @@
-// What goes on for ever goes on after an outage that was longer than the deadline of calls.
+// Endless operations continue after an outage that was longer than the deadline of calls.
 
 import Database from 'libsql'
 import { Redis } from 'ioredis'
@@ -127,7 +127,7 @@ const followers: [string, Begin][] = [
         heard = true
         return 'come'
       }
-      // What happens before it listens again is told as a gap.
+      // Events before it listens again are reported as a gap.
       const cause = async (): Promise<boolean> => {
         await queue.enqueue('late', 0)
         if (!heard) throw new Error('not heard yet')
@@ -177,7 +177,7 @@ const followers: [string, Begin][] = [
 ]
 
 describe.each(someOf(clients, 1))('with %s', (_, connect) => {
-  test.each(outages)('what goes on for ever goes on when the server %s', async (_outage, begin) => {
+  test.each(outages)('endless readers and workers continue when the server %s', async (_outage, begin) => {
     const server = await startRedis({ aof: 'always' })
     onTestFinished(() => server.stop())
     const redis = await connect(server.port)
@@ -186,7 +186,7 @@ describe.each(someOf(clients, 1))('with %s', (_, connect) => {
 
     const end = await begin(server)
     const ends = all.map(({ next }) => next().catch((error: unknown) => error))
-    // What began before them is over its deadline, too.
+    // Calls that began before them are over their deadline, too.
     for (let times = 0; times < 2; times++)
       await redis
         .lock('other')
@@ -195,8 +195,8 @@ describe.each(someOf(clients, 1))('with %s', (_, connect) => {
     await end()
     for (const { cause } of all) await eventually(cause)
 
-    const told = await Promise.all(ends)
-    expect(Object.fromEntries(followers.map(([name], at) => [name, told[at]]))).toEqual(
+    const outcomes = await Promise.all(ends)
+    expect(Object.fromEntries(followers.map(([name], at) => [name, outcomes[at]]))).toEqual(
       Object.fromEntries(followers.map(([name]) => [name, 'come'])),
     )
   })

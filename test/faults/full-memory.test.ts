@@ -1,5 +1,5 @@
-// A server out of memory refuses what would grow, for certain and without a trace, and still takes back what
-// is given back. Which steps are which stands in uses/.
+// A server out of memory rejects writes that grow, definitely and without a trace, and still accepts releases. uses/
+// states which steps are which.
 
 import type { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -9,7 +9,7 @@ import { allUses, type Place, type Step, type StructureUse } from './uses/use.ts
 import { someOf } from '../proof.ts'
 
 describe.each(someOf(await allUses(), 4))('with a $structure', ({ steps }) => {
-  test('a server out of memory refuses what grows, for certain, and nothing is half done', async () => {
+  test('a server out of memory rejects writes that grow, definitely, and nothing is half done', async () => {
     const { place, client } = await setup()
 
     for (const [operation, whenFull, run] of steps(place)) {
@@ -18,7 +18,7 @@ describe.each(someOf(await allUses(), 4))('with a $structure', ({ steps }) => {
     }
   })
 
-  test('a server out of memory serves everything else as ever', async () => {
+  test('a server out of memory serves everything else as before', async () => {
     const { place, client } = await setup()
     const expected = await answersOf(steps)
 
@@ -75,6 +75,6 @@ async function dump(client: Redis): Promise<Record<string, string | null>> {
 async function contentOf(client: Redis, key: string): Promise<string | null> {
   if ((await client.type(key)) !== 'hash') return (await client.dumpBuffer(key))?.toString('base64') ?? null
   const fields = Object.entries(await client.hgetallBuffer(key))
-  const told = fields.map(([field, value]) => `${field}=${value.toString('base64')}`)
-  return told.toSorted().join('\n')
+  const pairs = fields.map(([field, value]) => `${field}=${value.toString('base64')}`)
+  return pairs.toSorted().join('\n')
 }

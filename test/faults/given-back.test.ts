@@ -1,4 +1,4 @@
-// What a call gets after its signal has aborted is for others: it is given back.
+// A grant that arrives after its signal has aborted is given back, so that others can have it.
 
 import type { Perilune } from 'perilune'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ interface Taking {
   /** Makes what can be taken. */
   prepare?(redis: Perilune, name: string): Promise<unknown>
   take(redis: Perilune, name: string, ending: Ending): Promise<unknown>
-  /** Whether somebody else can take it. */
+  /** Whether another caller can take it. */
   isFree(redis: Perilune, name: string): Promise<boolean>
 }
 
@@ -47,7 +47,7 @@ const takings: [string, Taking][] = [
     },
   ],
   [
-    'a lent job',
+    'a detached job',
     {
       script: 'queue/ack-and-claim-plain',
       prepare: (redis, name) => redis.queue(name).enqueue('tidy', 1),
@@ -74,7 +74,7 @@ const takings: [string, Taking][] = [
     },
   ],
   [
-    'a lent key of once',
+    'a detached attempt of once',
     {
       script: 'once/begin',
       take: (redis, name, ending) => redis.once(name).beginDetached('k', { ...WAIT, ...ending }),
@@ -98,7 +98,7 @@ const takings: [string, Taking][] = [
     },
   ],
   [
-    'a lent lock',
+    'a detached lock',
     {
       script: 'lock/acquire',
       take: (redis, name, ending) => redis.lock(name).acquireDetached({ ...ending }),
@@ -132,7 +132,7 @@ const takings: [string, Taking][] = [
 ]
 
 test.each(takings)(
-  '%s that comes after the abort is given back',
+  '%s that is granted after the abort is given back',
   async (_, { script, prepare, take, isFree }) => {
     const own = instance()
     const other = instance()

@@ -1,4 +1,4 @@
-// Who holds what was handed over to one who waited: whatever subscribers there are, and wherever.
+// The holder of a lock that was handed to a waiter: with any subscribers, on any server.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -12,7 +12,7 @@ import { LockProcess } from './lock-processes.ts'
 
 const port = inject('redisPort')
 
-test('who waited longer than a moment has the lock for the lease that was asked for', async () => {
+test('a waiter that waited longer than a moment has the lock for the requested lease', async () => {
   const { lock } = await setup({ clock: 'real', port })
   const held = await lock.acquire()
   const waiting = lock.acquire({ wait: '20s' })
@@ -24,7 +24,7 @@ test('who waited longer than a moment has the lock for the lease that was asked 
   expect(remainingMs).toBeGreaterThan(20_000)
 })
 
-test('a process that is asleep is waited for once, however many of it stand in line', async () => {
+test('a stalled process is waited for once, however many waiters it has in line', async () => {
   const { lock, name } = await setup({ clock: 'real', port })
   const held = await lock.acquire()
   const asleep = new LockProcess({ port, name, waiters: 30 })
@@ -40,7 +40,7 @@ test('a process that is asleep is waited for once, however many of it stand in l
   asleep.goOn()
 })
 
-test('a process that is asleep keeps nothing for long, also where hundreds of it stand in line, readers and others', {
+test('a stalled process delays others only briefly, even with hundreds of waiters in line, readers and others', {
   timeout: 60_000,
 }, async () => {
   const { lock, name } = await setup({ clock: 'real', port })
@@ -62,7 +62,7 @@ test.each([
   ['want to read', 600, { reads: true }],
   ['wait for their chance only', 15, { barging: true }],
 ] as const)(
-  'a process that is asleep keeps nothing for long of which many %s',
+  'a stalled process delays others only briefly when many of its waiters %s',
   { timeout: 60_000 },
   async (_, waiters, how) => {
     const { lock, name } = await setup({ clock: 'real', port })
@@ -81,7 +81,7 @@ test.each([
   },
 )
 
-test('a process that is asleep and wants the lock alone does not keep readers out for as long as others read', {
+test('a stalled process that waits for the exclusive lock does not keep readers out for as long as others read', {
   timeout: 60_000,
 }, async () => {
   const { lock, name } = await setup({ clock: 'real', port })
@@ -95,7 +95,7 @@ test('a process that is asleep and wants the lock alone does not keep readers ou
   asleep.goOn()
 })
 
-test('who subscribes to all channels does not make the dead count as living', async () => {
+test('a subscriber to all channels does not make dead waiters count as live', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const { lock, name, calls } = await setup({ clock: 'real', port: server.port })
@@ -123,7 +123,7 @@ async function listeners(at: number): Promise<number> {
   return list.split('\n').filter((line) => / sub=[1-9]/.test(line)).length
 }
 
-test('those who listen on a replica run nothing beside each other', { timeout: 60_000 }, async () => {
+test('processes that listen on a replica never run at the same time', { timeout: 60_000 }, async () => {
   const { primary, replica } = await withReplica()
   const work = new Work()
   const all = [1, 2, 3, 4].map(() => listeningElsewhere(primary, replica))
@@ -135,7 +135,7 @@ test('those who listen on a replica run nothing beside each other', { timeout: 6
   expect(work.runsOfJobs).toEqual(Array.from({ length: 16 }, () => 1))
 })
 
-/** What four do at once, and how many were seen at it together. */
+/** The concurrent work of four processes, and how many were seen at it at once. */
 class Work {
   readonly #now = { lock: 0, semaphore: 0 }
   readonly together = { lock: 0, semaphore: 0 }
@@ -168,7 +168,7 @@ class Work {
   }
 }
 
-/** Commands go to the primary; what is told is heard from the replica, as after a planned failover. */
+/** Commands go to the primary; notifications come from the replica, as after a planned failover. */
 function listeningElsewhere(primary: number, replica: number): Perilune {
   const [client, other] = [new Redis(primary, '127.0.0.1'), new Redis(replica, '127.0.0.1')]
   const [driver, ear] = [ioredis(client), ioredis(other)]

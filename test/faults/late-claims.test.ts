@@ -1,4 +1,5 @@
-// What is claimed by a call that is answered after its deadline, as where the server stood still, or whose answer is lost in an outage.
+// Claims of a call that is answered after its deadline, because the server stalled, or whose answer is lost in an
+// outage.
 
 import { type Perilune, perilune } from 'perilune'
 import { ConnectionLostError } from '../../src/driver.ts'
@@ -42,7 +43,7 @@ function scene(how: 'late' | 'lost'): { late: Perilune; other: Perilune; name: s
 describe.each([
   ['is answered too late', 'late'],
   ['has lost its answer in an outage', 'lost'],
-] as const)('what was claimed by a call that %s is given back, and costs no attempt', (_, how) => {
+] as const)('a claim by a call that %s is given back, and costs no attempt', (_, how) => {
   test('for a worker', async () => {
     const { late, other, name } = scene(how)
     const attempts: number[] = []
@@ -56,7 +57,7 @@ describe.each([
     expect(attempts).toEqual([1])
   })
 
-  test('for who claims by hand', async () => {
+  test('for a caller that claims by hand', async () => {
     const { late, other, name } = scene(how)
     const queue = other.queue<Payloads>(name)
     await queue.enqueue('mail', 'a late one', { maxAttempts: 1 })
@@ -67,7 +68,7 @@ describe.each([
     expect(await queue.claim()).toMatchObject([{ payload: 'a late one', attempt: 1 }])
   })
 
-  test('for who claims by hand from partitions', async () => {
+  test('for a caller that claims by hand from partitions', async () => {
     const { late, other, name } = scene(how)
     const queue = other.queue<Payloads>(name, { partitions: 2 })
     await queue.enqueue('mail', 'a late one', { maxAttempts: 1 })
@@ -79,7 +80,7 @@ describe.each([
     expect(await queue.claim()).toMatchObject([{ payload: 'a late one', attempt: 1 }])
   })
 
-  test('for who claims messages of a feed', async () => {
+  test('for a caller that claims messages of a feed', async () => {
     const { late, other, name } = scene(how)
     const feed = other.feed<string>(name)
     await feed.append('a late one')

@@ -117,7 +117,7 @@ async function asksOf({ prepare, wait, serve, script }: Case): Promise<number> {
   return asks
 }
 
-test('who waits is told, and asks no more, once it listens', async () => {
+test('a waiter is notified, and stops polling, once it listens', async () => {
   // At once: they take long.
   const asks = await Promise.all(
     Object.entries(CASES).map(async ([what, each]) => [what, await asksOf(each)] as const),

@@ -1,4 +1,4 @@
-// What is given back by its token alone, while the first answer is lost and the call is sent again.
+// A release by token alone, when the first answer is lost and the call is sent again.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, LeaseLostError, type Perilune } from 'perilune'
@@ -6,45 +6,45 @@ import { describe, expect, test } from 'vitest'
 import { scene } from '../lease-fixture.ts'
 
 interface Kind {
-  lend(redis: Perilune, name: string): Promise<{ readonly token: number } | { readonly status: string }>
+  acquire(redis: Perilune, name: string): Promise<{ readonly token: number } | { readonly status: string }>
   release(redis: Perilune, name: string, token: number): Promise<void>
-  /** As somebody who cannot have it beside the holder. */
+  /** By another caller, which excludes the holder. */
   takeOver(redis: Perilune, name: string): Promise<unknown>
-  /** How many stand in line. */
+  /** The number of waiters in line. */
   waiting(redis: Perilune, name: string): Promise<number>
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
   'a lock': {
-    lend: (redis, name) => redis.lock(name).acquireDetached({ wait: '10s' }),
+    acquire: (redis, name) => redis.lock(name).acquireDetached({ wait: '10s' }),
     release: (redis, name, token) => redis.lock(name).byToken.release(token),
     takeOver: (redis, name) => redis.lock(name).acquireDetached({ wait: '10s' }),
     waiting: async (redis, name) => (await redis.lock(name).inspect()).waiting,
   },
   "a reader's lease": {
-    lend: (redis, name) => redis.lock(name).shared.acquireDetached({ wait: '10s' }),
+    acquire: (redis, name) => redis.lock(name).shared.acquireDetached({ wait: '10s' }),
     release: (redis, name, token) => redis.lock(name).shared.byToken.release(token),
     takeOver: (redis, name) => redis.lock(name).acquireDetached({ wait: '10s' }),
     waiting: async (redis, name) => (await redis.lock(name).inspect()).waiting,
   },
   'a permit': {
-    lend: (redis, name) => redis.semaphore(name, { limit: 1 }).acquireDetached({ wait: '10s' }),
+    acquire: (redis, name) => redis.semaphore(name, { limit: 1 }).acquireDetached({ wait: '10s' }),
     release: (redis, name, token) => redis.semaphore(name, { limit: 1 }).byToken.release(token),
     takeOver: (redis, name) => redis.semaphore(name, { limit: 1 }).acquireDetached({ wait: '10s' }),
     waiting: async (redis, name) => (await redis.semaphore(name, { limit: 1 }).inspect()).waiting,
   },
   'an attempt of once': {
-    lend: (redis, name) => redis.once(name).beginDetached('key', { wait: '10s' }),
+    acquire: (redis, name) => redis.once(name).beginDetached('key', { wait: '10s' }),
     release: (redis, name, token) => redis.once(name).byToken.release('key', token),
     takeOver: (redis, name) => redis.once(name).beginDetached('key', { wait: '10s' }),
     waiting: async () => 1, // there is no line: who waits is called, and tries again
   },
 }
 
-async function lend(kind: Kind, redis: Perilune, name: string): Promise<number> {
-  const lent = await kind.lend(redis, name)
-  if ('token' in lent) return lent.token
-  throw new Error(`it is ${lent.status}`)
+async function acquire(kind: Kind, redis: Perilune, name: string): Promise<number> {
+  const acquired = await kind.acquire(redis, name)
+  if ('token' in acquired) return acquired.token
+  throw new Error(`it is ${acquired.status}`)
 }
 
 /** Resolves to how the release ended. */
@@ -56,21 +56,21 @@ function outcome(releasing: Promise<void>): Promise<unknown> {
 }
 
 describe.each(Object.entries(KINDS))('%s', (what, kind) => {
-  test('that nobody waits for is released, or that is not known', async () => {
+  test('without waiters is released, or its release is ambiguous', async () => {
     const { redis, other, name, loseNextAnswer } = await scene()
-    const token = await lend(kind, redis, name)
+    const token = await acquire(kind, redis, name)
 
     loseNextAnswer()
     const ended = await outcome(kind.release(redis, name, token))
 
     const isKnown = what === 'a lock' || what === 'an attempt of once'
     expect(ended).toEqual(isKnown ? 'released' : expect.any(AmbiguousError))
-    await lend(kind, other, name)
+    await acquire(kind, other, name)
   })
 
-  test('that another waits for, who has it by then, is released, or that is not known', async () => {
+  test('with a waiter that has it by then is released, or its release is ambiguous', async () => {
     const { redis, other, name, loseNextAnswer } = await scene()
-    const token = await lend(kind, redis, name)
+    const token = await acquire(kind, redis, name)
     const next = kind.takeOver(other, name)
     while ((await kind.waiting(other, name)) === 0) await sleep(5)
 
@@ -81,11 +81,11 @@ describe.each(Object.entries(KINDS))('%s', (what, kind) => {
     await next
   })
 
-  test('that is released twice by its holder is lost the second time, where another has it', async () => {
+  test('that its holder releases twice is lost the second time, when another holder has it', async () => {
     const { redis, other, name } = await scene()
-    const token = await lend(kind, redis, name)
+    const token = await acquire(kind, redis, name)
     await kind.release(redis, name, token)
-    await lend(kind, other, name)
+    await acquire(kind, other, name)
 
     await expect(kind.release(redis, name, token)).rejects.toThrow(LeaseLostError)
   })

@@ -69,7 +69,7 @@ type Spoil = (scene: Scene, neighbours: Neighbours, key: string) => Promise<unkn
 
 const SPOILED: Readonly<Record<string, Spoil>> = {
   'has become one of another type': async ({ admin }, _, key) => {
-    await admin.multi().del(key).lpush(key, 'of somebody else').exec()
+    await admin.multi().del(key).lpush(key, 'of another application').exec()
   },
   'has become one of a newer layout': ({ admin }, { renew }, key) => renew(admin, key),
   'may not be touched any more': async ({ admin }) => {
@@ -79,7 +79,7 @@ const SPOILED: Readonly<Record<string, Spoil>> = {
 }
 
 describe.each(someOf(Object.entries(NEIGHBOURS), 2))('%s', (_, neighbours) => {
-  test.each(Object.entries(SPOILED))('are kept beside one whose key %s', async (_how, spoil) => {
+  test.each(Object.entries(SPOILED))('are kept next to one whose key %s', async (_how, spoil) => {
     const stage = await scene()
     const { redis, admin, name } = stage
     const held = await Promise.all(
@@ -100,7 +100,7 @@ describe.each(someOf(Object.entries(NEIGHBOURS), 2))('%s', (_, neighbours) => {
   })
 })
 
-test('an extension by hand says why its key cannot be read', async () => {
+test('an extension by hand reports why its key cannot be read', async () => {
   const { redis, admin, name } = await scene()
   const lease = await redis.lock(name).acquire()
   const key = `leases:{lock:${name}}:state`

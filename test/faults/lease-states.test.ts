@@ -13,7 +13,7 @@ const SHORT_MS = 300
 describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
   // A set is asked for lock by lock.
   test.skipIf(what === 'a set of locks')(
-    'that is granted just before a clear is lost with it, though its answer came later',
+    'that is granted just before a clear is lost with it, though its answer arrived later',
     async () => {
       const { redis, other, name } = await scene()
       await (await kind.take(redis, name, { lease: LONG })).release()
@@ -27,7 +27,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     },
   )
 
-  test('that is extended to a longer lease is kept, also beyond that', async () => {
+  test('that is extended to a longer lease is kept, even beyond that', async () => {
     const { redis, name } = await scene()
     const lease = await kind.take(redis, name, { lease: SHORT })
 
@@ -37,7 +37,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     expect(lease.remainingMs).toBeGreaterThan(SHORT_MS)
   })
 
-  test('that is extended to a shorter lease is kept, also beyond that', async () => {
+  test('that is extended to a shorter lease is kept, even beyond that', async () => {
     const { redis, name } = await scene()
     const lease = await kind.take(redis, name, { lease: LONG })
 
@@ -47,7 +47,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     expect(lease.remainingMs).toBeLessThanOrEqual(SHORT_MS)
   })
 
-  test('of which two extensions at once were refused is held as it was, and kept', async () => {
+  test('whose two concurrent extensions were rejected is held as before, and kept', async () => {
     const { redis, name, forbid } = await scene()
     const lease = await kind.take(redis, name, { lease: '6s' })
     await forbid(true)
@@ -60,7 +60,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     expect(lease.remainingMs).toBeGreaterThan(2000)
   })
 
-  test('that was extended to a shorter lease is told to be lost at that end, before another has it', async () => {
+  test('that was extended to a shorter lease is reported lost at that end, before another holder has it', async () => {
     const { redis, other, name, proxy } = await scene()
     const lease = await kind.take(redis, name, { lease: LONG })
     const { signal } = lease
@@ -74,7 +74,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     expect(() => lease.assertHeld()).toThrow(LeaseLostError)
   })
 
-  test('whose extension is refused is held as it was, and kept', async () => {
+  test('whose extension is rejected is held as before, and kept', async () => {
     const { redis, name, forbid } = await scene()
     const lease = await kind.take(redis, name, { lease: '4s' })
     const { expiresAtMs } = lease
@@ -90,7 +90,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     expect(lease.remainingMs).toBeLessThanOrEqual(4000)
   })
 
-  test('whose shortening was not answered is believed in until the earlier end, and kept at that length', async () => {
+  test('whose shortening was not answered is assumed to end at the earlier time, and kept at that length', async () => {
     const { redis, name, loseAnswers } = await scene()
     const lease = await kind.take(redis, name, { lease: LONG })
     loseAnswers(true)
@@ -106,7 +106,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     expect(lease.remainingMs).toBeLessThanOrEqual(4000)
   })
 
-  test('whose shortening was not answered is told to be lost at that end, before another has it', async () => {
+  test('whose shortening was not answered is reported lost at that end, before another holder has it', async () => {
     const { redis, other, name, proxy, loseAnswers } = await scene()
     const lease = await kind.take(redis, name, { lease: LONG })
     const { signal } = lease
@@ -120,7 +120,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     expect(signal.reason).toBeInstanceOf(LeaseLostError)
   })
 
-  test('whose lengthening was not answered is not believed in for longer, and kept', async () => {
+  test('whose lengthening was not answered is not assumed to last longer, and kept', async () => {
     const { redis, name, loseAnswers } = await scene()
     const lease = await kind.take(redis, name, { lease: '4s' })
     loseAnswers(true)
@@ -133,7 +133,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     expect(lease.remainingMs).toBeLessThanOrEqual(4000)
   })
 
-  test('whose release is refused is still held, and can be released again', async () => {
+  test('whose release is rejected is still held, and can be released again', async () => {
     const { redis, other, name, forbid } = await scene()
     const lease = await kind.take(redis, name, { lease: '1h' })
     await forbid(true)
@@ -148,7 +148,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     await kind.takeOver(other, name, '0ms')
   })
 
-  test('whose release was refused is not extended any more, unless its holder extends it', async () => {
+  test('whose release was rejected is not extended any more, unless its holder extends it', async () => {
     const { redis, other, name, forbid } = await scene()
     const lease = await kind.take(redis, name, { lease: '1s' })
     await forbid(true)
@@ -166,7 +166,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     await expect(lease.release()).rejects.toThrow(LeaseLostError)
   })
 
-  test('whose release was done and not answered is not believed in, and can be released again', async () => {
+  test('whose release was executed and not answered is assumed lost, and can be released again', async () => {
     const { redis, other, name, loseAnswers } = await scene()
     const lease = await kind.take(redis, name, { lease: '1h' })
     loseAnswers(true)
@@ -183,7 +183,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     await next.extend()
   })
 
-  test('whose release did not get through can be released again', async () => {
+  test('whose release did not arrive can be released again', async () => {
     const { redis, other, name, proxy } = await scene()
     const lease = await kind.take(redis, name, { lease: '1h' })
     proxy.halfOpen()
@@ -196,16 +196,16 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     await kind.takeOver(other, name, '0ms')
   })
 
-  test('whose release was not answered, and is not repeated, is told to be lost when it ends', async () => {
+  test('whose release was not answered, and is not repeated, is reported lost when it ends', async () => {
     const { redis, name, proxy } = await scene()
     const lease = await kind.take(redis, name, { lease: '3s' })
     proxy.halfOpen()
     await expect(lease.release()).rejects.toThrow(AmbiguousError)
 
     expect(await lossOf(lease)).toBeInstanceOf(LeaseLostError)
-    // Nobody else may have begun: of a lapsed attempt the server is asked.
-    const told = what === 'an attempt of once' ? AmbiguousError : LeaseLostError
-    await expect(lease.release()).rejects.toThrow(told)
+    // No other attempt may have begun: the server decides about a lapsed attempt.
+    const expected = what === 'an attempt of once' ? AmbiguousError : LeaseLostError
+    await expect(lease.release()).rejects.toThrow(expected)
   })
 
   test('that is cleared by its own process is lost at once', async () => {
@@ -230,7 +230,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     expect(lease.remainingMs).toBe(0)
   })
 
-  test('that is cleared and had again by the same process is two leases', async () => {
+  test('that is cleared and acquired again by the same process is two leases', async () => {
     const { redis, name } = await scene()
     const lost = await kind.take(redis, name, { lease: LONG })
     await kind.clear(redis, name)
@@ -243,7 +243,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     await lease.release()
   })
 
-  test('whose instance was closed is not extended any more, and others have it', async () => {
+  test('whose instance was closed is not extended any more, and others get it', async () => {
     const { redis, other, name } = await scene()
     const lease = await kind.take(redis, name, { lease: '1s' })
     await redis.close()
@@ -271,7 +271,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
     await next.extend()
   })
 
-  test('that was lost is refused to be extended and to be released', async () => {
+  test('that was lost can be neither extended nor released', async () => {
     const { redis, other, name } = await scene()
     const lease = await kind.take(redis, name, { lease: SHORT, maxHold: '0s' })
     const next = await kind.takeOver(other, name)
@@ -284,7 +284,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('%s', (what, kind) => {
 })
 
 describe('an attempt of once', () => {
-  test('whose completion is refused can be completed again', async () => {
+  test('whose completion is rejected can be completed again', async () => {
     const { redis, other, name, forbid } = await scene()
     const attempt = await begin(redis, name, { lease: '1h' })
     await forbid(true)
@@ -311,7 +311,7 @@ describe('an attempt of once', () => {
     expect(await other.once(name).get('key')).toMatchObject({ result: 'done' })
   })
 
-  test('whose completion was refused is not freed by the end of its block: the work was done', async () => {
+  test('whose completion was rejected is not freed by the end of its block: the work was done', async () => {
     const { redis, other, name, forbid } = await scene()
     const work = async (): Promise<void> => {
       await using attempt = await begin(redis, name, { lease: '1h' })
@@ -328,7 +328,7 @@ describe('an attempt of once', () => {
     expect(await other.once(name).inspect('key')).toMatchObject({ state: 'running' })
   })
 
-  test('whose completion was refused is freed by a release', async () => {
+  test('whose completion was rejected is freed by a release', async () => {
     const { redis, other, name, forbid } = await scene()
     const attempt = await begin(redis, name, { lease: '1h' })
     await forbid(true)
@@ -342,7 +342,7 @@ describe('an attempt of once', () => {
 })
 
 describe('a claim of a feed', () => {
-  test('whose shortening was not answered is believed in until the earlier end', async () => {
+  test('whose shortening was not answered is assumed to end at the earlier time', async () => {
     const { redis, name, loseAnswers } = await scene()
     const feed = redis.feed(name)
     await feed.append('a message')
@@ -357,7 +357,7 @@ describe('a claim of a feed', () => {
     claim?.assertHeld()
   })
 
-  test('whose extension is refused is held as it was', async () => {
+  test('whose extension is rejected is held as before', async () => {
     const { redis, name, forbid } = await scene()
     const feed = redis.feed(name)
     await feed.append('a message')

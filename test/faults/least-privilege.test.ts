@@ -9,7 +9,7 @@ import { placeOn } from './uses/place.ts'
 import { allUses, type StructureUse } from './uses/use.ts'
 
 describe.each(await allUses())('a user with the rule of the $structure', ({ structure, steps }) => {
-  test('can do everything that is done with it', async () => {
+  test('can use every operation of the structure', async () => {
     const { port, user } = await setup(structure)
     const place = await placeOn({ port, driver: ioredis(user), namespace: 'shop' })
 

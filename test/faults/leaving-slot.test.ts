@@ -1,6 +1,6 @@
-// A node whose slot is being moved takes a key that is not there for one that it has given away. A script that takes all out
-// of a key and touches it again is refused there, in its middle. Those that may write more than one key therefore wait for
-// the end of the move; all others never do such a thing.
+// A node whose slot is being moved takes a key that is not there for one that it has given away. A script that takes
+// all out of a key and touches it again is refused there, in its middle. Those that may write more than one key
+// therefore wait for the end of the move; all others never do such a thing.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -35,7 +35,7 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-/** Of those that do not wait for the end of a move, calls whose keys are all there run while their slot is leaving. */
+/** Runs calls whose keys are all there while their slot is leaving, except calls that wait for the end of a move. */
 function leaving(driver: Driver): Driver {
   const run: Driver['run'] = async (call) => {
     const { script, keys } = call
@@ -73,7 +73,7 @@ test.runIf(WIDE)('vectors have been played in a slot that was leaving', () => {
 })
 
 test.each(await waysToOpen('clusters'))(
-  'with %s, a release that takes the last waiter out of its line waits until the slot has moved',
+  'with %s, a release that removes the last waiter from its line waits until the slot has moved',
   async (_, open) => {
     const { driver, close } = await open(cluster.ports)
     const redis = perilune(driver, { deadline: '15s' })

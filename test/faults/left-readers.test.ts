@@ -1,4 +1,4 @@
-// Whoever reads for ever may be left while it waits: by a stream that is destroyed, or a race that is over.
+// An endless reader may be abandoned while it waits: by a stream that is destroyed, or a race that is over.
 
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
@@ -16,7 +16,7 @@ const READERS: Readonly<Record<string, (redis: Perilune, name: string) => AsyncG
 }
 
 describe.each(Object.entries(READERS))('%s', (_, read) => {
-  test('that waits ends when it is left', async () => {
+  test('that waits ends when it is abandoned', async () => {
     const { redis, name } = instance()
     const items = read(redis, name)
     const asked = items.next()

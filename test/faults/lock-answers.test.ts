@@ -28,25 +28,25 @@ const isFree = (lock: Setup['lock']) => async (): Promise<boolean> => {
 }
 
 // node-redlock#296
-test('acquire never gives a lease that has ended on the way', async () => {
+test('acquire never returns a lease that ended on the way', async () => {
   const { lock, proxy } = await behindProxy({ lease: '40ms' })
   proxy.delay(40)
 
   expect(await lock.tryAcquire()).toBeNull()
 })
 
-test('acquireDetached never gives a lease that has ended on the way', async () => {
+test('acquireDetached never returns a lease that ended on the way', async () => {
   const { lock, redis, name, proxy, direct } = await behindProxy({ lease: '40ms' })
   const semaphore = redis.semaphore(name, { limit: 1, lease: '40ms' })
   await (await semaphore.acquire()).release()
   proxy.delay(40)
 
-  for (const lend of [
+  for (const attempt of [
     lock.acquireDetached(),
     lock.shared.acquireDetached(),
     lock.acquireDetached({ wait: '50ms' }),
   ]) {
-    expect(await lend).toMatchObject({ status: 'held', retryAfterMs: expect.any(Number) })
+    expect(await attempt).toMatchObject({ status: 'held', retryAfterMs: expect.any(Number) })
   }
   expect(await semaphore.acquireDetached()).toMatchObject({
     status: 'full',
@@ -58,7 +58,7 @@ test('acquireDetached never gives a lease that has ended on the way', async () =
 })
 
 // node-redlock#309
-test('a grant that comes too late is given back at once', async () => {
+test('a grant that arrives too late is given back at once', async () => {
   const { lock, proxy, direct } = await behindProxy({ lease: '40ms', maxHold: '1s' })
   const { lock: patient } = await setup({ clock: 'real', name: direct.name })
   proxy.delay(40)
@@ -69,7 +69,7 @@ test('a grant that comes too late is given back at once', async () => {
 })
 
 test.each([true, false])(
-  'waiting ends in time though every grant of a lock comes too late; fair: %s',
+  'waiting ends in time though every grant of a lock arrives too late; fair: %s',
   async (fair) => {
     const { lock, proxy, direct } = await behindProxy({ lease: '40ms', fair })
     proxy.delay(40)
@@ -81,7 +81,7 @@ test.each([true, false])(
   },
 )
 
-test('without any answer an acquire is ambiguous, and a waiter too', async () => {
+test('without any answer an acquire is ambiguous, and a waiting acquire too', async () => {
   const { lock, proxy } = await behindProxy()
   proxy.halfOpen()
 
@@ -91,7 +91,7 @@ test('without any answer an acquire is ambiguous, and a waiter too', async () =>
   expect(waiting).toMatchObject({ status: 'rejected', reason: expect.any(AmbiguousError) })
 })
 
-test('a holder that hears nothing any more is told no later than its lease ends', async () => {
+test('a holder that hears nothing any more learns of its loss no later than its lease ends', async () => {
   const { lock, proxy, direct } = await behindProxy({ lease: '150ms' })
   const lease = await lock.acquire()
   proxy.halfOpen()
@@ -105,7 +105,7 @@ test('a holder that hears nothing any more is told no later than its lease ends'
   await next.release()
 })
 
-test('a release that was answered is one, whatever becomes of telling those who wait', async () => {
+test('an acknowledged release is a release, even if the notification of waiters fails', async () => {
   const { redis: other, name, lock: theirs } = await setup({ clock: 'real' })
   const client = new Redis(inject('redisPort'))
   const plain = ioredis(client)

@@ -1,4 +1,4 @@
-// A process of its own that holds a lock or waits for one, told what to do over IPC. For tests that stop,
+// A process of its own that holds a lock or waits for one, controlled over IPC. For tests that stop,
 // stall or kill it.
 
 import { Cluster, Redis } from 'ioredis'
@@ -9,7 +9,7 @@ interface Order {
   port: number
   name: string
   lease: Duration
-  /** How many stand in line in this process. */
+  /** The number of waiters in line in this process. */
   waiters: number
   cluster: boolean
   /** They want to read. */
@@ -54,7 +54,7 @@ function tryTo(act: () => void): string {
   }
 }
 
-/** Holds the lock until it is told to look whether it still does. */
+/** Holds the lock until it is asked whether it still does. */
 async function hold(): Promise<void> {
   const outcome = await lock
     .run(

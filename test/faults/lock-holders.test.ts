@@ -1,4 +1,4 @@
-// What becomes of those who hold a lock when something goes wrong.
+// Holders of a lock under faults.
 
 import { Redis } from 'ioredis'
 import { DriverError, LeaseLostError } from 'perilune'
@@ -18,7 +18,7 @@ async function ownServer(options: Parameters<typeof startRedis>[0] = {}): Promis
 }
 
 // bull#1355, redis-semaphore#24
-test('a holder that was paused beyond its lease is refused what it writes and releases', async () => {
+test('writes and releases of a holder that was paused beyond its lease are rejected', async () => {
   const { lock, redis, name } = await setup({ clock: 'real' })
   const value = redis.fenced<string>(`${name} value`)
   const paused = new LockProcess({ port, name, lease: '300ms' })
@@ -38,7 +38,7 @@ test('a holder that was paused beyond its lease is refused what it writes and re
 })
 
 // node-redlock#283, redis-semaphore#24
-test('a process that was stalled twice its lease is told at once, and nothing goes unhandled', async () => {
+test('a process that was stalled for twice its lease learns of the loss at once, and nothing goes unhandled', async () => {
   const { name, lock } = await setup({ clock: 'real' })
   const stalled = new LockProcess({ port, name, lease: '300ms' })
   await stalled.says('token')
@@ -53,7 +53,7 @@ test('a process that was stalled twice its lease is told at once, and nothing go
 })
 
 // redis-semaphore#175
-test('an extension after the lease has ended brings nothing back', async () => {
+test('an extension after the end of the lease restores nothing', async () => {
   const { lock, clock } = await setup({ lease: '30s' })
   const lease = await lock.acquire()
   await clock.advance(30_000)
@@ -64,7 +64,7 @@ test('an extension after the lease has ended brings nothing back', async () => {
   expect((await lock.inspect()).mode).toBe('free')
 })
 
-test('tokens still rise after a server lost everything it knew', async () => {
+test('tokens still rise after a server lost all its data', async () => {
   const server = await ownServer()
   const { lock } = await setup({ clock: 'real', port: server.port })
   const lease = await lock.acquire()
@@ -79,7 +79,7 @@ test('tokens still rise after a server lost everything it knew', async () => {
   await next.release()
 })
 
-test('a lease outlives a restart of a server that writes everything down', async () => {
+test('a lease outlives a restart of a server that persists every write', async () => {
   const server = await ownServer({ aof: 'always' })
   const { lock } = await setup({ clock: 'real', port: server.port })
   const lease = await lock.acquire()
@@ -95,7 +95,7 @@ test('a lease outlives a restart of a server that writes everything down', async
 })
 
 // bee-queue: NOSCRIPT for ever
-test('a server that forgets its scripts again and again is not noticed', async () => {
+test('a server that loses its scripts repeatedly goes unnoticed', async () => {
   const server = await ownServer()
   const { lock } = await setup({ clock: 'real', port: server.port })
   const admin = new Redis(server.port)
@@ -113,7 +113,7 @@ test('a server that forgets its scripts again and again is not noticed', async (
 })
 
 // redis-semaphore#205
-test('a release that races with an extension is never told as a loss', { timeout: 120_000 }, async () => {
+test('a release that races with an extension is never reported as a loss', { timeout: 120_000 }, async () => {
   const { lock } = await setup({ clock: 'real' })
   const unhandled: unknown[] = []
   const note = (error: unknown): void => void unhandled.push(error)
@@ -133,7 +133,7 @@ test('a release that races with an extension is never told as a loss', { timeout
   tell(`${rounds} releases raced with an extension`)
 })
 
-test('a server out of memory refuses to grant, whole, and still takes back, extends and lets go', async () => {
+test('a server out of memory rejects acquires, whole, and still accepts releases and extensions', async () => {
   const server = await ownServer({ args: ['--maxmemory-policy', 'noeviction'] })
   const { lock, client, redis } = await setup({ clock: 'real', port: server.port })
   await redis.preload()
@@ -164,7 +164,7 @@ test('a server out of memory refuses to grant, whole, and still takes back, exte
   expect(await lock.clear()).toBe(true)
 })
 
-test('every key of a lock goes by itself', async () => {
+test('every key of a lock expires by itself', async () => {
   const { lock, client, name } = await setup({ clock: 'real' })
   const reading = await lock.shared.acquire()
   const waiting = lock.acquire({ wait: '20s' })

@@ -16,7 +16,7 @@ interface Order {
   group?: string
 }
 
-/** A process that holds a lock or waits for it; gone when the test is. */
+/** A process that holds a lock or waits for it; it ends with the test. */
 export class LockProcess {
   readonly #child: ChildProcess
   readonly #words: Record<string, unknown> = {}
@@ -27,7 +27,7 @@ export class LockProcess {
     onTestFinished(() => this.kill())
   }
 
-  /** What it has said under this name, once it has. */
+  /** The answer under this name, once it has arrived. */
   async says(name: string): Promise<unknown> {
     while (!(name in this.#words)) await once(this.#child, 'message')
     return this.#words[name]

@@ -1,4 +1,4 @@
-// What the lock asks of a server: the keys it declares, the commands of its rule, and nothing else.
+// What the lock needs from a server: the keys it declares, the commands of its rule, and nothing else.
 
 import { Redis } from 'ioredis'
 import { type Lock, type Perilune, perilune } from 'perilune'
@@ -60,7 +60,7 @@ async function setup(): Promise<{ port: number; admin: Redis; connect(options?: 
   return { port: server.port, admin: connect(), connect }
 }
 
-test('a user with the rule of the lock can do everything that a lock does, and nothing else', async () => {
+test('a user with the rule of the lock can use every operation of a lock, and nothing else', async () => {
   const { admin, connect } = await setup()
   const rule = contract.structures.lock.acl.replaceAll('<namespace>', 'shop')
   await admin.call('ACL', 'SETUSER', 'locks', 'on', '>secret', ...rule.split(' '))
@@ -76,7 +76,7 @@ test('a user with the rule of the lock can do everything that a lock does, and n
   expect(refusals).not.toContain('{lock:')
 })
 
-test('a user who may not load scripts is told so', async () => {
+test('a user who may not load scripts gets an error that says so', async () => {
   const { admin, connect } = await setup()
   await admin.call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '+@all', '-script|load')
   const redis = perilune(ioredis(connect({ username: 'guest', password: 'secret' })))

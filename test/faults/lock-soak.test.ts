@@ -86,7 +86,7 @@ async function trouble({ server, proxies }: Scene, random: () => number, endsAt:
   for (const proxy of proxies) proxy.delay(0)
 }
 
-test('in trouble of every kind, nobody holds beside another, and tokens rise', {
+test('under every kind of fault there is at most one holder, and tokens rise', {
   timeout: RUN_MS + 60_000,
 }, async () => {
   const scene = await arrange()

@@ -1,4 +1,4 @@
-// What becomes of those who wait for a lock when something goes wrong.
+// Waiters for a lock under faults.
 
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
@@ -30,7 +30,7 @@ async function ownPort(): Promise<number> {
   return server.port
 }
 
-test('those behind killed waiters go on by the very release that frees the lock', async () => {
+test('waiters after killed ones are served by the very release that frees the lock', async () => {
   const own = await ownPort()
   const { lock, name, calls } = await setup({ clock: 'real', port: own })
   const held = await lock.acquire()
@@ -51,7 +51,7 @@ test('those behind killed waiters go on by the very release that frees the lock'
   await lease.release()
 })
 
-test('more dead waiters than one call passes over do not keep the lock from the living', {
+test('more dead waiters than one call passes over do not keep live waiters from the lock', {
   timeout: 60_000,
 }, async () => {
   const own = await ownPort()
@@ -76,7 +76,7 @@ test.each([
   ['a hundred readers, whom one call lets in, and one', 100, 1],
   ['a reader, and more than one call passes over', 1, 700],
 ])(
-  'readers behind killed ones go in by the calls that free the lock, behind %s',
+  'readers after killed ones are let in by the calls that free the lock, after %s',
   { timeout: 60_000 },
   async (_, many, dead) => {
     const own = await ownPort()
@@ -103,7 +103,7 @@ test.each([
   },
 )
 
-test('a waiter whose connections are cut again and again gets the lock when it is free', async () => {
+test('a waiter whose connections are cut repeatedly gets the lock when it is free', async () => {
   const proxy = await startProxy(port)
   onTestFinished(() => proxy.stop())
   const far = await setup({ clock: 'real', port: proxy.port })
@@ -141,14 +141,14 @@ test('a thousand waiters that leave at random leave no ticket, and listen on one
   const outcomes = await settled
 
   expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
-  await until('nobody waits', async () => {
+  await until('there is no waiter', async () => {
     const { waiting, mode } = await lock.inspect()
     return waiting === 0 && mode === 'free'
   })
   expect(await listeners(own)).toBeLessThanOrEqual(1)
 })
 
-test('a grant whose letter comes after its lease is refused, and the waiter still gets the lock', async () => {
+test('a grant whose letter arrives after its lease is rejected, and the waiter still gets the lock', async () => {
   const proxy = await startProxy(port)
   onTestFinished(() => proxy.stop())
   const far = await setup({ clock: 'real', port: proxy.port, lease: '500ms' })
@@ -170,7 +170,7 @@ test('a grant whose letter comes after its lease is refused, and the waiter stil
   await lease.release()
 })
 
-test('whoever may not listen gets the lock by asking', async () => {
+test('a waiter that may not subscribe gets the lock by polling', async () => {
   const own = await ownPort()
   await withClient(own, (client) =>
     client.call('ACL', 'SETUSER', 'deaf', 'on', '>secret', '~*', '+@all', '-subscribe', '-ssubscribe'),
@@ -191,7 +191,7 @@ test('whoever may not listen gets the lock by asking', async () => {
   await (await waiting).release()
 })
 
-test('on a cluster, waiters for many locks listen on one connection for each master at most', async () => {
+test('on a cluster, waiters for many locks listen on at most one connection for each master', async () => {
   const { redis, name } = clusterClient()
   const locks = Array.from({ length: 30 }, (_, n) => redis.lock(`${randomUUID()} ${n}`))
   const held = await Promise.all(locks.map((lock) => lock.acquire()))
@@ -208,7 +208,7 @@ test('on a cluster, waiters for many locks listen on one connection for each mas
   await Promise.all((await waiting).map((lease) => lease.release()))
 })
 
-test('a set is had although somebody waited for one of its locks and was killed', async () => {
+test('a set is granted although a waiter for one of its locks was killed', async () => {
   const own = await ownPort()
   const group = randomUUID()
   const { lock, redis, name } = await setup({ clock: 'real', port: own, group })
@@ -225,7 +225,7 @@ test('a set is had although somebody waited for one of its locks and was killed'
   await expect.poll(() => set.tryAcquire()).not.toBeNull()
 })
 
-test('on a cluster, too, those behind killed waiters go on by the very release', async () => {
+test('on a cluster, too, waiters after killed ones are served by the very release', async () => {
   const [first = 0] = inject('clusterPorts')
   const { redis } = clusterClient()
   const name = randomUUID()

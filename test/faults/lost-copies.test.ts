@@ -1,5 +1,5 @@
-// The first copy of a question is kept on its way, the second is answered, and the first reaches the server when the one that
-// asked has gone, or has given back what it got: what it is granted then is given back.
+// The first copy of a request is delayed on its way, the second is answered, and the first reaches the server when its
+// caller has died, or has released its grant: the late grant is given back.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -13,7 +13,7 @@ interface Scene {
   /** Keeps the first copy of each call of this script. */
   readonly slow: Perilune
   readonly other: Perilune
-  /** What was kept reaches the server; resolves to its answers. */
+  /** The delayed copy reaches the server; resolves to its answers. */
   arrive(): Promise<Reply[]>
 }
 
@@ -45,7 +45,7 @@ function scene(script: string): Scene {
   return { slow, other, arrive }
 }
 
-test('of a lock that was to be lent', async () => {
+test('of a lock that was to be detached', async () => {
   const { slow, other, arrive } = scene('lock/acquire')
   const held = await other.lock('l').acquire()
   expect(await slow.lock('l', { lease: '5m' }).acquireDetached()).toMatchObject({ status: 'held' })
@@ -56,7 +56,7 @@ test('of a lock that was to be lent', async () => {
   await until('it is free again', async () => (await other.lock('l').inspect()).mode === 'free')
 })
 
-test('of a permit that was to be lent', async () => {
+test('of a permit that was to be detached', async () => {
   const { slow, other, arrive } = scene('semaphore/acquire')
   const held = await other.semaphore('s', { limit: 1 }).acquire()
   expect(await slow.semaphore('s', { limit: 1, lease: '5m' }).acquireDetached()).toMatchObject({
@@ -69,7 +69,7 @@ test('of a permit that was to be lent', async () => {
   await until('it is free again', async () => (await other.semaphore('s', { limit: 1 }).inspect()).used === 0)
 })
 
-test('of locks that were to be had together', async () => {
+test('of locks that were to be acquired together', async () => {
   const { slow, other, arrive } = scene('lock/acquire-all')
   const options = { group: 'g', lease: '5m' } as const
   const held = await other.lock('b', options).acquire()
@@ -83,7 +83,7 @@ test('of locks that were to be had together', async () => {
   await until('both are free again', async () => (await isFree('a')) && (await isFree('b')))
 })
 
-test.each(['alone', 'shared'] as const)('of a lock that was had %s and given back', async (how) => {
+test.each(['alone', 'shared'] as const)('of a lock that was acquired %s and given back', async (how) => {
   const { slow, other, arrive } = scene(how === 'alone' ? 'lock/acquire' : 'lock/acquire-shared')
   const side = how === 'alone' ? slow.lock('l', { lease: '5m' }) : slow.lock('l', { lease: '5m' }).shared
   const lease = await side.acquire({ wait: '5s' })
@@ -95,7 +95,7 @@ test.each(['alone', 'shared'] as const)('of a lock that was had %s and given bac
   await until('it is free again', async () => (await other.lock('l').inspect()).mode === 'free')
 })
 
-test('of a permit that was had and given back', async () => {
+test('of a permit that was acquired and given back', async () => {
   const { slow, other, arrive } = scene('semaphore/acquire')
   const permit = await slow.semaphore('s', { limit: 1, lease: '5m' }).acquire({ wait: '5s' })
   await permit.release()
@@ -105,7 +105,7 @@ test('of a permit that was had and given back', async () => {
   await until('it is free again', async () => (await other.semaphore('s', { limit: 1 }).inspect()).used === 0)
 })
 
-test('of locks that were had together and given back', async () => {
+test('of locks that were acquired together and given back', async () => {
   const { slow, other, arrive } = scene('lock/acquire-all')
   const options = { group: 'g', lease: '5m' } as const
   const lease = await slow.locks(['a', 'b'], options).tryAcquire()
@@ -123,7 +123,7 @@ test('of a take of a place that was denied', async () => {
   const { slow, other, arrive } = scene('rate-limit/take')
   const limit = { algorithm: 'concurrency', limit: 1, lease: '5m' } as const
   const held = await other.rateLimit('r', limit).take('ada')
-  if (!held.allowed) throw new Error('nobody holds the place')
+  if (!held.allowed) throw new Error('the place was not granted')
   expect(await slow.rateLimit('r', limit).take('ada')).toMatchObject({ allowed: false })
   await other.rateLimit('r', limit).release('ada', held.token)
 
@@ -143,7 +143,7 @@ test('of a fenced value that its process has written since changes nothing', asy
   expect(await other.fenced('price').get()).toEqual({ value: 'new', token: 5 })
 })
 
-test('of an attempt at a key that failed, as another did behind it', async () => {
+test('of an attempt at a key that failed, as another one did after it', async () => {
   const { slow, other, arrive } = scene('once/begin')
   const fail = async (): Promise<never> => {
     throw new Error('failed')
@@ -156,11 +156,11 @@ test('of an attempt at a key that failed, as another did behind it', async () =>
   await until('it is free again', async () => (await other.once('o').inspect('key')).state === 'free')
 })
 
-test('of an attempt at a key whose result was cleared, or was lent', async () => {
+test('of an attempt at a key whose result was cleared, or was detached', async () => {
   const { slow, other, arrive } = scene('once/begin')
   const once = slow.once<number>('o', { lease: '5m' })
-  const lent = await once.beginDetached('key')
-  await once.byToken.complete('key', lent.status === 'started' ? lent.token : 0, 1)
+  const begun = await once.beginDetached('key')
+  await once.byToken.complete('key', begun.status === 'started' ? begun.token : 0, 1)
   await other.once('o').clear('key')
 
   expect(String((await arrive()).flat()[0])).toBe('started')
@@ -168,7 +168,7 @@ test('of an attempt at a key whose result was cleared, or was lent', async () =>
   await until('it is free again', async () => (await other.once('o').inspect('key')).state === 'free')
 })
 
-test('of an attempt at a key that is under way leaves it alone', async () => {
+test('of an attempt at a key that is under way does not touch it', async () => {
   const { slow, other, arrive } = scene('once/begin')
   const begun = await slow.once<number>('o', { lease: '5m' }).begin('key')
   if (begun.status !== 'started') throw new Error(begun.status)

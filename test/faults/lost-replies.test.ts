@@ -55,7 +55,7 @@ const uses = someOf(await allUses(), 3)
 
 const known = new Map<string, Promise<unknown[]>>()
 
-/** What each step answers when nothing goes wrong. It is found out once. */
+/** The answer of each step without faults. It is determined once. */
 function answersOf(use: StructureUse): Promise<unknown[]> {
   const answers = known.get(use.structure) ?? answersWithout(use)
   known.set(use.structure, answers)
@@ -70,7 +70,7 @@ async function answersWithout({ steps }: StructureUse): Promise<unknown[]> {
   return answers
 }
 
-/** What each step answers when the first call of its operation meets a fault. */
+/** The answer of each step when the first call of its operation meets a fault. */
 async function answersUnder(
   { structure, steps }: StructureUse,
   { place, proxy }: Setup,
@@ -112,7 +112,7 @@ describe.each(clients)('with %s', (_, connect) => {
     expect(read).toMatchObject({ reason: { code: 'unreachable' } })
   })
 
-  test('calls go on after the connection was reset again and again', async () => {
+  test('calls continue after the connection was reset repeatedly', async () => {
     const { place, proxy } = await setup(connect)
     const feed = place.redis.feed<number>(place.name)
     proxy.resetEach(25)
@@ -126,7 +126,7 @@ describe.each(clients)('with %s', (_, connect) => {
     expect(messages.map(({ body }) => body)).toEqual(sent)
   })
 
-  test('one who waits is served although its connections are reset', async () => {
+  test('a waiter is served although its connections are reset', async () => {
     const { place, proxy } = await setup(connect)
     const semaphore = place.redis.semaphore(place.name, { limit: 1 })
     const holder = await semaphore.acquire()

@@ -1,11 +1,11 @@
-// What a script asks of the server, counted inside it: how many commands, and how many elements go into them
-// and come back, and of how many bytes. One command may touch a million of them.
+// The work of a script on the server, counted inside it: the number of commands, the elements that go into them and
+// come back, and their bytes. One command may touch a million elements.
 
 import type { Driver } from 'perilune'
 import type { Script } from '../../src/driver.ts'
 import { rewriting } from './rewriting-driver.ts'
 
-/** What one script call did. */
+/** The work of one script call. */
 export interface Metered {
   readonly script: string
   readonly commands: number
@@ -59,7 +59,7 @@ export function metering(driver: Driver, isCounting?: () => boolean): Driver {
   return rewriting(driver, metered, isCounting)
 }
 
-/** What was appended to the meter, parsed. */
+/** The entries of the meter, parsed. */
 export function parseMetered(line: string): Metered {
   const [script = '', commands, elements, bytes] = line.split(' ')
   return { script, commands: Number(commands), elements: Number(elements), bytes: Number(bytes) }

@@ -1,5 +1,5 @@
-// Collections and caches of one slot, which moves from node to node while they are written and read: whoever works on them
-// sees nothing but latency. `ASK` and `TRYAGAIN`, which servers answer while keys of a slot are here and there, are told.
+// Collections and caches of one slot, which moves between nodes while they are written and read: callers see nothing
+// but latency. Servers answer `ASK` and `TRYAGAIN` while the keys of a slot are split; the test reports how often.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,7 +28,7 @@ async function setup(open: OpenCluster) {
   const name = randomUUID()
   const slot = slotOf(unitPrefix(NAMESPACE, 'collection', '0'))
   const lists = namesIn(slot, EACH / 2, (each) => unitPrefix(NAMESPACE, 'collection', each))
-  // One for each writer: of two that change a key, the first may be the last that Redis hears.
+  // One key for each writer: when two change a key, the first may be the last that Redis executes.
   const keys = namesIn(slot, EACH, (each) => unitPrefix(NAMESPACE, 'cache', name, each))
   const happened = { outage: 0, loaded: 0 } as Record<string, number>
   const event = ({ kind }: { kind: string }): void => void (happened[kind] = (happened[kind] ?? 0) + 1)
@@ -57,9 +57,9 @@ async function move(cluster: RedisCluster, slot: number): Promise<void> {
 
 /** How often the servers have answered that keys are elsewhere. */
 async function redirections({ ports }: RedisCluster): Promise<Record<string, number>> {
-  const told = await Promise.all(ports.map((port) => askFields(port, 'INFO', 'errorstats')))
+  const stats = await Promise.all(ports.map((port) => askFields(port, 'INFO', 'errorstats')))
   const count = (word: string): number =>
-    told.reduce(
+    stats.reduce(
       (sum, each) => sum + Number(/count=(\d+)/.exec(each.get(`errorstat_${word}`) ?? '')?.[1] ?? 0),
       0,
     )
@@ -70,7 +70,7 @@ const all = await waysToOpen('clusters')
 const ways = LONG ? all : all.filter(([name]) => !name.includes(' '))
 
 test.each(ways)(
-  'with %s, a slot moves while 8 writers replace lists and 8 readers read them and caches in it: nothing but latency',
+  'with %s, a slot moves while 8 writers replace lists and 8 readers read them and caches in it: callers see only latency',
   { timeout: 300_000 },
   async (name, open) => {
     const { cluster, slot, lists, origins, happened, connect } = await setup(open)

@@ -1,4 +1,4 @@
-// What a test writes and reads in a slot that moves, and what it was told of it: lists, and keys of a cache.
+// What a test writes and reads in a slot that moves, and what was acknowledged: lists, and keys of a cache.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cache, CollectionList, Perilune } from 'perilune'
@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { slotOf } from '../../src/drivers/wire/slot.ts'
 import { LONG } from '../proof.ts'
 
-/** So many that they are built beside the list, and renamed. */
+/** Enough items that they are built next to the list, and renamed. */
 const ITEMS = LONG ? 10_000 : 1200
 
 /** Names whose keys lie in this slot: one in 16,384 does. */
@@ -18,10 +18,10 @@ export function namesIn(slot: number, count: number, prefixOf: (name: string) =>
   return found
 }
 
-/** A list as its writers have sent it: each item tells its version. */
+/** A list as its writers have sent it: each item contains its version. */
 export class Sent {
   readonly name: string
-  told = 0
+  acknowledged = 0
   #version = 0
 
   constructor(name: string) {
@@ -33,12 +33,12 @@ export class Sent {
     const version = this.#version
     const { status } = await listIn(redis, this.name).replace(itemsOf(version), { version })
     expect(['replaced', 'refused']).toContain(status)
-    this.told = Math.max(this.told, version)
+    this.acknowledged = Math.max(this.acknowledged, version)
   }
 
   /** False when it was replaced before its last page. */
   async readIn(redis: Perilune): Promise<boolean> {
-    const { told } = this
+    const { acknowledged } = this
     const list = listIn(redis, this.name)
     const items: number[] = []
     for (let after: string | null = null; ; ) {
@@ -48,7 +48,7 @@ export class Sent {
       items.push(...page.items)
       after = page.next
       if (after !== null) continue
-      expect(page.version).toBeGreaterThanOrEqual(told)
+      expect(page.version).toBeGreaterThanOrEqual(acknowledged)
       expect(items).toEqual(itemsOf(page.version ?? 0))
       return true
     }
@@ -64,11 +64,11 @@ function itemsOf(version: number): number[] {
   return Array.from({ length: ITEMS + (version % 3) * 50 }, (_, at) => version * 100_000 + at)
 }
 
-/** What a cache is asked for, and what it was told of it. */
+/** What a cache loads, and which value was acknowledged last. */
 export class Origin {
   readonly key: string
   value = 1
-  told = 1
+  acknowledged = 1
   most = 0
   #loads = 0
 
@@ -76,18 +76,18 @@ export class Origin {
     this.key = key
   }
 
-  /** Changed before it is told, as a database is. */
+  /** The value changes before the cache is notified, as in a database. */
   async changeIn(cache: Cache<number>): Promise<void> {
     this.value += 1
     const { value } = this
     if (value % 2 === 0) await cache.set(this.key, value)
     else await cache.invalidate(this.key)
-    this.told = Math.max(this.told, value)
+    this.acknowledged = Math.max(this.acknowledged, value)
   }
 
   async getFrom(cache: Cache<number>): Promise<void> {
-    const { told } = this
-    expect(await cache.get(this.key, () => this.#load())).toBeGreaterThanOrEqual(told)
+    const { acknowledged } = this
+    expect(await cache.get(this.key, () => this.#load())).toBeGreaterThanOrEqual(acknowledged)
   }
 
   async #load(): Promise<number> {

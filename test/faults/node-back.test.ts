@@ -1,4 +1,4 @@
-// Of two nodes of a cluster that were away one is back: what it reads of those who gave up meanwhile is kept by nobody.
+// One of two nodes of a cluster that were away is back: late requests of callers that gave up hold nothing there.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
@@ -61,7 +61,7 @@ test.each([
   ['ioredis', ioredisDriver],
   ['node-redis', nodeRedisDriver],
 ] as const)(
-  '%s: a lock that was asked for in vain is free once its node is back, though another stays away',
+  '%s: a lock requested without success is free once its node is back, though another stays away',
   async (namespace, driver) => {
     const redis = perilune(await driver(), { deadline: '500ms', namespace })
     onTestFinished(() => redis.close())

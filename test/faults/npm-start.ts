@@ -41,7 +41,7 @@ export class NpmStart {
     return this.#npm.exitCode
   }
 
-  /** Where it serves, once it does and as long as it runs. */
+  /** The URL of the service, once it runs and as long as it does. */
   get url(): string | undefined {
     return this.hasEnded ? undefined : /listens on (http:\S+)/.exec(this.#out)?.[1]
   }
@@ -54,7 +54,7 @@ export class NpmStart {
     return this.#err
   }
 
-  /** Of npm's children, one of which becomes the service. */
+  /** One of npm's children becomes the service. */
   get service(): number | undefined {
     return childrenOf(this.pid)[0]
   }
@@ -101,6 +101,6 @@ function isServerOn(pid: string, directory: string): boolean {
     if (readlinkSync(join('/proc', pid, 'cwd')) !== directory) return false
     return /(?:redis|valkey)-server/.test(readFileSync(join('/proc', pid, 'cmdline'), 'utf8'))
   } catch {
-    return false // it has ended, or is somebody else's
+    return false // it has ended, or belongs to another user
   }
 }

@@ -1,5 +1,5 @@
-// A worker by the scripts alone: it looks for jobs when a letter calls it and when an answer has told it to, and never else. That
-// of the library looks every ten seconds besides, and so takes in the end whatever nobody was called for.
+// A worker on the scripts alone: it looks for jobs when a letter wakes it or when an answer asked it to, and at no
+// other time. The library's worker also polls every ten seconds, and so takes even jobs for which no worker was woken.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

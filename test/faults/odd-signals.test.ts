@@ -1,4 +1,4 @@
-// What is no signal in the place of one: null is none, as for `fetch`, and anything else is refused before anything is sent.
+// Values that are no signal: null is none, as for `fetch`, and anything else is rejected before anything is sent.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InvalidArgumentError } from 'perilune'
@@ -32,7 +32,7 @@ function signalled(
   return settled(() => call.run(redis, { signal } as Ending))
 }
 
-test.each(ended)('$name takes null for no signal', async (call) => {
+test.each(ended)('$name accepts null as no signal', async (call) => {
   const { redis } = instance()
   const uncaught = collectUncaught()
 
@@ -51,7 +51,7 @@ const NO_SIGNALS = { controller: new AbortController(), object: {}, text: 'stop'
 
 test.each(
   ended.flatMap((call) => Object.entries(NO_SIGNALS).map(([what, value]) => ({ call, what, value }))),
-)('$call.name refuses for a signal: $what', async ({ call, value }) => {
+)('$call.name rejects as a signal: $what', async ({ call, value }) => {
   const { redis, calls: sent } = instance()
 
   const outcome = await signalled(call, redis, value)
@@ -61,7 +61,7 @@ test.each(
   expect(sent).toEqual([])
 })
 
-test('a campaign and a worker take null for no signal, and refuse what is none', async () => {
+test('a campaign and a worker accept null as no signal, and reject anything else', async () => {
   const { redis, name } = instance()
   const uncaught = collectUncaught()
   const none = { signal: null } as unknown as Ending

@@ -1,4 +1,5 @@
-// Lines as they were before: a server that goes on from an older state, as a replica does that took over, has attempts in them that are over.
+// Lines in an older state: a server that continues from an older state, such as a promoted replica, has attempts in its
+// lines that are over.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -8,7 +9,7 @@ import { testClock } from 'perilune/testing'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { until } from '../servers/ask.ts'
 
-/** Something that is had alone, and in whose line attempts of one process stand. */
+/** An exclusive resource whose line contains attempts of one process. */
 interface Line {
   acquire(waiting?: { wait: '20s' }): Promise<Lease>
   readonly byToken: { release(token: number): Promise<void> }
@@ -46,7 +47,7 @@ test.each([
   ['a permit comes to one who waits behind attempts of a process that are over', permitOf, permitOf],
 ])('%s', async (_, lineOf, standersOf) => {
   const [{ redis, client }, other] = [start(), start()]
-  // What is offered to nobody would stay so.
+  // An offer without a recipient would stay open.
   testClock([redis, other.redis])
   const name = randomUUID()
   const line = lineOf(redis, name)

@@ -48,7 +48,7 @@ async function attemptOf(once: Once<string>, key: string): Promise<Attempt<strin
   return begun.attempt
 }
 
-test('a task runs once though the connection is reset again and again', async () => {
+test('a task runs once though the connection is reset repeatedly', async () => {
   const { once, proxy } = await behindProxy()
   proxy.resetEach(25)
   let ran = 0
@@ -63,10 +63,10 @@ test('a task runs once though the connection is reset again and again', async ()
   expect(ran).toBe(50)
 })
 
-test('a server that forgets its scripts all the time is not noticed', async () => {
+test('a server that loses its scripts repeatedly goes unnoticed', async () => {
   const server = await ownServer()
   const { once, client } = connect(server.port)
-  // None may be under way when its client is closed: nobody would take its rejection.
+  // None may be under way when its client is closed: its rejection would go unhandled.
   const flushes: Promise<unknown>[] = []
   const flushing = setInterval(() => flushes.push(client.script('FLUSH')), 20)
 
@@ -98,7 +98,7 @@ test('a restart of the server while a task is under way neither loses nor repeat
   expect(ran).toBe(1)
 })
 
-test('a holder that is paused past its lease is taken over, and its late result refused', async () => {
+test('a holder that is paused past its lease is replaced, and its late result is rejected', async () => {
   const port = inject('redisPort')
   const { once } = connect(port, { lease: '500ms' })
   const holder = startWorker('once-worker.ts', port, once.name, 'k', '0', '500ms', 'hold')
@@ -114,7 +114,7 @@ test('a holder that is paused past its lease is taken over, and its late result 
   expect(await once.get('k')).toMatchObject({ result: taken })
 })
 
-test('a holder that dies is taken over when its lease ends', async () => {
+test('a holder that dies is replaced when its lease ends', async () => {
   const port = inject('redisPort')
   const { once } = connect(port, { lease: '500ms' })
   const holder = startWorker('once-worker.ts', port, once.name, 'k', '0', '500ms', 'hold')
@@ -136,7 +136,7 @@ test('a hundred runs of one key in four processes run its task once', { timeout:
   expect(await client.get(`ran:${once.name}`)).toBe('1')
 })
 
-test('on a cluster keys lie in many slots, each attempt is extended, and who waits is woken', async () => {
+test('on a cluster keys lie in many slots, each attempt is extended, and a waiter is woken', async () => {
   const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
   const redis = perilune(ioredis(cluster), { namespace: 'faults' })
   onTestFinished(async () => {

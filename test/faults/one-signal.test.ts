@@ -30,7 +30,7 @@ async function settled(given: unknown): Promise<void> {
 const goesOn = ({ name, outcome }: PublicCall): boolean => outcome === 'goes on' || name.endsWith('.events')
 
 test.each(calls.filter(({ canBeEnded }) => canBeEnded))(
-  'of many $name on one signal no listener is left',
+  'many $name on one signal leave no listener',
   async (call) => {
     const { redis } = instance()
     const heard = warnings()
@@ -50,7 +50,7 @@ test.each(calls.filter(({ canBeEnded }) => canBeEnded))(
   },
 )
 
-test('of campaigns and workers that are closed no listener is left', async () => {
+test('closed campaigns and workers leave no listener', async () => {
   const { redis, name } = instance()
   const heard = warnings()
   const { signal } = new AbortController()

@@ -1,5 +1,5 @@
-// Planned failovers, in which nothing that was acknowledged is lost, under those who want the same things: nobody has what another
-// one has, tokens rise, and nothing that is free stays so. PERILUNE_LONG=1 makes 204 of them.
+// Planned failovers, which lose no acknowledged write, while callers compete: no two of them hold the same thing,
+// tokens rise, and nothing stays free while there is a waiter. PERILUNE_LONG=1 makes 204 of them.
 
 import { expect, onTestFinished, test } from 'vitest'
 import type { OpenedDriver } from '../../src/testing/driver-suite.ts'
@@ -94,7 +94,7 @@ const scenes: [string, string, Arrange][] = [
 ]
 
 test.each(someOf(scenes, 2))(
-  '%s, %s: what is had by one is had by nobody else, and nothing free is left',
+  '%s, %s: nothing has two holders, and nothing stays free while there is a waiter',
   {
     timeout: 60_000 + FAILOVERS * 40_000,
   },

@@ -1,5 +1,5 @@
-// What no test of qless asks about the server: much that waits, clocks that are set, a cluster, scripts that are
-// forgotten, and no memory left.
+// Cases about the server that no test of qless covers: large backlogs, changed clocks, a cluster, lost scripts, and no
+// memory left.
 
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
@@ -48,7 +48,7 @@ function watched(driver: Driver, see: (call: ScriptCall) => void): Driver {
   })
 }
 
-/** What the scripts of some calls did. */
+/** The work of the scripts of some calls. */
 /** Not of bytes: numbers that rise have more digits at times. */
 async function metered(client: Redis, call: () => Promise<unknown>): Promise<Omit<Metered, 'bytes'>[]> {
   await client.del(METER)
@@ -79,7 +79,7 @@ test('10^6 backlog: fetch/complete latency same as empty queue; retention never 
   }
   expect(await work(BACKLOG)).toEqual(await work(10))
 
-  /** What the ack does that may drop the most of them. */
+  /** The work of the ack that may drop the most of them. */
   const drop = async (kept: number): Promise<Pick<Metered, 'commands' | 'elements'>> => {
     const queue = redis.queue(randomUUID())
     await queue.settings.set({ retention: { count: kept } })
@@ -100,7 +100,7 @@ test('10^6 backlog: fetch/complete latency same as empty queue; retention never 
     }
   }
   const [many, few] = [await drop(10_000), await drop(1000)]
-  // Where notes are folded at that time, it is a few more.
+  // When notes are folded at that time, it is a few more.
   expect(many.commands).toBeLessThan(1.1 * few.commands)
   expect(many.elements).toBeLessThan(1.1 * few.elements)
 })
@@ -109,12 +109,12 @@ test('10^6 backlog: fetch/complete latency same as empty queue; retention never 
 test('very many jobs of one enqueue are all there, once and in their order', async () => {
   const { queue } = await setup({ clock: 'real', deadline: '60s' })
   const count = LONG ? 20_000 : 3000
-  const told = await queue.enqueueMany(
+  const enqueued = await queue.enqueueMany(
     Array.from({ length: count }, (_, at) => ({ name: 'mail', payload: { to: `${at}` } })),
   )
-  expect(new Set(told.map(({ id }) => id)).size).toBe(count)
+  expect(new Set(enqueued.map(({ id }) => id)).size).toBe(count)
 
-  const places = new Map(told.map(({ id }, at) => [id, `${at}`]))
+  const places = new Map(enqueued.map(({ id }, at) => [id, `${at}`]))
   const begun: string[] = []
   for (let acks = await queue.claim({ limit: 200 }); acks.length > 0; ) {
     for (const { id, payload } of acks) {
@@ -128,12 +128,12 @@ test('very many jobs of one enqueue are all there, once and in their order', asy
   expect(await queue.inspect()).toMatchObject({ enqueued: count, acked: count, ready: 0 })
 })
 
-// bullmq#422: nobody asked for ten days
+// bullmq#422: no worker ran for ten days
 test.each([
   ['skip', [14_400]],
   ['one', [14_400]],
   [{ upTo: 3 }, [14_398, 14_399, 14_400]],
-] as const)('a recurring job that nobody ran for ten days makes up for %j', async (missed, minutes) => {
+] as const)('a recurring job without a worker for ten days makes up for %j', async (missed, minutes) => {
   const { queue, clock } = await setup()
   await queue.recurring.set('minutely', { ...mail, every: '1m', missed })
   await clock.advance(10 * DAY)
@@ -218,7 +218,7 @@ test('script flush (NOSCRIPT) in the middle of a pipeline', async () => {
   const redis = connect(client, (driver) =>
     watched(driver, ({ send }) => {
       if (send === 'source') unknown += 1
-      // Behind what was sent before, and before what is sent now, on one connection.
+      // After the commands sent before, and before those sent now, on one connection.
       if (sent++ % 5 === 2) void client.script('FLUSH')
     }),
   )

@@ -1,4 +1,5 @@
-// What no test of qless asks about workers that wait: how they are woken, and what becomes of them when that is lost.
+// Cases about waiting workers that no test of qless covers: how they are woken, and what happens when a wake-up is
+// lost.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -14,7 +15,7 @@ const idle =
   async (): Promise<boolean> =>
     (await queue.inspect()).idle === count
 
-/** Workers hear whoever calls them: until then they look more often, then every ten seconds. */
+/** Workers listen for wake-ups: until they do they poll more often, then every ten seconds. */
 async function waits(areIdle: () => Promise<boolean>): Promise<void> {
   await until(areIdle)
   await new Promise((resolve) => setTimeout(resolve, 700))
@@ -26,7 +27,7 @@ const CALLED = { timeout: 9000 }
 
 describe('wake-up', () => {
   test(
-    'an idle worker gets a job in < 5 ms p99 with no polling: it asks nothing, and is called',
+    'an idle worker gets a job in < 5 ms p99 with no polling: it sends nothing, and is woken',
     CALLED,
     async () => {
       const place = await setup({ clock: 'real' })
@@ -71,7 +72,7 @@ describe('wake-up', () => {
     }
   })
 
-  test('no thundering herd with 100 idle workers: one job calls one of them', async () => {
+  test('no thundering herd with 100 idle workers: one job wakes one of them', async () => {
     const place = await setup({ clock: 'real' })
     const { queue, calls } = place
     let done = 0
@@ -163,12 +164,12 @@ test('delayed job due while all workers idle and blocked: runs on time', async (
   await until(() => begun.length === 3)
 
   expect(begun.filter(({ atMs, dueMs }) => atMs < dueMs)).toEqual([])
-  // Nobody looked again and again: one is sent to watch for each, and comes back when it is due.
+  // No worker polled repeatedly: one worker watches for each job, and comes back when it is due.
   const claims = calls.slice(before).filter((name) => name.startsWith('queue/ack-and-claim'))
   expect(claims.length).toBeLessThanOrEqual(12)
 })
 
-test('delayed job due while a worker is idle: its coming back is planned for the time when the job is due, and brings it', async () => {
+test('delayed job due while a worker is idle: the worker plans its return for the due time, and gets the job', async () => {
   const place = await setup()
   const { queue, clock, calls } = place
   let begun = 0

@@ -1,4 +1,4 @@
-// What no test of qless asks about attempts at a job: who may end it, and what becomes of the others.
+// Cases about attempts at a job that no test of qless covers: which attempt may end it, and what happens to the others.
 
 import { randomUUID } from 'node:crypto'
 import { AmbiguousError, type ClaimedJob, LeaseLostError } from 'perilune'

@@ -55,7 +55,7 @@ function job(ref: string, token: number, kind: string | null): Job {
 const COUNTS = { enqueued: 2, acked: 1, failed: 1, retried: 1, reclaimed: 1, cancelled: 0 }
 const NOTHING = { ready: 0, scheduled: 0, blocked: 0, claimed: 0, outbox: 0 }
 
-/** Of two jobs: p1 was killed while it worked on the first; the second one failed twice. */
+/** Two jobs: p1 was killed while it worked on the first; the second one failed twice. */
 function goodHistory(): QueueHistory {
   const { all } = new Lines()
     .enqueue('a')
@@ -100,7 +100,7 @@ const began = (line: Line, token: number): boolean => line.kind === 'began' && l
 const spoilt: readonly [what: string, found: QueueRule, history: QueueHistory][] = [
   ['a job that is neither done nor dead', 'lost', changeEnd(() => ({ done: [] }))],
   [
-    'a job that nobody enqueued',
+    'a job without an enqueue',
     'invented',
     change((line) => (line.kind === 'asked' && line.ref === 'a' ? null : {})),
   ],
@@ -119,14 +119,14 @@ const spoilt: readonly [what: string, found: QueueRule, history: QueueHistory][]
   ],
   ['tokens that fall', 'token', change((line) => ('token' in line && line.token === 3 ? { token: 0 } : {}))],
   ['a job that was begun again while it had its lease', 'overlap', change(leaseFor(150))],
-  ['an attempt that was never told', 'untold', change((line) => (isSettled(line, 3) ? null : {}))],
+  ['an attempt without an answer', 'untold', change((line) => (isSettled(line, 3) ? null : {}))],
   ['one job of a group too many', 'limit', change((line) => (line.kind === 'began' ? { group: 'g' } : {}))],
   ['counts that do not add up', 'counters', withCounts({ acked: 2 })],
   ['fewer attempts than jobs have', 'counters', withCounts({ reclaimed: 0 })],
-  ['what nobody sees to', 'counters', withCounts({ blocked: 1 })],
+  ['a job that no worker handles', 'counters', withCounts({ blocked: 1 })],
   ['what is left of a job', 'left', changeEnd(() => ({ left: ['jobs 5'] }))],
   [
-    'a job that somebody else has done',
+    'a job that another process has done',
     'stale',
     changeEnd(({ done }) => ({ done: (done ?? []).map((each) => ({ ...each, token: 1 })) })),
   ],
@@ -148,7 +148,7 @@ test.each(spoilt)('the checker finds %s', (_, found, history) => {
   expect(rulesBroken(history)).toContain(found)
 })
 
-test('the checker counts nobody who began when its lease was over', () => {
+test('the checker does not count an attempt that began when its lease was over', () => {
   const late: Change = (line) =>
     line.kind === 'began' ? { group: 'g', ...(line.token === 4 ? { endsAtMs: line.atMs } : {}) } : {}
   const inTime: Change = (line) => (line.kind === 'began' ? { group: 'g' } : {})
@@ -158,7 +158,7 @@ test('the checker counts nobody who began when its lease was over', () => {
   expect(rulesBroken(first)).not.toContain('limit')
 })
 
-test('the checker finds an outcome that was accepted though another attempt had begun', () => {
+test('the checker finds an accepted outcome though another attempt had begun', () => {
   const history = goodHistory()
   const settled = (outcome: Outcome): Line[] => new Lines().end('a', 1, outcome).all
   const late = (outcome: Outcome): QueueHistory => ({
@@ -171,14 +171,14 @@ test('the checker finds an outcome that was accepted though another attempt had 
   expect(rulesBroken(late('acked'))).toContain('stale')
 })
 
-test('the checker finds what a process should never have met', () => {
+test('the checker finds errors that a process should never have met', () => {
   const history = goodHistory()
   const lines = [...history.lines, ...new Lines().add({ kind: 'broken', what: 'unhandled' }).all]
 
   expect(rulesBroken({ ...history, lines })).toEqual(['broken'])
 })
 
-/** The server forgot all that happened to the first job once it was enqueued, and it is done anew. */
+/** The server forgot everything about the first job after its enqueue, and the job is done again. */
 function forgotten(windows: readonly Loss[], token = 5): QueueHistory {
   const history = goodHistory()
   const { all } = new Lines()
@@ -202,7 +202,7 @@ function forgotten(windows: readonly Loss[], token = 5): QueueHistory {
 const EARLIER = { fromMs: 100, toMs: 109 }
 const LATER = { fromMs: 200, toMs: 900 }
 
-test('the checker forgives that what happened in a window is forgotten, and nothing else', () => {
+test('the checker forgives that a server loses the writes of a window, and nothing else', () => {
   expect(rulesBroken(forgotten([EARLIER, LATER]))).toEqual([])
 
   for (const windows of [[], [EARLIER], [LATER]]) {
@@ -224,11 +224,11 @@ test('the checker forgives the loss of a job that was enqueued in a window, and 
   expect(rulesOf(4999)).toEqual(['lost', 'counters'])
 })
 
-test('the checker forgives no token that is given again, also of what was forgotten', () => {
+test('the checker forgives no token that is granted again, not even after a loss', () => {
   expect(rulesBroken(forgotten([EARLIER, LATER], 3))).toContain('token')
 })
 
-test('the checker forgives no id that is given again, also of what was forgotten', () => {
+test('the checker forgives no id that is assigned again, not even after a loss', () => {
   const history = forgotten([EARLIER, LATER])
   const { all } = new Lines().enqueue('a')
   const again = all.map((line) => ({ ...line, ref: 'c', atMs: LATER.fromMs }))
@@ -305,7 +305,7 @@ test.each(STEPS)('the checker judges %s', (_, refs, found, history = goodHistory
   expect(rulesBroken({ ...history, ends }).includes('step')).toBe(found)
 })
 
-test('the checker finds a job that was failed though nobody planned it', () => {
+test('the checker finds a job that failed without a plan to fail', () => {
   const of = (kind: string): QueueHistory => changeEnd(() => ({ dead: [job('b', 4, kind)] }))
 
   expect(rulesBroken(of('PlannedError'))).toEqual([])
@@ -319,7 +319,7 @@ interface Waiting {
   group?: string
 }
 
-/** Two jobs, of which the second one is asked for when the first one is there, and begins first. */
+/** Two jobs; the second one is enqueued when the first one is there, and begins first. */
 function overtaking(first: Waiting, second: Waiting): QueueHistory {
   const lines = new Lines()
   for (const { ref, priority = 0, delayMs = 0 } of [first, second]) {
@@ -363,7 +363,7 @@ test('the checker finds a delayed job that began before it was due', () => {
 })
 
 // As an attempt does that has lost its job, and learns so when it advances it.
-test('the checker takes a job for due since it was asked for first', () => {
+test('the checker takes a job as due since it was first requested', () => {
   const { lines, ...history } = goodHistory()
   const asked = lines.find(({ kind }) => kind === 'asked')
   const again = { ...(asked as Line), by: 'p9', n: 99, atMs: 10_000 }
@@ -384,7 +384,7 @@ function cancelling(outcome: Cancelled, when: 'early' | 'late', isGone: boolean)
 const CANCELLED: readonly [what: string, history: QueueHistory, rules: QueueRule[]][] = [
   ['nothing in a job that was cancelled once it was done', cancelling('cancelled', 'late', true), []],
   ['nothing in a job that was done before it could be cancelled', cancelling('absent', 'late', false), []],
-  ['nothing in a job of which nobody knows that it is cancelled', cancelling('unknown', 'early', true), []],
+  ['nothing in a job whose cancellation is in doubt', cancelling('unknown', 'early', true), []],
   [
     'a job that is still there though it was cancelled',
     cancelling('cancelled', 'late', false),

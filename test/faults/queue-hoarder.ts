@@ -12,7 +12,7 @@ export interface HoarderOrder {
 }
 
 const { port, name, concurrency, leaseMs }: HoarderOrder = JSON.parse(process.argv[2] ?? '')
-process.once('disconnect', () => process.exit(1)) // whoever started it has died
+process.once('disconnect', () => process.exit(1)) // its parent has died
 
 const redis = perilune(ioredis(new Redis(port)), { deadline: '20s' })
 redis.queue(name).work(() => new Promise(() => undefined), { concurrency, lease: `${leaseMs}ms` })

@@ -60,7 +60,7 @@ async function metered(client: Redis): Promise<Metered[]> {
 }
 
 // bullmq#422, bull#2709, bee-queue#170
-test('jobs of workers that were all killed come back in bounded steps, and one new worker does them', {
+test('jobs of workers that were all killed return in bounded steps, and one new worker does them', {
   timeout: LONG ? 300_000 : 60_000,
 }, async () => {
   const { port, client, redis } = await ownServer()

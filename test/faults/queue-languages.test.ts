@@ -1,5 +1,5 @@
-// Languages mix on live data: what TypeScript enqueues a worker in Python does, by the contract alone, and what it leaves
-// undone comes back.
+// Languages mix on live data: a Python worker does jobs that TypeScript enqueues, by the contract alone, and its
+// unfinished jobs come back.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -48,7 +48,7 @@ function startPython(name: string): Python {
   }
 }
 
-test('languages mix on live data: a late ack of a Python worker that was killed is refused', async () => {
+test('languages mix on live data: a late ack of a killed Python worker is rejected', async () => {
   const { queue } = await setup({ clock: 'real' })
   await queue.settings.set({ retention: { count: 10 } })
   const first = await queue.enqueue('mail', { to: 'ada' })

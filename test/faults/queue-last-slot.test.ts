@@ -1,6 +1,7 @@
-// A node of a cluster that gives its last slot away becomes a replica of the node that takes it. Clients that still take it for
-// a master go on listening there: a replica accepts that, and hears what the master publishes, but the master does not count
-// those who listen on its replicas. A job must not go to another worker because nobody was counted.
+// A node of a cluster that gives its last slot away becomes a replica of the node that takes it. Clients that still
+// take it for a master continue to listen there: a replica accepts that, and gets the messages of the master, but the
+// master does not count subscribers on its replicas. A job must not go to another worker because no subscriber was
+// counted.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -42,8 +43,9 @@ function nameInSecondHalf(): string {
 }
 
 /**
- * The slots are empty: it is enough to say whose they are. A heartbeat that the second node sent before it gave them away may
- * make the first one believe again that they are of the second: so it is said until both agree.
+ * The slots are empty: it is enough to announce their owner. A heartbeat that the second node sent before it gave them
+ * away may make the first one believe again that the second owns them: so the announcement is repeated until both
+ * agree.
  */
 async function giveAllBut(kept: number, { ports }: RedisCluster): Promise<void> {
   const [first = 0, second = 0] = ports

@@ -19,7 +19,7 @@ test('a queue in partitions lies on several nodes of a cluster, and one worker d
   expect([new Set(done).size, done.length]).toEqual([200, 200])
 })
 
-test('on a cluster a worker is woken by every partition, and so is a claim', async () => {
+test('on a cluster every partition wakes a worker, and also a claim', async () => {
   const { queue, calls, again } = setup({ partitions: 8, cluster: true })
   const other = again()
   const done: string[] = []
@@ -30,7 +30,7 @@ test('on a cluster a worker is woken by every partition, and so is a claim', asy
   await until(allWait)
   const before = calls.length
   await new Promise((resolve) => setTimeout(resolve, 3000))
-  // Each partition is looked at again every ten seconds, and what goes on beside that takes a call or two; who polled would have
+  // Each partition is checked again every ten seconds, and other calls add one or two; a polling worker would have
   // asked each six times.
   expect(calls.length - before).toBeLessThanOrEqual(16)
 
@@ -47,7 +47,7 @@ test('on a cluster a worker is woken by every partition, and so is a claim', asy
   expect(await queue.inspect()).toMatchObject({ acked: 8, claimed: 1, idle: 0 })
 })
 
-test('on a cluster jobs wait for those of other nodes, are claimed detached and settled, and what happens to them is heard', async () => {
+test('on a cluster jobs wait for those of other nodes, are claimed detached and settled, and their events are received', async () => {
   const { queue, again } = setup({ partitions: 8, cluster: true })
   const groups = groupsFor(8)
   const aborter = new AbortController()

@@ -1,5 +1,5 @@
-// Servers that are replaced, moved or forget, and connections that are dead though nobody closed them, while processes
-// enqueue jobs and work on them: they go on by themselves, and no more is lost than is said.
+// Servers that are replaced or moved or lose data, and dead connections that no peer closed, while processes enqueue
+// jobs and work on them: the processes recover by themselves, and no more is lost than documented.
 
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { LONG, SEED, tell } from '../proof.ts'
@@ -29,7 +29,7 @@ function holds(what: string, seed: number, { faults, ...counted }: QueueVerdict)
 describe('three processes', { timeout: LONG ? 1_800_000 : 120_000 }, () => {
   // ioredis#2193, bullmq#1658, bee-queue#438
   test.each((LONG ? ['limited', 'families'] : ['limited']) as SoakKind[])(
-    'settle their calls when nothing comes through any more, and others do their %s jobs',
+    'settle their calls when no connection works any more, and others do their %s jobs',
     async (kind) => {
       const seed = SEED + 3000
       const proxies = await Promise.all([1, 2, 3].map(async () => stopped(await startProxy(port))))
@@ -49,7 +49,7 @@ describe('three processes', { timeout: LONG ? 1_800_000 : 120_000 }, () => {
   )
 
   // bullmq#4378, bullmq#648, bull#1390
-  test('go on when a replica takes over; what it never got is lost, and nothing else', async () => {
+  test('continue when a replica takes over; only writes that it never got are lost', async () => {
     const seed = SEED + 3100
     const group = stopped(await startSentinels())
     const place: QueuePlace = { kind: 'sentinels', ports: group.sentinelPorts, name: group.masterName }
@@ -61,7 +61,7 @@ describe('three processes', { timeout: LONG ? 1_800_000 : 120_000 }, () => {
     holds('failovers', seed, verdict)
   })
 
-  test('find all that a server was told longer than two seconds before it lost its power', async () => {
+  test('find every write that was acknowledged more than two seconds before the server lost its power', async () => {
     const seed = SEED + 3200
     const server = stopped(await startRedis({ aof: 'everysec' }))
     const verdict = await soakQueue({

@@ -42,7 +42,7 @@ async function setup(): Promise<{ connect(): { redis: Perilune; client: Redis } 
   return { connect }
 }
 
-test('no job is given to a worker of which nobody knows whether it is there', async () => {
+test('no job is handed to a worker whose presence is unknown', async () => {
   const { connect } = await setup()
   const { redis, client } = connect()
   const queue = redis.queue(randomUUID())
@@ -54,7 +54,7 @@ test('no job is given to a worker of which nobody knows whether it is there', as
   expect(await queue.claim()).toHaveLength(1)
 })
 
-test('a worker is called, and does its jobs', async () => {
+test('a worker is woken, and does its jobs', async () => {
   const { connect } = await setup()
   const name = randomUUID()
   const queue = connect().redis.queue(name)

@@ -1,5 +1,6 @@
-// A process dies, or stands still with its connections open, while another one waits for work: what the first one had, was to
-// watch, or was called for, the other one gets. It looks for jobs only when it is called or was told to.
+// A process dies, or stands still with its connections open, while another one waits for work: the other one gets every
+// job that the first one held, was to watch, or was woken for. It looks for jobs only when it is woken or an answer
+// asked it to.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -17,7 +18,7 @@ const ENDS = ['SIGKILL', 'SIGSTOP'] as const
 
 interface Scene {
   queue: Queue
-  /** Another process begins to work; what it is given it keeps until it is ended so. */
+  /** Another process begins to work; it keeps its jobs until it is ended in this way. */
   startOther(): Promise<{ end(signal: (typeof ENDS)[number]): void }>
   /** Who waits now waits as well. */
   startWaiting(): Promise<ObedientWorker>
@@ -53,7 +54,7 @@ test.each(ENDS)('after %s of its worker a job is taken by one that waited before
   await until(() => waiting.took.includes(1))
 })
 
-test.each(ENDS)('after %s of its worker a job is taken by one that comes then', async (signal) => {
+test.each(ENDS)('after %s of its worker a job is taken by one that starts then', async (signal) => {
   const { queue, startOther, startWaiting } = setup()
   await queue.enqueue('n', 1)
   const other = await startOther()
@@ -65,7 +66,7 @@ test.each(ENDS)('after %s of its worker a job is taken by one that comes then', 
   await until(() => waiting.took.includes(1))
 })
 
-test.each(ENDS)('after %s of the one that watched the time a delayed job is taken', async (signal) => {
+test.each(ENDS)('after %s of the worker that watched the time a delayed job is taken', async (signal) => {
   const { queue, startOther, startWaiting } = setup()
   await queue.enqueue('n', 1, { delay: '2s' })
   const other = await startOther()
@@ -76,7 +77,7 @@ test.each(ENDS)('after %s of the one that watched the time a delayed job is take
   await until(() => waiting.took.includes(1))
 })
 
-test.each(ENDS)('after %s of the one that is called a job is taken by another', async (signal) => {
+test.each(ENDS)('after %s of the worker that was woken a job is taken by another', async (signal) => {
   const { queue, startOther, startWaiting } = setup()
   const other = await startOther()
   const waiting = await startWaiting()

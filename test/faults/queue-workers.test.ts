@@ -1,5 +1,5 @@
-// Processes that enqueue jobs and work on them, and die of it, stand still, or lose their connections or their server: no
-// job is lost, and none is done twice as far as the queue is asked.
+// Processes that enqueue jobs and work on them, and die, stall, or lose their connections or their server: no job is
+// lost, and none is done twice as far as the queue decides it.
 
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { LONG, SEED, someOf, tell, WIDE } from '../proof.ts'
@@ -29,15 +29,20 @@ describe.each(someOf(KINDS, 1))(
   (kind) => {
     const seed = SEED + KINDS.indexOf(kind) * 100
 
-    test.runIf(LONG || kind === 'plain')('that nothing happens to are done once each', async () => {
+    test.runIf(LONG || kind === 'plain')('without faults are done once each', async () => {
       const produces = LONG ? 1000 : 60
       const verdict = await soakQueue({ kind, port: inject('redisPort'), seed, leaseMs: 60_000, produces })
 
       holds(`${kind}, no trouble`, seed, verdict)
-      expect(verdict.totals).toMatchObject({ reclaimed: 0, unheard: 0, 'told lost': 0, 'told nothing': 0 })
+      expect(verdict.totals).toMatchObject({
+        reclaimed: 0,
+        unheard: 0,
+        'reported lost': 0,
+        'without an answer': 0,
+      })
     })
 
-    // What one that was killed had asked about dependencies elsewhere is asked again after a minute.
+    // Questions about dependencies elsewhere of a killed process are asked again after a minute.
     test.runIf(LONG || kind !== 'families')(
       'survive processes that are killed, paused and poisoned',
       async () => {
@@ -80,7 +85,7 @@ describe.each(someOf(KINDS, 1))(
       },
     )
 
-    test.runIf(LONG || kind === 'plain')('survive a server that is killed and started again', async () => {
+    test.runIf(LONG || kind === 'plain')('survive a server that is killed and restarted', async () => {
       const server = await startRedis({ aof: 'always' })
       onTestFinished(() => server.stop())
       const trouble = (scene: QueueScene): Promise<Happened> => restartServer(scene, server, LONG ? 20 : 2)
@@ -91,10 +96,10 @@ describe.each(someOf(KINDS, 1))(
   },
 )
 
-/** Where news of a dependency, or of what waits for it, may get lost on its way between two queues. */
+/** Where notifications of a dependency, or of its dependents, may be lost on their way between two queues. */
 const BETWEEN = ['outbox', 'receive', 'delivered', 'ask', 'watch', 'enqueue', 'ack-and-claim']
 
-/** Where a process may die that takes jobs, and tells what became of them. */
+/** Where a process may die that claims jobs and reports their outcomes. */
 const AT_WORK = [
   'ack-and-claim-plain',
   'enqueue-alike',
@@ -117,7 +122,7 @@ function deathsAt(scripts: readonly string[], call: number): Death[] {
 }
 
 // bullmq#3362, bullmq#3122
-test('no job waits for ever for a dependency in another queue, wherever the process dies that brings the news', {
+test('no job waits for ever for a dependency in another queue, wherever the process that delivers the notification dies', {
   timeout: 600_000,
 }, async () => {
   const seed = SEED + 1000
@@ -132,7 +137,7 @@ test('no job waits for ever for a dependency in another queue, wherever the proc
 })
 
 // At each of these moments the queue knows what the process does not, or the other way round.
-test('jobs come to their end wherever the process dies that enqueues them, gives them back or lets others follow', {
+test('jobs come to their end wherever the process dies that enqueues them, gives them back or adds successors', {
   timeout: 600_000,
 }, async () => {
   const seed = SEED + 1500

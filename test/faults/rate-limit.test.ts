@@ -1,4 +1,4 @@
-// What must stay true of limits when no answer comes, scripts are forgotten and servers are away.
+// Invariants of limits when no answer arrives, scripts are lost and servers are away.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -35,7 +35,7 @@ async function setup(deadline: '3s' | '2s' = '3s'): Promise<Setup> {
   const name = randomUUID()
   // The scripts are known to the server, so that the calls below are one request each.
   await redis.preload()
-  await redis.rateLimit(name, { limit: 1, window: '1d' }).get('nobody')
+  await redis.rateLimit(name, { limit: 1, window: '1d' }).get('ada')
   return { redis, proxy, name }
 }
 
@@ -54,7 +54,7 @@ const kinds: [string, RateLimitOptions][] = [
   ],
 ]
 
-test('takes that travel together count once, also when their answer is lost', async () => {
+test('takes that travel together count once, even when their answer is lost', async () => {
   const { redis, proxy, name } = await setup()
   const limiter = redis.rateLimit(name, { limit: 30, window: '1d' })
   const subjects = ['ada', 'bob', 'ada', 'eve', 'ada']
@@ -71,7 +71,7 @@ test('takes that travel together count once, also when their answer is lost', as
 describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)', () => {
   const limit = { limit: 1, window: '1d' } as const
 
-  test('takes that wait behind calls without an answer settle by their own deadline', async () => {
+  test('takes that wait after calls without an answer settle by their own deadline', async () => {
     const { redis, proxy, name } = await setup('2s')
     const limiter = redis.rateLimit(name, { limit: 10_000, window: '1d' })
     proxy.halfOpen()
@@ -85,7 +85,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
     expect(['unreachable', 'ambiguous']).toEqual(expect.arrayContaining([...new Set(codes.slice(600))]))
   })
 
-  test('by default a call that gets no answer rejects', async () => {
+  test('by default a call without an answer rejects', async () => {
     const { redis, proxy, name } = await setup('2s')
     const limiter = redis.rateLimit(name, limit)
 
@@ -99,7 +99,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   test.each([
     ['fail-open', true],
     ['fail-closed', false],
-  ] as const)('%s decides by itself, says so, and gives no time to come back', async (onOutage, allowed) => {
+  ] as const)('%s decides locally, says so, and gives no retry time', async (onOutage, allowed) => {
     const { redis, proxy, name } = await setup('2s')
     const limiter = redis.rateLimit(name, { ...limit, onOutage })
 
@@ -123,7 +123,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
     expect(denied).not.toHaveProperty('outage')
   })
 
-  test('a full server is an outage for a take, and lets places and units be given back', async () => {
+  test('a full server is an outage for a take, and accepts returned places and units', async () => {
     const { redis, client } = await ownServer(['--maxmemory-policy', 'noeviction'])
     const options = { limits: { day: limit, parallel: { algorithm: 'concurrency', limit: 1 } } } as const
     const open = redis.rateLimit('full', { ...options, onOutage: 'fail-open' })
@@ -140,7 +140,7 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
     expect(await client.exists('perilune:{rate-limit:full:bob}:state')).toBe(0)
   })
 
-  test('what a repeat cannot mend is thrown, whatever the choice', async () => {
+  test('an error that a repetition cannot repair is thrown, whatever the choice', async () => {
     const { redis, client } = await ownServer()
     const limiter = redis.rateLimit('mine', { ...limit, onOutage: 'fail-open' })
     await limiter.get('ada')
@@ -152,13 +152,13 @@ describe('an outage is not a limit (animir/node-rate-limiter-flexible#337, #286)
   })
 })
 
-test('a server that forgets its scripts is not noticed by anybody (rate-limit-redis#71, #144)', {
+test('no caller notices a server that loses its scripts (rate-limit-redis#71, #144)', {
   timeout: 60_000,
 }, async () => {
   const { redis, client } = await ownServer()
   const limiters = kinds.map(([name, options]) => redis.rateLimit(name, options))
   const ends = performance.now() + (LONG ? 30_000 : 2000)
-  // None may be under way when its client is closed: nobody would take its rejection.
+  // None may be under way when its client is closed: its rejection would go unhandled.
   const flushes: Promise<unknown>[] = []
   const flushing = setInterval(() => flushes.push(client.script('FLUSH')), 50)
   onTestFinished(() => clearInterval(flushing))

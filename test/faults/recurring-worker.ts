@@ -1,5 +1,5 @@
-// One process of several that set the same recurring jobs over and over and work on them, perhaps with a wrong clock.
-// What it does it writes to a list beside the queue.
+// One of several processes that set the same recurring jobs repeatedly and work on them, perhaps with a wrong clock. It
+// writes its actions to a list next to the queue.
 
 import { Redis } from 'ioredis'
 import { perilune } from 'perilune'
@@ -16,7 +16,7 @@ export interface WorkerOrder {
 const order: WorkerOrder = JSON.parse(process.argv[2] ?? '')
 const realNow = Date.now
 Date.now = () => realNow() + order.skewMs
-process.once('disconnect', () => process.exit(1)) // whoever started it has died
+process.once('disconnect', () => process.exit(1)) // its parent has died
 
 const client = new Redis(order.port)
 const redis = perilune(ioredis(client), { namespace: 'processes' })

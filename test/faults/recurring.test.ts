@@ -43,14 +43,14 @@ async function done(did: Setup['did'], count: number): Promise<void> {
   while ((await did()).length < count) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-/** That no run was spawned twice, and that there were some. */
+/** Checks that no run was spawned twice, and that there were runs. */
 function expectEachOnce(did: string[][]): void {
   const firsts = did.filter(([, attempt]) => attempt === '1').map(([id]) => id)
   expect(new Set(firsts).size).toBe(firsts.length)
   for (const each of RECURRENCES) expect(timesOf(each, did).length).toBeGreaterThan(3)
 }
 
-/** Those between the first run and the last, one a second, that have no job. */
+/** Runs between the first and the last one, one a second, without a job. */
 function missing(did: string[][]): string[] {
   return RECURRENCES.flatMap((each) => {
     const times = timesOf(each, did)
@@ -85,7 +85,7 @@ test('each run has one job, however many processes set it, with whatever clocks'
 })
 
 // bullmq#2889, bullmq#2744, bull#747
-test('processes that are killed and started anew neither lose nor double a run', SLOW, async () => {
+test('processes that are killed and restarted neither lose nor double a run', SLOW, async () => {
   const { start, did } = setup()
   start(0)
   for (let restart = 1; restart <= RESTARTS; restart += 1) {
@@ -94,7 +94,7 @@ test('processes that are killed and started anew neither lose nor double a run',
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
-  // What a killed one held comes back when its lease is over, and is counted as another attempt.
+  // A job of a killed process comes back when its lease is over, and counts as another attempt.
   const { length } = await did()
   await done(did, length + 12)
   await expect.poll(async () => missing(await did())).toEqual([])

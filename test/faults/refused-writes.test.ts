@@ -1,5 +1,5 @@
-// A server that refuses writes while something is handed over: a replica that was the primary, one without replicas, a user whose right to
-// write was taken away. What is told of a hand-over has happened.
+// A server that rejects writes during a hand-off: a replica that was the primary, a primary without replicas, a user
+// whose right to write was taken away. A hand-off that is announced has happened.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -53,7 +53,7 @@ const cases = refusals.flatMap(([why, refusal]) =>
   kinds.map(([what, of]) => [what, why, of, refusal] as const),
 )
 
-test.each(cases)('a %s is not told to be had where the server %s', async (_what, _why, of, refusal) => {
+test.each(cases)('a %s is not reported as granted when the server %s', async (_what, _why, of, refusal) => {
   const { port, open } = await setup()
   const [holder, waiter, third] = [open(), open(), open()]
   const name = randomUUID()

@@ -1,5 +1,5 @@
-// Pages of what Redis scans, read on behind a restart: another process has it in another order, so that a cursor of the one before
-// would pass over some.
+// Pages of a scan of Redis, continued after a restart: another process has another order, so that an earlier cursor
+// would skip some elements.
 
 import { Redis } from 'ioredis'
 import { perilune, type Perilune } from 'perilune'
@@ -26,25 +26,28 @@ afterAll(async () => {
   await server.stop()
 })
 
-test.each(['set', 'hash'] as const)('a reader of a %s is told to begin anew', async (kind) => {
-  const replaced = { ttl: '1h', version: 7 } as const
-  if (kind === 'set') await redis.collection('names', { kind }).replace(NAMES, replaced)
-  else {
-    const items = NAMES.map((name) => [name, 1] as const)
-    await redis.collection('numbers', { kind }).replace(items, replaced)
-  }
-  const read = (after?: string) => {
-    const options = { limit: 100, ...(after === undefined ? {} : { after }) }
-    return redis.collection(kind === 'set' ? 'names' : 'numbers', { kind }).read(options)
-  }
-  const first = await read()
-  if (first.status !== 'page' || first.next === null) throw new Error('there must be another page')
-  expect(await read(first.next)).toMatchObject({ status: 'page' })
+test.each(['set', 'hash'] as const)(
+  'a reader of a %s gets an answer that it must start again',
+  async (kind) => {
+    const replaced = { ttl: '1h', version: 7 } as const
+    if (kind === 'set') await redis.collection('names', { kind }).replace(NAMES, replaced)
+    else {
+      const items = NAMES.map((name) => [name, 1] as const)
+      await redis.collection('numbers', { kind }).replace(items, replaced)
+    }
+    const read = (after?: string) => {
+      const options = { limit: 100, ...(after === undefined ? {} : { after }) }
+      return redis.collection(kind === 'set' ? 'names' : 'numbers', { kind }).read(options)
+    }
+    const first = await read()
+    if (first.status !== 'page' || first.next === null) throw new Error('there must be another page')
+    expect(await read(first.next)).toMatchObject({ status: 'page' })
 
-  await server.restart()
+    await server.restart()
 
-  expect(await read(first.next)).toEqual({ status: 'replaced', version: 7 })
-})
+    expect(await read(first.next)).toEqual({ status: 'replaced', version: 7 })
+  },
+)
 
 test.each([1, 2])('a search in %i partitions finds every job', async (partitions) => {
   const queue = redis.queue(`in ${partitions}`, { partitions })

@@ -5,7 +5,7 @@ import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { lineOf } from '../semaphore-fixture.ts'
 
-/** A handle of its own instance on a connection of its own, as another process has it. */
+/** A handle of its own instance on a connection of its own, as in another process. */
 function handle(name: string): Semaphore {
   const client = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
   const redis = perilune(ioredis(client), { namespace: 'faults' })
@@ -16,7 +16,7 @@ function handle(name: string): Semaphore {
   return redis.semaphore(name, { limit: 2 })
 }
 
-test('on a cluster those who wait are served in order, also across processes', async () => {
+test('on a cluster waiters are served in order, even across processes', async () => {
   const name = randomUUID()
   const [here, there] = [handle(name), handle(name)]
   const holder = await here.acquire({ weight: 2 })
@@ -36,7 +36,7 @@ test('on a cluster those who wait are served in order, also across processes', a
   expect(served).toEqual(['first', 'second'])
 })
 
-test('a process whose first call is a release tells those who wait on the right channel', async () => {
+test('a process whose first call is a release notifies waiters on the right channel', async () => {
   const name = randomUUID()
   const here = handle(name)
   const { token } = await here.acquire({ weight: 2 })

@@ -3,7 +3,7 @@ import { startRedis } from '../servers/redis.ts'
 import { addLapsed } from './uses/line.ts'
 import { placeOn } from './uses/place.ts'
 
-test('permits of the dead are removed a thousand a call, and never counted free before', async () => {
+test('permits of dead holders are removed a thousand a call, and never counted free before', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const { redis, client, name } = await placeOn({ port: server.port, namespace: 'shop' })

@@ -28,7 +28,7 @@ export type Said = { held: { token: number; expiresAtMs: number } } | { waits: t
 
 const order: WorkerOrder = JSON.parse(process.argv[2] ?? '')
 shiftClock(order.skewMs)
-process.once('disconnect', () => process.exit(1)) // whoever started it has died
+process.once('disconnect', () => process.exit(1)) // its parent has died
 
 const client = new Redis(order.port)
 const redis = perilune(ioredis(client), { namespace: 'processes' })

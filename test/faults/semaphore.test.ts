@@ -61,7 +61,7 @@ test('the permit of a killed holder comes back after its lease, and not before',
   expect(lease.token).toBeGreaterThanOrEqual((last?.expiresAtMs ?? 0) * 1000)
 })
 
-test('a killed waiter holds nobody up: the release itself serves the one behind it', async () => {
+test('a killed waiter does not delay others: the release itself serves the next waiter', async () => {
   const { semaphore, client, start } = await setup(inject('redisPort'), 1)
   const holder = await semaphore.acquire()
   const child = start({ does: 'wait' })
@@ -95,7 +95,7 @@ test('the limit holds among processes whose clocks differ by twenty minutes', {
   expect(await semaphore.inspect()).toMatchObject({ used: 0, waiting: 0 })
 })
 
-test('the checker of histories sees what it is there for', () => {
+test('the checker of histories finds the faults that it is made for', () => {
   const held = (token: number, fromUs: number, toUs: number, weight = 1): Held => ({
     token,
     weight,
@@ -128,7 +128,7 @@ test('permits survive a restart of the server, and so does the line', async () =
   expect(await semaphore.inspect()).toMatchObject({ used: 2, waiting: 0 })
 })
 
-test('a server that forgets everything ends the permits, and tokens still rise', async () => {
+test('a server that loses everything ends the permits, and tokens still rise', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const { semaphore } = await setup(server.port, 1)
@@ -142,7 +142,7 @@ test('a server that forgets everything ends the permits, and tokens still rise',
   await expect(before.release()).rejects.toThrow(LeaseLostError)
 })
 
-test('a server that forgets its scripts goes unnoticed, also by those who wait', async () => {
+test('a server that loses its scripts goes unnoticed, even by waiters', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const { semaphore, client } = await setup(server.port, 1)
@@ -160,7 +160,7 @@ test('a server that forgets its scripts goes unnoticed, also by those who wait',
   expect(await semaphore.inspect()).toMatchObject({ used: 0, waiting: 0 })
 })
 
-/** What contradicts a limit that holds and tokens that are unique and rise in real time. */
+/** Contradictions to a limit that holds and tokens that are unique and rise in real time. */
 function faultsOf(history: readonly Held[], limit: number): string[] {
   return [...tooMuchOut(history, limit), ...wrongTokens(history)]
 }
@@ -171,7 +171,7 @@ function tooMuchOut(history: readonly Held[], limit: number): string[] {
     { at: toUs, by: -weight },
   ])
   let out = 0
-  // What ends and what begins in one microsecond may have been in this order.
+  // An end and a begin in the same microsecond may have been in this order.
   const inOrder = changes.toSorted((one, other) => one.at - other.at || one.by - other.by)
   return inOrder.flatMap(({ at, by }) => {
     out += by

@@ -10,7 +10,7 @@ export interface Sleeper {
   fallAsleep(): void
 }
 
-/** Gone when the test is. */
+/** It ends with the test. */
 export function sleeper(port: number): Sleeper {
   const client = new Redis(port)
   const driver = ioredis(client)

@@ -1,10 +1,10 @@
-// What to look at when a crowd stands still: what its drivers met with last, and how the servers see themselves.
+// Diagnostics for a crowd that stands still: the last errors of its drivers, and how the servers see themselves.
 
 import type { Driver } from 'perilune'
 import type { ScriptCall, WriteCall } from '../../src/driver.ts'
 import { ask } from '../servers/ask.ts'
 
-/** Of the last seconds only: what failed during an outage tells nothing of a stand-still after it. */
+/** Of the last seconds only: failures during an outage do not explain a later stand-still. */
 const SHOWN_MS = 5000
 
 interface Seen {
@@ -64,7 +64,7 @@ export class Watched {
   }
 }
 
-/** Runs it; where it fails, the error also says what the drivers met with, and what the servers say of themselves. */
+/** Runs it; on failure, the error also contains the errors of the drivers and the state of the servers. */
 export async function orSayWhy(
   wait: () => Promise<void>,
   drivers: readonly Watched[],

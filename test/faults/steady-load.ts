@@ -1,5 +1,5 @@
-// One kind of load for each structure, with all that it has to forget again. Each is one step, called again and again with the
-// number of calls before it.
+// One kind of load for each structure, with all that it has to forget again. Each is one step, called again and again
+// with the number of calls before it.
 
 import Database from 'libsql'
 import { LeaseLostError, type Perilune } from 'perilune'

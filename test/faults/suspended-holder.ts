@@ -1,6 +1,6 @@
-// A process that holds leases of every kind on a machine that is suspended: `suspend` moves its wall clock, and its monotonic
-// clock stays behind, as CLOCK_MONOTONIC of Linux does. Whoever starts it lets the wall clock read `suspendedMs` more. It
-// does what it is told over IPC, one thing after the other, and answers.
+// A process that holds leases of every kind on a machine that is suspended: `suspend` moves its wall clock, and its
+// monotonic clock stays behind, as CLOCK_MONOTONIC of Linux does. Its parent lets the wall clock read `suspendedMs`
+// more. It runs the commands that it gets over IPC one after the other, and answers.
 
 import { Redis } from 'ioredis'
 import { type Lease, perilune } from 'perilune'
@@ -20,7 +20,7 @@ export type Order =
 
 export type Taken = 'lock' | 'reader' | 'permit' | 'set' | 'attempt' | 'claim' | 'job'
 
-/** What a holder sees of its lease. */
+/** A holder's view of its lease. */
 export interface Seen {
   held: boolean
   remainingMs: number
@@ -72,7 +72,7 @@ function look(): Seen {
   return { held: isHeld, remainingMs, aborted: signal?.aborted ?? null }
 }
 
-/** Until it is held again, or lost for good: the server has been asked then. */
+/** Until it is held again, or permanently lost: the server has been asked then. */
 async function settled(): Promise<void> {
   while (held !== null && held.remainingMs === 0 && held.signal?.aborted !== true) {
     await new Promise((resolve) => setTimeout(resolve, 10))

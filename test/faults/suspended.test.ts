@@ -1,4 +1,5 @@
-// Who held a lease while the machine was suspended. Its monotonic clock has left out that time, the server has not.
+// A holder of a lease while the machine was suspended. Its monotonic clock omitted that time, the server's clock did
+// not.
 
 import { Redis } from 'ioredis'
 import { type Perilune, perilune } from 'perilune'
@@ -47,7 +48,7 @@ function instance(): Perilune {
   return redis
 }
 
-/** What there is to be held, and how the server ends the lease on it, as it would have after an hour. */
+/** The leases to hold, and how the server ends each of them, as it would have after an hour. */
 const KINDS: Readonly<
   Record<
     Taken,
@@ -72,10 +73,10 @@ const KINDS: Readonly<
   },
 }
 
-describe.each(someOf(Object.entries(KINDS), 2))('who held a %s', (taken, { prepare, end }) => {
+describe.each(someOf(Object.entries(KINDS), 2))('a holder of a %s', (taken, { prepare, end }) => {
   const kind = taken as Taken
 
-  test('when the machine was suspended beyond its lease does not believe in it, from the first question on', async () => {
+  test('when the machine was suspended beyond its lease does not believe in it, from the first call on', async () => {
     const [redis, name] = [instance(), randomUUID()]
     const { tell } = await holder()
     await prepare?.(redis, name)
@@ -85,7 +86,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('who held a %s', (taken, { prepa
     expect(await tell({ does: 'suspend', ms: HOUR_MS })).toMatchObject({ held: false, remainingMs: 0 })
   })
 
-  test('when the machine was suspended for less has so much less left', async () => {
+  test('when the machine was suspended for less has correspondingly less left', async () => {
     const [redis, name] = [instance(), randomUUID()]
     const { tell } = await holder()
     await prepare?.(redis, name)
@@ -101,7 +102,7 @@ describe.each(someOf(Object.entries(KINDS), 2))('who held a %s', (taken, { prepa
 const KEPT = ['lock', 'reader', 'permit', 'set', 'attempt'] as const
 
 describe.each(someOf(KEPT, 2))('the signal of a %s', (kind) => {
-  test('does not abort where the wall clock went forward while the lease was extended, and the server has it', async () => {
+  test('does not abort when the wall clock went forward during the extension, and the server has the lease', async () => {
     const name = randomUUID()
     const { tell } = await holder()
     await tell({ does: 'take', kind, name, lease: '1h' })
@@ -112,7 +113,7 @@ describe.each(someOf(KEPT, 2))('the signal of a %s', (kind) => {
     expect(await tell({ does: 'settle' })).toMatchObject({ held: true, aborted: false })
   })
 
-  test('is asked for again where an extension of before and the question after it are carried out at once', async () => {
+  test('is asked for again when an earlier extension and the question after it are executed at once', async () => {
     const server = await startRedis()
     const admin = new Redis(server.port)
     onTestFinished(async () => {
@@ -129,7 +130,7 @@ describe.each(someOf(KEPT, 2))('the signal of a %s', (kind) => {
     expect(await tell({ does: 'settle' })).toMatchObject({ held: true, aborted: false })
   })
 
-  test('aborts after a suspension, once the server does not know the lease any more', async () => {
+  test('aborts after a suspension, once the server has lost the lease', async () => {
     const [redis, name] = [instance(), randomUUID()]
     const { tell } = await holder()
     await tell({ does: 'take', kind, name, lease: '1h' })
@@ -139,7 +140,7 @@ describe.each(someOf(KEPT, 2))('the signal of a %s', (kind) => {
     expect(await tell({ does: 'settle' })).toMatchObject({ held: false, aborted: true })
   })
 
-  test('aborts after a suspension, where no server can be asked', async () => {
+  test('aborts after a suspension when no server can be reached', async () => {
     const proxy = await startProxy(inject('redisPort'))
     onTestFinished(() => proxy.stop())
     const name = randomUUID()
@@ -152,7 +153,7 @@ describe.each(someOf(KEPT, 2))('the signal of a %s', (kind) => {
   })
 
   test.each([undefined, '0s'] as const)(
-    'does not abort where only the clock of the machine was set forward: the server is asked (maxHold %s)',
+    'does not abort when only the clock of the machine was set forward: the server is asked (maxHold %s)',
     async (maxHold) => {
       const name = randomUUID()
       const { tell } = await holder()
@@ -165,7 +166,7 @@ describe.each(someOf(KEPT, 2))('the signal of a %s', (kind) => {
   )
 })
 
-test('a lock that is free can be had at once after a suspension', async () => {
+test('a free lock can be acquired at once after a suspension', async () => {
   const [first, second] = [randomUUID(), randomUUID()]
   const { tell } = await holder()
   await tell({ does: 'take', kind: 'lock', name: first, lease: '30s' })

@@ -1,5 +1,5 @@
 // A proxy that stops a client at a moment of its work: when a request is about to reach the server, or when it has been
-// carried out and its answer is about to come. What happens to the client then is up to the test.
+// executed and its answer is about to arrive. The test decides what happens to the client then.
 
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
@@ -10,9 +10,9 @@ import type { Reader } from '../servers/proxy.ts'
 export type When = 'before' | 'after'
 
 export interface Caught {
-  /** Lets through what was held, to a server also where the client is gone. */
+  /** Lets the held data through, to a server even when the client has died. */
   pass(): void
-  /** What was held never arrives. */
+  /** The held data never arrives. */
   drop(): void
 }
 
@@ -44,7 +44,7 @@ export class Trap {
     return (this.#listener.address() as { port: number }).port
   }
 
-  /** Resolves when the next request that matches has come to this moment, where it is held. */
+  /** Resolves when the next matching request has reached this moment, where it is held. */
   stopAt(matching: RegExp, when: When): Promise<Caught> {
     return new Promise((resolve) => {
       this.#bait = { matching, when, caught: resolve }
@@ -129,7 +129,7 @@ class Link implements Caught {
   }
 }
 
-/** Gone when the test is. */
+/** It ends with the test. */
 export async function setTrap(serverPort: number, newReader: () => Reader): Promise<Trap> {
   const trap = new Trap(serverPort, newReader)
   await trap.listen()

@@ -1,6 +1,6 @@
-// Two `npm start` in one clone, again and again, of which anything is killed at any moment: there is never a second server on
-// the files, and nothing that was acknowledged is lost. PERILUNE_LONG=1 plays a thousand rounds,
-// PERILUNE_ROUNDS=40 that many.
+// Two `npm start` in one clone, repeatedly, any part of which is killed at any moment: there is never a second server
+// on the files, and no acknowledged write is lost. PERILUNE_LONG=1 plays a thousand rounds, PERILUNE_ROUNDS=40 that
+// many.
 
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -94,7 +94,7 @@ class Rounds {
     return serving()
   }
 
-  /** Also while what it stands on is killed: then it goes on once that is back. */
+  /** Even while a server that it needs is killed: then it continues once that is back. */
   async #post(winner: NpmStart, both: readonly NpmStart[]): Promise<void> {
     const strike = this.#pick(STRIKES)
     const at = Math.floor(this.#random() * MESSAGES)
@@ -155,7 +155,7 @@ class Rounds {
       if (ending === 'SIGTERM to npm') kill(pid, 'SIGTERM')
       const struck = ending === 'SIGKILL to the service' || ending === 'SIGKILL to both' ? [service] : []
       if (ending === 'SIGKILL to npm' || ending === 'SIGKILL to both') struck.push(pid)
-      // Where there is no service yet there is npm to kill.
+      // Without a service there is npm to kill.
       for (const each of struck) kill(each ?? pid)
     }
     await Promise.all(both.map((each) => this.#untilEnded(each)))
@@ -192,7 +192,7 @@ class Rounds {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'of two that start on one directory there is never a second server, and nothing acknowledged is lost, whoever is killed',
+  'two starts on one directory never run a second server, and nothing acknowledged is lost whichever is killed',
   async () => {
     const directory = realpathSync(mkdtempSync(join(tmpdir(), 'perilune-two-')))
     const rounds = new Rounds(directory)

@@ -1,4 +1,4 @@
-// A process that asks to listen, and is not answered: what is free is had all the same, a second later at most.
+// A process that asks to subscribe, and gets no answer: it still acquires what is free, a second later at most.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 const SOON_MS = 2500
 
 interface Scene {
-  /** Of the process that is not answered. */
+  /** Of the process without an answer. */
   deaf: Perilune
   other: Perilune
   name: string
@@ -41,7 +41,7 @@ function setup(): Scene {
   return { deaf, other, name: randomUUID() }
 }
 
-/** Both resolve: who waits, and who then gives it what it waits for. */
+/** Both resolve: the waiter, and the holder that releases. */
 type Case = (scene: Scene) => Promise<readonly [wait: () => Promise<unknown>, give: () => Promise<unknown>]>
 
 const cases: [string, Case][] = [
@@ -85,7 +85,7 @@ const cases: [string, Case][] = [
 ]
 
 test.each(cases)(
-  '%s is had soon',
+  '%s is acquired soon',
   async (_, of) => {
     const [wait, give] = await of(setup())
     const waiting = wait()

@@ -1,4 +1,4 @@
-// A process that may listen no more, beside one that may: it looks by itself, and is not taken for dead.
+// A process that may no longer subscribe, next to one that may: it polls, and is not taken for dead.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -73,7 +73,7 @@ function exclusive(redis: Perilune, name: string, kind: string): Held {
 }
 
 test.each(someOf(kinds, 2))(
-  'a %s comes to a process that may listen no more, though others who may want it too',
+  'a %s reaches a process that may no longer subscribe, though other waiters exist',
   { timeout: 60_000 },
   async (kind, of) => {
     const { heard, unheard, name, silence, forgive } = await setup()
@@ -93,7 +93,7 @@ test.each(someOf(kinds, 2))(
   },
 )
 
-test('who may listen no more while it waits keeps its place, and leaves nothing in the line', async () => {
+test('a waiter that may no longer subscribe keeps its place, and leaves nothing in the line', async () => {
   const { heard, unheard, name, silence } = await setup()
   const held = await heard.lock(name).acquire()
   const order: string[] = []
@@ -118,13 +118,13 @@ test('who may listen no more while it waits keeps its place, and leaves nothing 
   expect(await heard.lock(name).inspect()).toMatchObject({ mode: 'free', waiting: 0 })
 })
 
-/** Of the process that may listen no more, and of another. */
+/** Of the process that may no longer subscribe, and of another. */
 interface Pair {
   unheard: Perilune
   heard: Perilune
   name: string
 }
-/** Both resolve: who waits, and who then gives it what it waits for. */
+/** Both resolve: the waiter, and the holder that releases. */
 type Case = (pair: Pair) => Promise<readonly [wait: () => Promise<unknown>, give: () => Promise<unknown>]>
 
 const waits: [string, Case][] = [
@@ -195,7 +195,7 @@ const waits: [string, Case][] = [
 ]
 
 test.each(someOf(waits, 2))(
-  '%s is had soon though the process may listen no more',
+  '%s is acquired soon though the process may no longer subscribe',
   { timeout: 40_000 },
   async (_, of) => {
     const { heard, unheard, name, silence } = await setup()

@@ -1,4 +1,4 @@
-// One run of the table: where, by which client, what works, what goes wrong, and the seed of both.
+// One run of the table: the topology, the client, the structures, the faults, and the seed of both.
 
 import { seeded } from '../soak/random.ts'
 
@@ -14,7 +14,7 @@ export interface Cell {
   readonly seed: number
 }
 
-/** What is drawn for one purpose of a run; the same seed draws the same. */
+/** The draws for one purpose of a run; the same seed draws the same. */
 export function luckOf(cell: Pick<Cell, 'seed'>, purpose: string): () => number {
   let salt = cell.seed
   for (const letter of purpose) salt = Math.imul(salt ^ letter.charCodeAt(0), 16_777_619)

@@ -28,16 +28,13 @@ const ROWS: readonly Row[] = [
 const stages = new Stages()
 afterAll(() => stages.stop())
 
-test.each(someOf(ROWS, 3))(
-  '%s, %s, %s: nothing that must not be',
-  async (topology, client, fault, structures) => {
-    const cell: Cell = { topology, client, structures, fault, seed: SEED }
-    const { violations } = await stages.run(cell, { processes: 2 })
-    expect(violations, replayOf(cell, STRUCTURES)).toEqual([])
-  },
-)
+test.each(someOf(ROWS, 3))('%s, %s, %s: no fault', async (topology, client, fault, structures) => {
+  const cell: Cell = { topology, client, structures, fault, seed: SEED }
+  const { violations } = await stages.run(cell, { processes: 2 })
+  expect(violations, replayOf(cell, STRUCTURES)).toEqual([])
+})
 
-test('a server that loses what it acknowledged is found out', async () => {
+test('a server that loses acknowledged writes is detected', async () => {
   const structures = ['feed', 'autocomplete']
   const cell: Cell = { topology: 'single', client: 'ioredis', structures, fault: 'emptied', seed: SEED }
   const { violations, folder } = await stages.run(cell, { processes: 2 })

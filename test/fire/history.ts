@@ -1,4 +1,4 @@
-// What the processes of a run wrote down: one line of JSON for each event, outside Redis.
+// The records of the processes of a run: one line of JSON for each event, outside Redis.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ export type Facts = Readonly<Record<string, unknown>>
  */
 export type Outcome = 'ok' | 'failed' | 'unknown' | 'odd'
 
-/** What a process writes. `at`: microseconds, see clock.ts. */
+/** A record of a process. `at`: microseconds, see clock.ts. */
 export type Line =
   | {
       did: 'began'

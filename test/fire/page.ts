@@ -27,7 +27,7 @@ export function pageOf(verdicts: readonly Verdict[], { command, planned }: Asked
     '# Under fire',
     '',
     'Written by `npm run fire`: real servers, several processes with all structures at work, one fault a run. Each process writes down',
-    'what it asks for and what it is told, outside Redis; checkers read that and look for what must not be',
+    'its calls and their answers, outside Redis; checkers read these records and look for what must not be',
     '([how](../../CONTRIBUTING.md#under-fire)).',
     '',
     `- command: \`${command}\``,

@@ -1,4 +1,4 @@
-// Writes down what a process asks for and what it is told, before and after: what is not in the file did not happen.
+// Records each call of a process before, and its answer after: what is not in the file did not happen.
 
 import { openSync, writeSync } from 'node:fs'
 import { AmbiguousError, PeriluneError } from 'perilune'
@@ -76,7 +76,7 @@ export class Recorder {
     this.#journal.write({ did: 'saw', at: nowUs(), structure: this.#structure, what, key, facts })
   }
 
-  /** What has not gone well since, of all that ever did. */
+  /** Kinds of calls that have not succeeded since, of all that ever did. */
   standsStill(sinceUs: number): string[] {
     return [...this.#went].filter(([, at]) => at < sinceUs).map(([what]) => `${this.#structure} ${what}`)
   }

@@ -1,4 +1,4 @@
-// One run: processes at work, something goes wrong, they go on, they end; then what they wrote is judged.
+// One run: processes at work, a fault, recovery, the end; then their records are judged.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,7 +35,7 @@ export interface Verdict {
   readonly failed: number
   readonly unknown: number
   readonly ms: number
-  /** Where the histories are; null: nothing is wrong, and they are gone. */
+  /** The folder of the histories; null: there is no fault, and they are deleted. */
   readonly folder: string | null
 }
 
@@ -50,7 +50,7 @@ export async function runCell(cell: Cell, stage: Stage, options: RunOptions = {}
   for (const { port } of await stage.primaries()) await ask(port, 'FLUSHALL')
   const { problems, isOver } = await play(cell, stage, folder, deal, processes)
   const history = readHistory(folder)
-  // Where it broke off, calls were under way, and what is left was not looked at.
+  // When it was aborted, calls were under way, and the remaining data was not read.
   const judged = isOver ? judge(cell, history, deal) : few(history.crashes)
   const violations = [...problems, ...judged]
   const keep = keeps || violations.length > 0
@@ -68,7 +68,7 @@ export async function runCell(cell: Cell, stage: Stage, options: RunOptions = {}
 }
 
 interface Played {
-  /** What went wrong with the processes themselves. */
+  /** Failures of the processes themselves. */
   readonly problems: readonly string[]
   readonly isOver: boolean
 }
@@ -115,7 +115,7 @@ async function play(
   }
 }
 
-/** What of that which is stored does not agree. */
+/** Inconsistencies of the stored data. */
 async function left(stage: Stage, namespace: string): Promise<string[]> {
   const primaries = await stage.primaries()
   const faults = await Promise.all(
@@ -139,7 +139,7 @@ function judge(cell: Cell, history: History, terms: Terms): string[] {
   return [...few(calls(history, terms)), ...found]
 }
 
-/** What one cause does, it may do a thousand times. */
+/** One cause may have a thousand effects. */
 function few(violations: readonly string[]): string[] {
   const more = violations.length - SHOWN
   return more > 0 ? [...violations.slice(0, SHOWN), `and ${more} more`] : [...violations]

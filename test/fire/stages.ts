@@ -1,4 +1,4 @@
-// The stage of the topology at work. It is kept from one run to the next, unless a run broke it.
+// The stage of the current topology. It is kept from one run to the next, unless a run broke it.
 
 import type { Cell } from './cell.ts'
 import { type RunOptions, runCell, type Verdict } from './run.ts'

@@ -7,7 +7,7 @@ import { WORKLOADS } from './workloads/all.ts'
 
 export const STRUCTURES: readonly string[] = Object.keys(WORKLOADS)
 
-/** What is not named: all of it. */
+/** Unnamed dimensions are included completely. */
 export interface Wanted {
   readonly topologies?: readonly string[]
   readonly clients?: readonly string[]

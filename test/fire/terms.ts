@@ -1,4 +1,4 @@
-// What a fault may cost: the stated class of the deployment, as spans of time.
+// The possible losses of a fault: the stated class of the deployment, as spans of time.
 
 import { nowUs } from './clock.ts'
 
@@ -8,9 +8,9 @@ export interface Span {
 }
 
 export interface Terms {
-  /** Servers could not be reached, or some of them: whoever may do without them did. */
+  /** Some or all servers could not be reached: calls that can do without them did. */
   readonly trouble: readonly Span[]
-  /** What was acknowledged meanwhile may be lost: it was not replicated, or an older copy was put back. */
+  /** Writes acknowledged in this span may be lost: they were not replicated, or an older copy was put back. */
   readonly losses: readonly Span[]
   /** The server's clock was set: leases that were live then may have ended early, and windows may have passed. */
   readonly leaps: readonly Span[]
@@ -18,7 +18,7 @@ export interface Terms {
   readonly stops: readonly (Span & { readonly process: number })[]
 }
 
-/** Terms as they come about while a fault goes on. */
+/** The terms of a fault, collected while it continues. */
 export class Deal implements Terms {
   readonly trouble: Span[] = []
   readonly losses: Span[] = []
@@ -40,7 +40,7 @@ export function meets(spans: readonly Span[], fromUs: number, untilUs: number): 
   return spans.some((span) => span.fromUs <= untilUs && fromUs <= span.untilUs)
 }
 
-/** Whether what went on in this time may have been forgotten or cut short. */
+/** Whether calls in this time may have been lost or cut short. */
 export function isExcused({ losses, leaps }: Terms, fromUs: number, untilUs: number): boolean {
   return meets(losses, fromUs, untilUs) || meets(leaps, fromUs, untilUs)
 }

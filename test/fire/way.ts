@@ -11,9 +11,9 @@ const HOST = '127.0.0.1'
 
 export interface Way {
   readonly kind: 'single' | 'cluster' | 'sentinel'
-  /** Of the servers to begin at: those of Sentinels, for `sentinel`. */
+  /** The first servers to contact: the Sentinels, for `sentinel`. */
   readonly ports: readonly number[]
-  /** What Sentinels call the primary. */
+  /** The name that Sentinels use for the primary. */
   readonly name: string
   /** The port of a server, and that of the proxy in front of it. */
   readonly faces: Readonly<Record<number, number>>
@@ -65,7 +65,7 @@ async function openNodeRedis(way: Way): Promise<Opened> {
   return { driver: nodeRedis(connection), close: () => connection.destroy() }
 }
 
-/** Of the types of the three kinds of clients only what is used: to compare them as a whole takes the compiler a minute. */
+/** Only the used members of the types of the three kinds of clients: a full comparison takes the compiler a minute. */
 type Connection = Parameters<typeof nodeRedis>[0] & { connect(): Promise<unknown>; destroy(): void }
 
 function nodeRedisOf(way: Way): Connection {

@@ -5,10 +5,10 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { forkProgram } from '../programs/fork.ts'
 import type { Victim } from './faults/fault.ts'
-import type { Order, Said, Told } from './worker.ts'
+import type { Order, Said, Command } from './worker.ts'
 
 const PROGRAM = new URL('worker.ts', import.meta.url)
-/** Of a busy machine; how late calls may be is the checkers' affair. */
+/** Generous for a busy machine; the checkers judge how late calls may be. */
 const PATIENCE_MS = 180_000
 const EXIT_MS = 20_000
 
@@ -16,7 +16,7 @@ const ANSWERS = { 'go-on': 'gone-on', finish: 'finished', look: 'looked' } as co
 
 export class WorkerProcess implements Victim {
   readonly process: number
-  /** What went wrong with it. */
+  /** The failures of the process. */
   readonly problems: string[] = []
   readonly #child: ChildProcess
   readonly #said = new Set<Said>()
@@ -30,13 +30,13 @@ export class WorkerProcess implements Victim {
     this.#child.on('message', (said: Said) => this.#hear(said))
   }
 
-  async does(told: Told): Promise<void> {
-    if (told === 'begin' || told === 'end') this.#child.send(told)
-    if (told === 'begin') return
-    if (told === 'end') return this.#ended()
-    this.#said.delete(ANSWERS[told])
-    this.#child.send(told)
-    await this.says(ANSWERS[told])
+  async does(command: Command): Promise<void> {
+    if (command === 'begin' || command === 'end') this.#child.send(command)
+    if (command === 'begin') return
+    if (command === 'end') return this.#ended()
+    this.#said.delete(ANSWERS[command])
+    this.#child.send(command)
+    await this.says(ANSWERS[command])
   }
 
   async says(word: Extract<Said, string>): Promise<void> {

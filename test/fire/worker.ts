@@ -1,4 +1,4 @@
-// A process of a run: works with all structures of its cell, writes down what it does and sees, and ends when told to.
+// A process of a run: works with all structures of its cell, records what it does and sees, and ends on command.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,11 +20,14 @@ export interface Order {
   readonly replicated: boolean
 }
 
-/** `go-on`: say so once all kinds of things have gone well since. `finish`: come to an end. `look`: at what is left. */
-export type Told = 'begin' | 'go-on' | 'finish' | 'look' | 'end'
+/**
+ * `go-on`: report once all kinds of calls have succeeded since. `finish`: end the work. `look`: at the remaining data.
+ */
+export type Command = 'begin' | 'go-on' | 'finish' | 'look' | 'end'
 export type Said = 'ready' | 'gone-on' | 'finished' | 'looked' | { still: string[] } | { failed: string }
 
-// A half-open connection of node-redis over which a large answer is due is dropped after half a minute (docs/operations.md).
+// A half-open connection of node-redis over which a large answer is due is dropped after half a minute
+// (docs/operations.md).
 const PATIENCE_MS = 45_000
 
 const order: Order = JSON.parse(process.argv[2] ?? '')
@@ -35,7 +38,7 @@ const crash = (error: unknown): void => journal.write({ did: 'crashed', at: nowU
 process.on('unhandledRejection', crash).on('uncaughtException', crash)
 process.once('disconnect', diedAlone)
 
-/** Whoever started it has died. */
+/** Its parent has died. */
 function diedAlone(): void {
   process.exit(1)
 }
@@ -46,8 +49,8 @@ const over = new AbortController()
 const parts = order.cell.structures.map(partOf)
 let work: Promise<unknown> = Promise.resolve()
 
-process.on('message', (told: Told) => {
-  act(told).catch((error: unknown) => say({ failed: wordsOf(error) }))
+process.on('message', (command: Command) => {
+  act(command).catch((error: unknown) => say({ failed: wordsOf(error) }))
 })
 say('ready')
 
@@ -72,12 +75,12 @@ function say(said: Said): void {
   process.send?.(said)
 }
 
-async function act(told: Told): Promise<void> {
-  if (told === 'begin') work = Promise.all(parts.map(({ workload, site }) => workload.work(site)))
-  if (told === 'go-on') await goOn()
-  if (told === 'finish') await finish()
-  if (told === 'look') await look()
-  if (told === 'end') await end()
+async function act(command: Command): Promise<void> {
+  if (command === 'begin') work = Promise.all(parts.map(({ workload, site }) => workload.work(site)))
+  if (command === 'go-on') await goOn()
+  if (command === 'finish') await finish()
+  if (command === 'look') await look()
+  if (command === 'end') await end()
 }
 
 async function goOn(): Promise<void> {
@@ -99,7 +102,7 @@ async function look(): Promise<void> {
   say('looked')
 }
 
-/** By itself: what keeps the process alive after this has been forgotten by somebody. */
+/** The process must end by itself: anything that keeps it alive after this is a leak. */
 async function end(): Promise<void> {
   await redis.close()
   await opened.driver.close()

@@ -29,7 +29,7 @@ interface Given {
 }
 
 const BYTES = 5000
-/** Of a stream that goes on until its client leaves. */
+/** A stream that continues until its client leaves. */
 async function* endless(): AsyncGenerator<Buffer> {
   for (;;) {
     yield Buffer.alloc(200_000, 'x')
@@ -122,7 +122,7 @@ async function startHono({ cache, options, ran }: Given): Promise<string> {
 interface Service {
   get(headers?: Record<string, string>, path?: string): Promise<Response>
   runs(): number
-  /** What is kept, once it is. */
+  /** The kept response, once there is one. */
   kept(): Promise<KeptResponse>
   conditions(): unknown[]
   /** The handler waits for this before it answers. */
@@ -158,7 +158,7 @@ const frameworks: [string, Start][] = [
   ['Hono', startHono],
 ]
 
-test('in Express the response is kept as the handler made it, whatever is done to it as it is sent', async () => {
+test('in Express the response is kept as the handler made it, whatever changes it while it is sent', async () => {
   const { get, kept } = await service(async (given) => {
     const app = express()
     app.use((_request: unknown, response: ExpressResponse, next: () => void) => {
@@ -185,7 +185,7 @@ test('in Express the response is kept as the handler made it, whatever is done t
 })
 
 describe.each(frameworks)('%s', (_, start) => {
-  test('serves what was kept, to all that asked at the same time, too', async () => {
+  test('serves a kept response, even to all concurrent requests', async () => {
     const { get, runs } = await service(start)
 
     const all = await Promise.all(Array.from({ length: 20 }, () => get()))
@@ -201,7 +201,7 @@ describe.each(frameworks)('%s', (_, start) => {
     expect(runs()).toBe(1)
   })
 
-  test('does not keep what is private, nor what failed', async () => {
+  test('does not keep private responses or failures', async () => {
     for (const wish of ['private', 'throw']) {
       const { get, runs } = await service(start)
       const [first] = await Promise.all([get({ 'x-do': wish }), get({ 'x-do': wish })])
@@ -221,20 +221,17 @@ describe.each(frameworks)('%s', (_, start) => {
     expect(await (await large.get()).text()).toBe('{"run":2}')
   })
 
-  test.each(['events', 'endless'])(
-    'keeps nobody waiting for a stream that is not kept (%s)',
-    async (wish) => {
-      const { get } = await service(start)
-      const first = await get({ 'x-do': wish })
+  test.each(['events', 'endless'])('no request waits for a stream that is not kept (%s)', async (wish) => {
+    const { get } = await service(start)
+    const first = await get({ 'x-do': wish })
 
-      const second = await get({ 'x-do': wish })
+    const second = await get({ 'x-do': wish })
 
-      expect(second.headers.get('cache-status')).toBe('perilune; fwd=bypass')
-      await Promise.all([first.body?.cancel(), second.body?.cancel()])
-    },
-  )
+    expect(second.headers.get('cache-status')).toBe('perilune; fwd=bypass')
+    await Promise.all([first.body?.cancel(), second.body?.cancel()])
+  })
 
-  test('serves what is stale while one request has it made again', async () => {
+  test('serves the stale response while one request renews it', async () => {
     const { get, runs, hold, kept } = await service(start, { ttl: '1ms', staleWhileRevalidate: '1h' })
     await (await get()).text()
     await kept()
@@ -249,7 +246,7 @@ describe.each(frameworks)('%s', (_, start) => {
     expect(await (await one).text()).toBe('{"run":2}')
   })
 
-  test('tells a client that it has the response, and the handler nothing of that', async () => {
+  test('answers 304 to a client that has the response, and hides the condition from the handler', async () => {
     const { get, conditions } = await service(start)
     const tag = (await get({ 'if-none-match': '"other"' })).headers.get('etag') ?? ''
 
@@ -259,7 +256,7 @@ describe.each(frameworks)('%s', (_, start) => {
     expect(conditions()).toEqual([undefined])
   })
 
-  test('answers HEAD by what GET has kept', async () => {
+  test('answers HEAD with the response kept for GET', async () => {
     const { get, runs, kept } = await service(start)
     const { url } = await get()
     await kept()

@@ -21,13 +21,13 @@ import { setup } from './fixture.ts'
 type Limiter = Parameters<typeof forExpress.rateLimit>[0]
 type Store = Parameters<typeof forExpress.idempotency>[0]
 
-/** The stores are asked once the first client has left, who leaves then. */
+/** The stores are called once the first client is there, which leaves then. */
 class Left {
   #left: Promise<unknown> = Promise.resolve()
   #noteAsked: () => void = () => undefined
   readonly asked = new Promise<void>((resolve) => (this.#noteAsked = resolve))
 
-  /** Until its connection is closed, and Node has told so. */
+  /** Until its connection is closed, and Node has reported it. */
   watch(server: Server): void {
     server.once('connection', (socket: Socket) => {
       this.#left = event(socket, 'close').then(() => nextTurn())
@@ -162,8 +162,8 @@ const frameworks: [string, Start][] = [
   ['Hono', startHono],
 ]
 
-describe.each(frameworks)('%s: a client that leaves while the store is asked', (_, start) => {
-  test('keeps no place of a concurrency limit', async () => {
+describe.each(frameworks)('%s: a client that leaves while the store is called', (_, start) => {
+  test('holds no place of a concurrency limit', async () => {
     const service = await started(start)
     const { places, runs } = service
 
@@ -173,7 +173,7 @@ describe.each(frameworks)('%s: a client that leaves while the store is asked', (
     await expect.poll(async () => (await places.inspect('ada')).held).toEqual([])
   })
 
-  test('does not leave its key to a stream that nobody reads', async () => {
+  test('does not leave its key to a stream without a reader', async () => {
     const service = await started(start)
     const { port, runs } = service
 
@@ -185,7 +185,7 @@ describe.each(frameworks)('%s: a client that leaves while the store is asked', (
     expect(runs.length).toBe(1)
   })
 
-  test('does not keep others waiting for a response that will not be', async () => {
+  test('does not keep others waiting for a response that will never arrive', async () => {
     const service = await started(start)
     const { port, runs } = service
 
@@ -197,9 +197,9 @@ describe.each(frameworks)('%s: a client that leaves while the store is asked', (
 })
 
 describe.each(frameworks)(
-  '%s: a client that leaves while its requests wait behind another one',
+  '%s: a client that leaves while its requests wait after another one',
   (_, start) => {
-    test('keeps no place of a concurrency limit', async () => {
+    test('holds no place of a concurrency limit', async () => {
       const { port, places, runs, left } = await started(start)
       const socket = askAtOnce(port, ['/limited', '/limited', '/limited'])
       await left.asked
@@ -212,7 +212,7 @@ describe.each(frameworks)(
   },
 )
 
-test('Fastify over HTTP/2: a client that leaves while the store is asked keeps no place', async () => {
+test('Fastify over HTTP/2: a client that leaves while the store is called holds no place', async () => {
   const { redis, once: named } = setup()
   const places = redis.rateLimit(named.name, { algorithm: 'concurrency', limit: 1, lease: '1h' })
   const closing: Promise<unknown>[] = []

@@ -1,4 +1,5 @@
-// A response that ends before so many bytes as it declares, for what it was made from has failed: it is no answer to others, nor to a repetition.
+// A response that ends before its declared length because its source failed: it is no answer to others, nor to a
+// repetition.
 
 import { once as event } from 'node:events'
 import { createServer, type RequestListener, request as ask, type ServerResponse } from 'node:http'
@@ -24,7 +25,7 @@ import { instance } from '../instance.ts'
 interface Stores {
   readonly once: ReturnType<typeof storesOf>['once']
   readonly cache: ReturnType<typeof storesOf>['cache']
-  /** What the handler answers this time. */
+  /** The next answer of the handler. */
   answer(): Given
 }
 
@@ -132,7 +133,7 @@ describe.each([
   ['fetch', startFetch],
 ])('%s', (_, start) => {
   test.each(['POST', 'GET'])(
-    'a response to %s that is cut short is broken off, and kept for nobody',
+    'a response to %s that is cut short is broken off, and not kept',
     async (method) => {
       let runs = 0
       const answer = (): Given => ({ length: 8, body: ['half', ''][runs++] ?? String(runs).padStart(8) })
@@ -151,7 +152,7 @@ describe.each([
   )
 })
 
-test('what is asked for by HEAD, and a 304, declare what they do not send, and are kept', async () => {
+test('responses to HEAD, and 304, declare a length that they do not send, and are kept', async () => {
   const { once } = storesOf()
   let runs = 0
   for (const [method, status] of [
@@ -169,7 +170,7 @@ test('what is asked for by HEAD, and a 304, declare what they do not send, and a
   expect(runs).toBe(2)
 })
 
-test('Fastify declares the length of a text that it was told another one of, which is kept', async () => {
+test('Fastify declares the real length of a text whose declared length is wrong, and the response is kept', async () => {
   let runs = 0
   const start = fastifySends(({ body }) => body)
   const port = await start({ ...storesOf(), answer: () => ({ length: 8, body: `run ${++runs}` }) })

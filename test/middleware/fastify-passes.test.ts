@@ -1,4 +1,5 @@
-// Requests that the hooks of Fastify let pass: what their handlers do behind their answer comes too late, as without the hooks.
+// Requests that bypass the hooks of Fastify: actions of their handlers after the answer come too late, as without the
+// hooks.
 
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
@@ -21,7 +22,7 @@ const handlers: [how: string, handle: Handler][] = [
   ['changes its answer', (_, reply) => void [reply.send('first'), reply.code(202).header('x-late', '1')]],
 ]
 
-test.each(handlers)('a handler that %s behind its answer', async (_, handle) => {
+test.each(handlers)('a handler that %s after its answer', async (_, handle) => {
   const { once, redis } = setup()
   const app = fastify()
   onTestFinished(() => app.close())

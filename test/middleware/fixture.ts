@@ -1,4 +1,4 @@
-// What the tests of the middleware share: a store of its own for each, and a way to ask like a client.
+// Shared by the tests of the middleware: a store of its own for each, and a client.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -22,7 +22,7 @@ export function setup(options: OnceOptions<StoredResponse> = {}): Setup {
   return { redis, once: redis.once<StoredResponse>(randomUUID(), options) }
 }
 
-/** A Redis that nobody answers for. */
+/** A Redis address without a server. */
 export function unreachable(): Perilune {
   const client = new Redis({ port: 1, lazyConnect: true, retryStrategy: () => 50 })
   client.on('error', () => undefined)
@@ -40,7 +40,7 @@ export function post(key: string | null, body = '{"item":1}', path = '/orders'):
   return new Request(`http://localhost${path}`, { method: 'POST', headers, body })
 }
 
-/** What a client gets to see. */
+/** The response as a client sees it. */
 export interface Seen {
   status: number
   body: string

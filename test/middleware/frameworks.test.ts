@@ -135,7 +135,7 @@ const frameworks: [string, Start][] = [
 ]
 
 describe.each(frameworks)('%s', (_, start) => {
-  test('carries out a repeated request once, and replays status, headers and body', async () => {
+  test('runs a repeated request once, and replays status, headers and body', async () => {
     const { post, runs } = await setupService(start)
 
     const first = await post('k')
@@ -148,7 +148,7 @@ describe.each(frameworks)('%s', (_, start) => {
     expect(runs()).toBe(1)
   })
 
-  test('refuses another body under the same key', async () => {
+  test('rejects another body under the same key', async () => {
     const { post, runs } = await setupService(start)
     await post('k')
 
@@ -160,7 +160,7 @@ describe.each(frameworks)('%s', (_, start) => {
     expect(runs()).toBe(1)
   })
 
-  test('lets requests without a key through, or refuses them', async () => {
+  test('passes or rejects requests without a key', async () => {
     const free = await setupService(start)
     expect((await free.post(null)).status).toBe(201)
     const strict = await setupService(start, { required: true })
@@ -177,7 +177,7 @@ describe.each(frameworks)('%s', (_, start) => {
     expect(runs()).toBe(2)
   })
 
-  test('keeps a streamed response up to its size, and tells when it did not', async () => {
+  test('keeps a streamed response up to its size, and reports when it did not', async () => {
     const small = await setupService(start)
     await (await small.post('k', { wish: 'stream' })).text()
     expect(await seen(await small.post('k'))).toEqual({
@@ -192,7 +192,7 @@ describe.each(frameworks)('%s', (_, start) => {
     expect(large.runs()).toBe(1)
   })
 
-  test('answers 429 when the limit is reached, and tells how it stands before', async () => {
+  test('answers 429 when the limit is reached, and reports the state of the limit before', async () => {
     const { post, runs } = await setupService(start, {}, 2)
 
     const first = await post(null)

@@ -1,4 +1,5 @@
-// What is Hono's own: bodies that others have read, responses that nobody reads, and those that it does not send itself.
+// Cases of Hono: request bodies that were read before, responses without a reader, and responses that Hono does not
+// send.
 
 import { randomUUID } from 'node:crypto'
 import { once as event } from 'node:events'
@@ -21,7 +22,7 @@ async function listening(app: Hono): Promise<string> {
 
 type Reads = (context: Context, next: Next) => Promise<Response | undefined | void>
 
-/** An app whose body somebody reads before the middleware: `ask` sends a body with a key, over HTTP and without. */
+/** An app whose body is read before the middleware: `ask` sends a body with a key, over HTTP and without. */
 function readingFirst(reads: Reads) {
   const app = new Hono()
   app.onError((error, context) => context.text(String(error), 500))
@@ -54,13 +55,13 @@ const reading: [
   ],
   ['a validator of forms', validator('form', (value) => value) as Reads, form, {}],
   ['a reader of the text', async (context, next) => (await context.req.text(), next()), (item) => item, {}],
-  ['nobody who reads', (_context, next) => next(), form, {}],
+  ['no handler that reads', (_context, next) => next(), form, {}],
   ['a reader of forms', async (context, next) => (await context.req.formData(), next()), form, {}],
   ['a parser', async (context, next) => (await context.req.parseBody(), next()), form, {}],
 ]
 
 describe.each(reading)('behind %s', (_, reads, bodyOf, headers) => {
-  test('a request is carried out once, and another one under its key is refused', async () => {
+  test('a request runs once, and another one under its key is rejected', async () => {
     const url = await listening(readingFirst(reads))
     // A form is written with another boundary each time.
     const ask = async (item: string): Promise<[number, string | null]> => {
@@ -78,7 +79,7 @@ describe.each(reading)('behind %s', (_, reads, bodyOf, headers) => {
   })
 })
 
-test('a body that was read and not left to others is an error that says what to do', async () => {
+test('a body that was read and not left to others is an error that names the solution', async () => {
   const app = readingFirst(async (context, next) => (await context.req.raw.text(), next()))
 
   const response = await app.request('/orders', {
@@ -101,7 +102,7 @@ describe('a place of a concurrency limit comes back', () => {
     return { app, held: async () => (await limiter.inspect('ada')).held }
   }
 
-  test('from HEAD, whose response nobody reads', async () => {
+  test('from HEAD, whose response has no reader', async () => {
     const { app, held } = limited()
     app.get('/', (context) => context.text('ok'))
 
@@ -125,21 +126,21 @@ describe('a place of a concurrency limit comes back', () => {
 })
 
 /**
- * As RESPONSE_ALREADY_SENT of @hono/node-server, in a program that imports it first: once a server runs, that makes it of a class of its
- * own, which it then sends.
+ * As RESPONSE_ALREADY_SENT of @hono/node-server in a program that imports it first: once a server runs, that is an
+ * instance of its own class, which it then sends.
  */
 async function alreadySent(): Promise<Response> {
   const { constructor } = await fetch('data:,')
   return new (constructor as typeof Response)(null, { headers: { 'x-hono-already-sent': 'true' } })
 }
 
-describe('a handler that answers by the response of Node', () => {
+describe('a handler that answers with the response of Node', () => {
   const cases: [when: string, ms: number][] = [
     ['at once', 0],
     ['later', 30],
   ]
 
-  test.each(cases)('%s, is heard by its client, kept for nobody, and not run again', async (_, ms) => {
+  test.each(cases)('%s, reaches its client, is not kept, and does not run again', async (_, ms) => {
     const { redis, once } = setup()
     let runs = 0
     const app = new Hono()
@@ -158,23 +159,23 @@ describe('a handler that answers by the response of Node', () => {
     app.use('/orders', idempotency(once))
     app.all('*', answer)
     const url = await listening(app)
-    const told = async (path: string, init: RequestInit = {}): Promise<unknown[]> => {
+    const answerTo = async (path: string, init: RequestInit = {}): Promise<unknown[]> => {
       const response = await fetch(`${url}${path}`, init)
       return [response.status, response.headers.get('x-own'), await response.text()]
     }
 
     for (const path of ['/limited', '/limited', '/pages', '/pages']) {
-      expect(await told(path)).toEqual([201, '1', `run ${runs}`])
+      expect(await answerTo(path)).toEqual([201, '1', `run ${runs}`])
     }
     expect(runs).toBe(4)
     const keyed = { method: 'POST', headers: { 'idempotency-key': randomUUID() } }
-    expect(await told('/orders', keyed)).toEqual([201, '1', 'run 5'])
-    await expect.poll(async () => (await told('/orders', keyed))[2]).toContain('response-not-kept')
+    expect(await answerTo('/orders', keyed)).toEqual([201, '1', 'run 5'])
+    await expect.poll(async () => (await answerTo('/orders', keyed))[2]).toContain('response-not-kept')
     expect(runs).toBe(5)
   })
 })
 
-test('a handler that answers nothing fails as it does without the middleware, each time', async () => {
+test('a handler without an answer fails as it does without the middleware, each time', async () => {
   const { redis, once } = setup()
   const app = new Hono()
   const places = redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1h' })
@@ -193,7 +194,7 @@ test('a handler that answers nothing fails as it does without the middleware, ea
 })
 
 test.each(['idempotency', 'responseCache'])(
-  'a body that fails leaves nothing of itself on the answer to that (%s)',
+  'a body that fails adds none of its headers to the error response (%s)',
   async (which) => {
     const { redis, once } = setup()
     const app = new Hono()

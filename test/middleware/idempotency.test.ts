@@ -23,7 +23,7 @@ function handling(handler: Handler, options: IdempotencyOptions<Request> = {}): 
 const created: Handler = async (request) =>
   Response.json({ got: await request.json() }, { status: 201, headers: { location: '/orders/1' } })
 
-test('a request that is repeated with its key gets the same response, and is carried out once', async () => {
+test('a request that is repeated with its key gets the same response, and runs once', async () => {
   const { handle, runs } = handling(created)
   const first = await handle(post('"k1"'))
   const again = await handle(post('k1'))
@@ -35,7 +35,7 @@ test('a request that is repeated with its key gets the same response, and is car
   expect(runs()).toBe(1)
 })
 
-test('the same key with another body, path or method is refused with 422', async () => {
+test('the same key with another body, path or method is rejected with 422', async () => {
   const { handle, runs } = handling(created)
   await handle(post('k'))
   const others = [
@@ -53,7 +53,7 @@ test('the same key with another body, path or method is refused with 422', async
   expect(runs()).toBe(1)
 })
 
-test('a form that is written again is the same request, and one with another file is not', async () => {
+test('a form that is encoded again is the same request, and one with another file is not', async () => {
   const { handle, runs } = handling(async (request) => Response.json([...(await request.formData()).keys()]))
   const sends = (bytes: string): Request => {
     const body = new FormData()
@@ -71,7 +71,7 @@ test('a form that is written again is the same request, and one with another fil
   expect(runs()).toBe(1)
 })
 
-test('while the first is under way, the second is told to come again', async () => {
+test('while the first request is under way, the second gets 409 and Retry-After', async () => {
   const { opened, open } = gate()
   const { handle, runs } = handling(async () => {
     await opened
@@ -106,7 +106,7 @@ test('a request without the header passes, unless the header is required', async
 })
 
 test.each(['""', '"open', '"a", "b"', '"a";p=1', 'two words', 'a,b', `"${'x'.repeat(256)}"`, '"\\n"'])(
-  'the malformed key %s is refused with 400',
+  'the malformed key %s is rejected with 400',
   async (header) => {
     const { handle, runs } = handling(created)
 
@@ -161,7 +161,7 @@ test('bytes come back as bytes, and a response without a body stays without one'
   expect(again.body).toBeNull()
 })
 
-test('a response that is too large is delivered whole, and a repetition is told that it was not kept', async () => {
+test('a response that is too large is delivered whole, and a repetition gets an error that it was not kept', async () => {
   const large = 'x'.repeat(200_000)
   const { handle, runs } = handling(() => new Response(large, { status: 201 }), { maxBytes: 100_000 })
 
@@ -189,7 +189,7 @@ test('a stream of events is passed on at once, and not kept', async () => {
   expect(await codeOf(await handle(post('k')))).toBe('response-not-kept')
 })
 
-test('a request that is too large for the fingerprint is refused with 413', async () => {
+test('a request that is too large for the fingerprint is rejected with 413', async () => {
   const { handle, runs } = handling(created, { maxBytes: 1000 })
 
   const response = await handle(post('k', `"${'x'.repeat(1000)}"`))
@@ -199,7 +199,7 @@ test('a request that is too large for the fingerprint is refused with 413', asyn
   expect(runs()).toBe(0)
 })
 
-test('a request without a body is carried out once too, and differs from one with a body', async () => {
+test('a request without a body runs once too, and differs from one with a body', async () => {
   const { handle, runs } = handling(() => new Response('done'))
   const headers = { 'idempotency-key': 'k' }
   const bare = (): Request => new Request('http://localhost/orders', { method: 'POST', headers })
@@ -210,7 +210,7 @@ test('a request without a body is carried out once too, and differs from one wit
   expect(runs()).toBe(1)
 })
 
-test('a fingerprint of your own decides what another request is', async () => {
+test('a custom fingerprint decides which requests are the same', async () => {
   const { handle, runs } = handling(created, { fingerprint: (request) => new URL(request.url).pathname })
   await handle(post('k', '{"item":1}'))
 
@@ -229,7 +229,7 @@ test('two subjects may choose the same key', async () => {
   expect(runs()).toBe(2)
 })
 
-test('cookies and unusual headers are not replayed, unless they are asked for', async () => {
+test('cookies and unusual headers are not replayed, unless so configured', async () => {
   const { handle } = handling(
     () => new Response('x', { headers: { 'set-cookie': 'a=b', 'x-order': '7', etag: '"e"' } }),
     { keepHeaders: ['X-Order'] },
@@ -241,7 +241,7 @@ test('cookies and unusual headers are not replayed, unless they are asked for', 
   expect([headers.get('set-cookie'), headers.get('x-order'), headers.get('etag')]).toEqual([null, '7', '"e"'])
 })
 
-test('while the store is out, a request with a key is told to come again, and one without passes', async () => {
+test('while the store is down, a request with a key gets 503 and Retry-After, and one without a key passes', async () => {
   const once = unreachable().once<never>('orders')
   const handle = withIdempotency(once, {}, created)
 
@@ -252,12 +252,12 @@ test('while the store is out, a request with a key is told to come again, and on
   expect((await handle(post(null))).status).toBe(201)
 })
 
-test('a response that could not be kept is delivered, and the reason told', async () => {
+test('a response that could not be kept is delivered, and the reason is reported', async () => {
   const { once } = setup()
-  const told: string[] = []
+  const reported: string[] = []
   const handle = withIdempotency(
     once,
-    { onNotKept: (error, key) => told.push(`${key}: ${(error as Error).name}`) },
+    { onNotKept: (error, key) => reported.push(`${key}: ${(error as Error).name}`) },
     async () => {
       await once.clear('k')
       return new Response('done')
@@ -265,16 +265,16 @@ test('a response that could not be kept is delivered, and the reason told', asyn
   )
 
   expect(await (await handle(post('k'))).text()).toBe('done')
-  expect(told).toEqual(['k: LeaseLostError'])
+  expect(reported).toEqual(['k: LeaseLostError'])
 })
 
-test('options that cannot be are refused when the middleware is made', () => {
+test('invalid options are rejected when the middleware is created', () => {
   const { once } = setup()
   expect(() => withIdempotency(once, { maxBytes: 5_000_000 }, created)).toThrow('maxBytes')
   expect(() => withIdempotency(once, JSON.parse('{"ttl":1}'), created)).toThrow('options.ttl is not known')
 })
 
-test('a subject or a fingerprint that is not told is an error, and no key is shared', async () => {
+test('a missing subject or fingerprint is an error, and no key is shared', async () => {
   const untold: IdempotencyOptions<Request>[] = [
     { subject: () => undefined as never },
     { subject: () => '' },

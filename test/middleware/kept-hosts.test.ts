@@ -1,4 +1,4 @@
-// Whose page a kept response is: each host has its own, however a request tells which one it asks.
+// Each host has kept responses of its own, however a request names its host.
 
 import { once as event } from 'node:events'
 import { createServer, request, type RequestListener } from 'node:http'
@@ -72,14 +72,14 @@ const frameworks: [framework: string, start: Start][] = [
 ]
 
 describe.each(frameworks)('%s', (_, start) => {
-  test('keeps pages by the host that a trusted proxy tells', async () => {
+  test('keeps pages by the host that a trusted proxy reports', async () => {
     const port = await start(pagesOf())
 
     for (const host of ['a.example', 'b.example', 'a.example'])
       expect(await ask(port, { host: 'backend', 'x-forwarded-host': host })).toBe(`${host} /`)
   })
 
-  test('takes no host with a path for the page at that path', async () => {
+  test('does not take a host with a path for the page at that path', async () => {
     const port = await start(pagesOf())
 
     expect(await askRaw(port, 'a.example/admin', '/page')).toContain('/page')

@@ -52,7 +52,7 @@ export const inExpress: Player = {
   brokenOff: new Set(['thrown after', 'refused write']),
   async start({ once, cache, limits }: Stores) {
     const app = express()
-    // Its errors go to nobody.
+    // Its errors are not logged.
     app.set('env', 'test')
     app.use('/:kind/dressed', cors({ origin: [DRESSED.origin, 'https://other.example'] }))
     app.use('/:kind/dressed', session(SESSION), dress)
@@ -77,7 +77,7 @@ export const inExpress: Player = {
 // Its cookie is said as the head is written.
 const SESSION = { name: 'visit', keys: ['key'] }
 
-/** Where an error was thrown is not compared. */
+/** The place of a thrown error is not compared. */
 function withoutStack(error: Error, _request: unknown, _response: unknown, next: Next): void {
   error.stack = 'it failed'
   next(error)
@@ -110,7 +110,7 @@ const give: Middleware = (request, response) => {
   if (body.as === 'thrown after') throw new Error('the audit log failed')
 }
 
-/** As on-headers has it, on which cookie-session, express-session and response-time stand. */
+/** As on-headers does, which cookie-session, express-session and response-time use. */
 function giveLate(response: Response, { status, headers }: Row, text: string): void {
   const { writeHead } = response
   response.status(200)
@@ -122,7 +122,7 @@ function giveLate(response: Response, { status, headers }: Row, text: string): v
   response.end(text)
 }
 
-/** What Node throws at, as it takes it. */
+/** Values that make Node throw when it takes them. */
 function refuse(response: Response, as: Row['body']['as']): void {
   if (as === 'refused write') response.write(undefined)
   if (as === 'refused end') response.end(42)
@@ -134,7 +134,7 @@ function rowOf({ originalUrl }: IncomingMessage & { originalUrl?: string }): Row
   return ROWS[placeOf(originalUrl ?? '').row] as Row
 }
 
-/** Each as a handler that has forgotten its `return` may. */
+/** Each as in a handler without a `return`. */
 function changeAfter(response: Response): void {
   const changes = [
     () => (response.statusCode = 500),

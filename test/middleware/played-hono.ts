@@ -1,4 +1,5 @@
-// The response table in Hono, on Node, with Hono's own middleware around; and in a handler of fetch without a framework.
+// The response table in Hono, on Node, with Hono's own middleware around; and in a handler of fetch without a
+// framework.
 
 import { once as event } from 'node:events'
 import type { AddressInfo } from 'node:net'

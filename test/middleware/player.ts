@@ -1,4 +1,4 @@
-// What a player of the response table is: a service in one framework that gives each row, with the middleware and without it.
+// A player of the response table: a service in one framework that sends each row, with the middleware and without it.
 
 import type { Cache, Once, RateLimit } from 'perilune'
 import type { KeptResponse, StoredResponse } from 'perilune/middleware'
@@ -7,18 +7,21 @@ import { type Around, type Form, MOST_BYTES } from './response-table.ts'
 export interface Stores {
   readonly once: Once<StoredResponse>
   readonly cache: Cache<KeptResponse>
-  /** Both limit everybody, one behind the other. */
+  /** Both limit every client, one after the other. */
   readonly limits: readonly [RateLimit, RateLimit]
 }
 
 /**
- * `/plain/<around>/<row>` gives a row by the bare handler, `/once/…` behind `idempotency`, `/kept/…` behind `responseCache`;
- * `/limited/<around>` stands behind two limits; `/after` answers `after`.
+ * `/plain/<around>/<row>` sends a row by the bare handler, `/once/…` behind `idempotency`, `/kept/…` behind
+ * `responseCache`; `/limited/<around>` is behind two limits; `/after` answers `after`.
  */
 export interface Player {
   readonly name: string
   readonly forms: ReadonlySet<Form['as']>
-  /** Forms whose response is broken off when it is compressed, without the middleware: the head has gone out when the handler fails. */
+  /**
+   * Forms whose compressed response is broken off, without the middleware: the head has been sent when the handler
+   * fails.
+   */
   readonly brokenOff?: ReadonlySet<Form['as']>
   /** Resolves to the port that it listens on. */
   start(stores: Stores): Promise<number>

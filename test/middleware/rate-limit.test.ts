@@ -8,7 +8,7 @@ const subject = (request: Request): string => new URL(request.url).pathname.slic
 const hello = () => new Response('hello')
 const from = (who: string): Request => new Request(`http://localhost/${who}`)
 
-test('a request is let through and told how it stands, until the limit is reached', async () => {
+test('a request passes with the state of its limit in headers, until the limit is reached', async () => {
   const limiter = setup().redis.rateLimit(randomUUID(), { limit: 2, window: '1h' })
   const handle = withRateLimit(limiter, { subject }, hello)
 
@@ -77,7 +77,7 @@ test('a place of a concurrency limit is held until the response has been read', 
   expect((await handle(from('ada'))).status).toBe(200)
 })
 
-test('a place comes back when nobody reads on, when there is no body, and when the handler throws', async () => {
+test('a place comes back when the reader stops, when there is no body, and when the handler throws', async () => {
   const limiter = setup().redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1m' })
   const answers: (() => Response | Promise<Response>)[] = [
     () => new Response(new ReadableStream({ pull: (to) => to.enqueue(Buffer.from('x')) })),
@@ -98,7 +98,7 @@ test('a place comes back when nobody reads on, when there is no body, and when t
   }
 })
 
-test('a place whose response ends in an outage comes back when that is over', async () => {
+test('a place whose response ends in an outage is given back when the outage is over', async () => {
   const limiter = setup().redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1h' })
   let failures = 2
   const cut = Object.assign(Object.create(limiter) as typeof limiter, {
@@ -115,7 +115,7 @@ test('a place whose response ends in an outage comes back when that is over', as
   await expect.poll(async () => (await limiter.inspect('ada')).held, { timeout: 10_000 }).toHaveLength(0)
 })
 
-test('an outage is 503 where the limiter fails closed, never 429', async () => {
+test('an outage is 503 when the limiter fails closed, never 429', async () => {
   const limiter = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'fail-closed' })
 
   const response = await withRateLimit(limiter, { subject }, hello)(from('ada'))
@@ -124,7 +124,7 @@ test('an outage is 503 where the limiter fails closed, never 429', async () => {
   expect(await codeOf(response)).toBe('unavailable')
 })
 
-test('an outage lets requests through where the limiter fails open, and throws where it says so', async () => {
+test('an outage passes requests when the limiter fails open, and throws when so configured', async () => {
   const open = unreachable().rateLimit('x', { limit: 1, window: '1h', onOutage: 'fail-open' })
   const strict = unreachable().rateLimit('x', { limit: 1, window: '1h' })
 
@@ -135,7 +135,7 @@ test('an outage lets requests through where the limiter fails open, and throws w
   await expect(withRateLimit(strict, { subject }, hello)(from('ada'))).rejects.toThrow('no server answered')
 })
 
-test('HEAD gives its place back at once: nobody reads its response', async () => {
+test('HEAD gives its place back at once: its response has no reader', async () => {
   const limiter = setup().redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1m' })
   const handle = withRateLimit(limiter, { subject }, hello)
 

@@ -13,7 +13,7 @@ type Answering = (run: number, request: Request) => Response | Promise<Response>
 interface Service {
   get(headers?: Record<string, string>, path?: string, method?: string): Promise<Response>
   runs(): number
-  /** What is kept, once it is. */
+  /** The kept response, once there is one. */
   kept(key?: string): Promise<FoundValue<KeptResponse>>
   readonly cache: Cache<KeptResponse>
   /** The same service in another process, as far as one process can be two. */
@@ -47,14 +47,14 @@ const text =
   (run) =>
     new Response(status === 204 ? null : `run ${run}`, { status, headers })
 
-/** The bodies of so many requests in turn: they tell which run of the handler answered. */
+/** The bodies of so many requests in turn: they show which run of the handler answered. */
 async function bodies(times: number, ask: () => Promise<Response>): Promise<string[]> {
   const found: string[] = []
   for (let n = 0; n < times; n += 1) found.push(await (await ask()).text())
   return found
 }
 
-test('the first response is served to all that ask for the same, with its headers, age and whence it comes', async () => {
+test('the first response is served to all requests for the same page, with its headers, age and cache status', async () => {
   const { get, another, runs } = service(
     text({ 'content-type': 'text/x', link: '</b>', 'x-trace': 'own', 'cache-control': 'max-age=60' }),
   )
@@ -75,7 +75,7 @@ test('the first response is served to all that ask for the same, with its header
   expect(runs()).toBe(1)
 })
 
-test('of a hundred requests at once in two processes one reaches the handler', async () => {
+test('of a hundred concurrent requests in two processes one reaches the handler', async () => {
   const { get, another, runs } = service(async (run) => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     return new Response(`run ${run}`)
@@ -88,7 +88,7 @@ test('of a hundred requests at once in two processes one reaches the handler', a
   expect(runs()).toBe(1)
 })
 
-test('paths, queries, hosts and headers that vary are told apart', async () => {
+test('paths, queries, hosts and headers that vary have their own entries', async () => {
   const { get, runs } = service(text({ vary: 'Accept-Language' }), { vary: ['Accept-Language'] })
   const asked: [Record<string, string>, string][] = [
     [{}, '/a'],
@@ -103,7 +103,7 @@ test('paths, queries, hosts and headers that vary are told apart', async () => {
   expect(runs()).toBe(4)
 })
 
-test('a stale response is served while one request has it made again', async () => {
+test('a stale response is served while one request renews it', async () => {
   const held = new Deferred<void>()
   const { get, runs, kept } = service(
     async (run) => {
@@ -127,7 +127,7 @@ test('a stale response is served while one request has it made again', async () 
   await expect.poll(async () => (await get()).text()).not.toBe('run 1')
 })
 
-describe('is kept or not as its headers say:', () => {
+describe('is kept or not according to its headers:', () => {
   const notKept: [string, Answering][] = [
     ['no-store', text({ 'cache-control': 'max-age=60, No-Store' })],
     ['private', text({ 'cache-control': 'private="x-user", s-maxage=60' })],
@@ -153,7 +153,7 @@ describe('is kept or not as its headers say:', () => {
     ['nothing said', text()],
     ['public', text({ 'cache-control': 'public, max-age="60"' })],
     ['s-maxage over max-age', text({ 'cache-control': 'max-age=0, s-maxage=60' })],
-    ['Vary that is told apart', text({ vary: 'accept-ENCODING' })],
+    ['Vary on a configured header', text({ vary: 'accept-ENCODING' })],
     ['404', text({}, 404)],
   ]
   test.each(shared)('kept: %s', async (_, answer) => {
@@ -162,7 +162,7 @@ describe('is kept or not as its headers say:', () => {
     expect(await bodies(3, get)).toEqual(['run 1', 'run 1', 'run 1'])
   })
 
-  test('for as long: s-maxage and stale-while-revalidate, over the options', async () => {
+  test('for as long: s-maxage and stale-while-revalidate override the options', async () => {
     const { get, kept } = service(text({ 'cache-control': 's-maxage=100, stale-while-revalidate=50' }), {
       key: () => 'k',
       ttl: '1s',
@@ -186,7 +186,7 @@ describe('is kept or not as its headers say:', () => {
   })
 })
 
-test('requests that wait for a response that must not be shared are answered by the handler, at once from then on', async () => {
+test('requests that wait for a response that must not be shared are answered by the handler, and later ones without waiting', async () => {
   const { get, runs } = service(async (run) => {
     await new Promise((resolve) => setTimeout(resolve, 30))
     return new Response(`run ${run}`, { headers: { 'cache-control': 'private' } })
@@ -199,7 +199,7 @@ test('requests that wait for a response that must not be shared are answered by 
   expect(runs()).toBe(6)
 })
 
-test('what one process must not share, requests in another process that wait for it do not get', async () => {
+test('a response that one process must not share is not given to waiting requests in another process', async () => {
   for (const [headers, status] of [
     [{ 'cache-control': 'private' }, 200],
     [{}, 503],
@@ -221,7 +221,7 @@ test('what one process must not share, requests in another process that wait for
   }
 })
 
-test('a response that turns private takes the place of the one that was kept', async () => {
+test('a response that becomes private replaces the kept one', async () => {
   const { get, kept } = service(
     (run) => new Response(`run ${run}`, { headers: run === 1 ? {} : { 'cache-control': 'private' } }),
     { ttl: '1ms', staleWhileRevalidate: '1h' },
@@ -234,20 +234,20 @@ test('a response that turns private takes the place of the one that was kept', a
   await expect.poll(async () => (await get()).headers.get('cache-status')).toBe('perilune; fwd=bypass')
 })
 
-test('requests with Authorization or for a part pass, unless told otherwise', async () => {
+test('requests with Authorization or Range bypass the cache, unless configured otherwise', async () => {
   const { get } = service(text())
   await get()
   const authorized = { authorization: 'Bearer ada' }
   expect(await bodies(2, () => get(authorized))).toEqual(['run 2', 'run 3'])
   expect(await bodies(1, () => get({ range: 'bytes=0-1' }))).toEqual(['run 4'])
 
-  const told = service(text(), { withAuthorization: true, vary: ['authorization'] })
-  expect(await bodies(2, () => told.get(authorized))).toEqual(['run 1', 'run 1'])
-  expect(await bodies(1, () => told.get({ authorization: 'Bearer ben' }))).toEqual(['run 2'])
+  const allowed = service(text(), { withAuthorization: true, vary: ['authorization'] })
+  expect(await bodies(2, () => allowed.get(authorized))).toEqual(['run 1', 'run 1'])
+  expect(await bodies(1, () => allowed.get({ authorization: 'Bearer ben' }))).toEqual(['run 2'])
 })
 
 test.each(['if-match', 'if-unmodified-since'])(
-  'a request with %s is for the handler, and stops nobody',
+  'a request with %s goes to the handler, and does not delay others',
   async (name) => {
     const { get } = service((run, request) =>
       request.headers.has(name) ? new Response(null, { status: 412 }) : new Response(`run ${run}`),
@@ -259,7 +259,7 @@ test.each(['if-match', 'if-unmodified-since'])(
   },
 )
 
-test('cookies are never kept, also where a response is kept without them', async () => {
+test('cookies are never kept, even when a response is kept without them', async () => {
   const { get } = service(text({ 'set-cookie': 'session=1' }), {
     stripCookies: true,
     keepHeaders: ['Set-Cookie', 'X-Trace'],
@@ -270,7 +270,7 @@ test('cookies are never kept, also where a response is kept without them', async
   expect([await again.text(), again.headers.get('set-cookie')]).toEqual(['run 1', null])
 })
 
-test('other methods pass, and HEAD is answered by what GET has kept', async () => {
+test('other methods bypass the cache, and HEAD is answered with the response kept for GET', async () => {
   const { get, runs, kept } = service(text({ 'content-type': 'text/x' }))
   expect((await get({}, '/a?b=1', 'HEAD')).headers.get('cache-status')).toBe('perilune; fwd=bypass')
   await get()
@@ -286,7 +286,7 @@ test('other methods pass, and HEAD is answered by what GET has kept', async () =
   expect(runs()).toBe(3)
 })
 
-test('a client that has the response is told so, and the handler always makes the whole one', async () => {
+test('a client that has the response gets 304, and the handler always makes the whole one', async () => {
   const conditions: (string | null)[] = []
   const { get } = service((_run, request) => {
     conditions.push(request.headers.get('if-none-match'))
@@ -308,7 +308,7 @@ test('a response that is too large is delivered whole and not kept', async () =>
   expect(await bodies(2, get)).toEqual(['1'.repeat(1000), '2'.repeat(1000)])
 })
 
-test('responses end with their tags and keys, and what was made before is not kept after', async () => {
+test('responses end with their tags and keys, and a response made before is not kept after', async () => {
   const held = new Deferred<void>()
   const { get, cache, runs } = service(
     async (run) => {
@@ -330,7 +330,7 @@ test('responses end with their tags and keys, and what was made before is not ke
   expect(await bodies(2, get)).toEqual(['run 4', 'run 4'])
 })
 
-test('a handler that throws throws to its own request only', async () => {
+test('a handler that throws fails its own request only', async () => {
   const { get } = service(async (run) => {
     await new Promise((resolve) => setTimeout(resolve, 30))
     if (run === 1) throw new Error('broken')
@@ -353,7 +353,7 @@ test('while Redis is away the handler answers', async () => {
   expect(head.status).toBe(200)
 })
 
-test('options that are wrong are refused when the middleware is made', () => {
+test('invalid options are rejected when the middleware is created', () => {
   const cache = unreachable().cache<KeptResponse>('c')
   const wrong = [{ ttl: '26d' }, { staleWhileRevalidate: 'soon' }, { maxBytes: 0 }, { ttl: 1 }]
   for (const options of wrong) {
@@ -363,7 +363,7 @@ test('options that are wrong are refused when the middleware is made', () => {
   }
 })
 
-test('a key that is not told is an error, and nothing is shared; so are tags', async () => {
+test('a missing key is an error, and nothing is shared; so are missing tags', async () => {
   for (const options of [
     { key: () => undefined as never },
     { key: () => '' },
@@ -375,7 +375,7 @@ test('a key that is not told is an error, and nothing is shared; so are tags', a
   }
 })
 
-test('a response that was old when it came is fresh for the rest of its time only', async () => {
+test('a response that was already old is fresh only for the rest of its time', async () => {
   const { get, kept } = service(text({ 'cache-control': 'max-age=3600', age: '3599' }))
   await get()
   const { madeAtMs } = (await kept()).value
@@ -386,7 +386,7 @@ test('a response that was old when it came is fresh for the rest of its time onl
   await expect.poll(async () => (await get()).headers.get('cache-status')).toMatch(/fwd=miss/)
 })
 
-test('Expires goes out with what is kept', async () => {
+test('Expires is sent with a kept response', async () => {
   const expires = new Date(Date.now() + 3_600_000).toUTCString()
   const { get } = service(text({ expires }))
   await get()

@@ -1,5 +1,6 @@
-// What the client gets with the middleware is what it gets without: each row of the response table, in each framework, alone and among
-// other middleware; for the first time, repeated, kept, and asked for by HEAD. The responses are compared as they are on the socket.
+// With the middleware the client gets the same response as without: each row of the response table, in each framework,
+// alone and among other middleware; first, repeated, from the cache, and for HEAD. The responses are compared as bytes
+// on the socket.
 
 import { randomUUID } from 'node:crypto'
 import type { KeptResponse, StoredResponse } from 'perilune/middleware'
@@ -13,7 +14,7 @@ import { AROUND, type Around, DRESSED, ROWS, type Row } from './response-table.t
 import { type Answered, ask } from './wire.ts'
 import { someOf } from '../proof.ts'
 
-// As docs/middleware.md has them; what else a handler sets goes to the first client only.
+// The headers listed in docs/middleware.md; other headers of a handler go to the first client only.
 const REPEATED =
   /^(?:cache-control|content-disposition|content-encoding|content-language|content-location|content-type|etag|expires|last-modified|link|location|vary)$/i
 const AGE = /^age: \d+$/
@@ -75,7 +76,8 @@ function sorted(lines: readonly string[]): string[] {
   return lines.toSorted((one, other) => (nameOf(one).toLowerCase() < nameOf(other).toLowerCase() ? -1 : 1))
 }
 
-// Whether nothing is compressed says the compression, and of a body without a type @hono/node-server says now and then what it is.
+// Whether nothing is compressed says the compression, and of a body without a type @hono/node-server says now and then
+// what it is.
 const OF_NOTHING = /^(?:content-encoding: gzip|vary: accept-encoding)$/i
 const UNTOLD = 'content-type: text/plain; charset=utf-8'
 
@@ -89,7 +91,7 @@ function comparable({ status, lines, body }: Answered, { headers }: Row): object
   return { status, lines: compared.toSorted(), body }
 }
 
-/** Lines that stand around. */
+/** Headers of the outer middleware. */
 function linesAround(around: Around): string[] {
   if (around !== 'dressed') return []
   return [
@@ -148,10 +150,10 @@ describe.each([inExpress, inFastify, inHono, inFetch])('$name', (player) => {
       const again = await service.get(place)
       const head = await service.get(place, 'HEAD')
 
-      // Of headers that cannot be sent Fastify sends none.
-      const told = (how: string): string[] =>
+      // Fastify sends no headers when one of them cannot be sent.
+      const cacheStatus = (how: string): string[] =>
         row.body.as === 'refused header' ? [] : [`cache-status: perilune; fwd=${how}`]
-      expect(comparable(made, row)).toEqual(comparable(plus(plain, ...told('miss')), row))
+      expect(comparable(made, row)).toEqual(comparable(plus(plain, ...cacheStatus('miss')), row))
       // Fastify fails to answer HEAD by a response of fetch.
       if (plainHead.status < 500) expect(head.status).toBe(plainHead.status)
       if (row.shared) {
@@ -163,22 +165,27 @@ describe.each([inExpress, inFastify, inHono, inFetch])('$name', (player) => {
           comparable(expected, row),
         )
       } else {
-        const [bypassed, missed] = ['bypass', 'miss'].map((how) => comparable(plus(plain, ...told(how)), row))
+        const [bypassed, missed] = ['bypass', 'miss'].map((how) =>
+          comparable(plus(plain, ...cacheStatus(how)), row),
+        )
         expect([bypassed, missed]).toContainEqual(comparable(again, row))
       }
     })
   })
 
-  test.each(AROUND)('a refusal has what stands around, and no header twice (%s)', async (around) => {
-    const place = { kind: 'once', around, row: 0 } as const
-    const key = randomUUID()
-    await service.post(place, key)
+  test.each(AROUND)(
+    'a rejection has the headers of the outer middleware, and no header twice (%s)',
+    async (around) => {
+      const place = { kind: 'once', around, row: 0 } as const
+      const key = randomUUID()
+      await service.post(place, key)
 
-    expectRefused(await service.post(place, key, '{"item":2}'), 422, 'conflict', around)
-    expectRefused(await service.post(place, 'a b'), 400, 'idempotency-key-malformed', around)
-  })
+      expectRefused(await service.post(place, key, '{"item":2}'), 422, 'conflict', around)
+      expectRefused(await service.post(place, 'a b'), 400, 'idempotency-key-malformed', around)
+    },
+  )
 
-  test.each(AROUND)('two limits are both told, also where one denies (%s)', async (around) => {
+  test.each(AROUND)('two limits both set their headers, also when one denies (%s)', async (around) => {
     const place = { kind: 'limited', around, row: 0 } as const
     const wordsOf = ({ lines }: Answered, name: string): unknown =>
       lines

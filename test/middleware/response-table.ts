@@ -1,5 +1,5 @@
-// What a response is: each row is one that a handler may give, in a form that some framework takes. The players of the frameworks
-// beside it give them, and response-table.test.ts says what a client gets.
+// A response: each row is one that a handler may send, in a form that some framework accepts. The players of the
+// frameworks next to it send them, and response-table.test.ts states what a client gets.
 
 import { randomBytes } from 'node:crypto'
 
@@ -11,11 +11,11 @@ export type Form =
   | { readonly as: 'json'; readonly value: unknown }
   /** Node's own: the head goes to `writeHead`, as an object or a list. */
   | { readonly as: 'written head' | 'written list'; readonly text: string }
-  /** The handler goes on after its answer: it changes the head, answers again, or throws. */
+  /** The handler continues after its answer: it changes the head, answers again, or throws. */
   | { readonly as: 'changed after' | 'thrown after'; readonly text: string }
-  /** Status and headers are said as the head is written, by what stands between. */
+  /** Middleware in between sets status and headers when the head is written. */
   | { readonly as: 'late head'; readonly text: string }
-  /** What the framework, or Node, throws at as it takes it. */
+  /** Values that make the framework, or Node, throw when it takes them. */
   | {
       readonly as:
         | 'refused write'
@@ -33,17 +33,20 @@ export interface Row {
   /** A name may come twice. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Form
-  /** What the next request with its key gets: the same, that it was not kept, or a handler. */
+  /** The answer to the next request with its key: the same, that it was not kept, or a run of the handler. */
   readonly repeated: 'replayed' | 'not kept' | 'run again'
   /** Whether others get it from a cache. */
   readonly shared: boolean
 }
 
-/** What stands around the handler and the middleware. */
+/** The middleware around the handler and ours. */
 export const AROUND = ['alone', 'dressed', 'compressed'] as const
 export type Around = (typeof AROUND)[number]
 
-/** Of requests and by `dressed`: CORS, a request id that the client chose, a session, and defaults for all responses. */
+/**
+ * Request headers, and those of `dressed`: CORS, a request id that the client chose, a session, and defaults for all
+ * responses.
+ */
 export const DRESSED = {
   origin: 'https://shop.example',
   requestId: 'r-17',

@@ -1,5 +1,5 @@
-// What stands around says of a response when it is sent: a cookie, that it is private, or that it failed. What is for one client is kept
-// for no other, wherever it stands.
+// Outer middleware decides about a response when it is sent: it sets a cookie, makes it private, or fails. A response
+// for one client is kept for no other, in any order of the middleware.
 
 import { randomUUID } from 'node:crypto'
 import { once as event } from 'node:events'
@@ -47,7 +47,7 @@ async function listening(app: ExpressApp): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** What several clients get, one after another: the body, whence it is, and whether it sets a cookie. */
+/** The responses of several clients, one after another: the body, its source, and whether it sets a cookie. */
 async function visits(url: string): Promise<[body: string, from: string, isSet: boolean][]> {
   const seen: [string, string, boolean][] = []
   for (let client = 0; client < 3; client += 1) {
@@ -74,7 +74,7 @@ const sessions: [name: string, session: () => unknown][] = [
 const places = ['before', 'behind'] as const
 
 test.each(sessions.flatMap(([name, session]) => places.map((place) => [name, place, session] as const)))(
-  'Express: a page that begins a session is kept for nobody, with %s %s',
+  'Express: a page that begins a session is not kept, with %s %s',
   async (_, place, session) => {
     let visit = 0
     const kept = forExpress.responseCache(newCache())
@@ -89,7 +89,7 @@ test.each(sessions.flatMap(([name, session]) => places.map((place) => [name, pla
   },
 )
 
-test('Hono: a page is kept for nobody where what stands before sets a cookie once it has been made', async () => {
+test('Hono: a page is not kept when an outer middleware sets a cookie after the page was made', async () => {
   const app = new Hono()
   let visit = 0
   app.use(async (context, next) => {
@@ -139,13 +139,13 @@ test.each([
   ['sets a cookie', cookie],
   ['says that it is private', secret],
   ['makes a failure of it', failure],
-])('Fastify: a page is kept for nobody where a hook that was added later %s', async (_, later) => {
+])('Fastify: a page is not kept when a hook that was added later %s', async (_, later) => {
   const [, url] = await fastifyWith(forFastify.responseCache(newCache()), later)
 
   expect((await visits(url)).map(([body]) => body)).toEqual(['visit 1', 'visit 2', 'visit 3'])
 })
 
-test('Fastify: what a hook that was added later encodes is kept as it was before', async () => {
+test('Fastify: a response that a later hook encodes is kept unencoded', async () => {
   const app = fastify()
   const hooks = forFastify.responseCache(newCache())
   app.addHook('preHandler', hooks.preHandler)
@@ -163,7 +163,7 @@ test('Fastify: what a hook that was added later encodes is kept as it was before
   ])
 })
 
-test('Fastify: where a hook that was added later fails, the failure is answered', async () => {
+test('Fastify: when a later hook fails, the failure is the answer', async () => {
   const [, url] = await fastifyWith(forFastify.idempotency(setup().once), async (_, reply, payload) => {
     if (reply.statusCode === 200) throw new Error('the audit log is away')
     return payload
@@ -178,27 +178,21 @@ test('Fastify: where a hook that was added later fails, the failure is answered'
 test.each([
   ['makes a text of', [200, 409]],
   ['leaves', [500, 500]],
-])(
-  'Fastify: a payload that is none is no response yet, and a hook that was added later %s it',
-  async (does, expected) => {
-    const hooks = forFastify.idempotency(setup().once)
-    const making: Late = async (_, _reply, payload) => (typeof payload === 'object' ? 'tea' : payload)
-    const [, url] = await fastifyWith(
-      hooks,
-      does === 'leaves' ? async (_, _reply, payload) => payload : making,
-    )
-    const asked = { method: 'POST', headers: { 'idempotency-key': randomUUID() } }
+])('Fastify: an invalid payload is no response yet, and a later hook %s it', async (does, expected) => {
+  const hooks = forFastify.idempotency(setup().once)
+  const making: Late = async (_, _reply, payload) => (typeof payload === 'object' ? 'tea' : payload)
+  const [, url] = await fastifyWith(hooks, does === 'leaves' ? async (_, _reply, payload) => payload : making)
+  const asked = { method: 'POST', headers: { 'idempotency-key': randomUUID() } }
 
-    const answers = [await fetch(`${url}/odd`, asked), await fetch(`${url}/odd`, asked)]
+  const answers = [await fetch(`${url}/odd`, asked), await fetch(`${url}/odd`, asked)]
 
-    expect(answers.map(({ status }) => status)).toEqual(expected)
-  },
-)
+  expect(answers.map(({ status }) => status)).toEqual(expected)
+})
 
 test.each([
   ['to its end', '/past'],
   ['until its client left', '/events'],
-])('Fastify: what went out past it, %s, was carried out', async (_, path) => {
+])('Fastify: a request whose response bypassed the hook, %s, does not run again', async (_, path) => {
   const [, url] = await fastifyWith(
     forFastify.idempotency(setup().once),
     async (_r, _reply, payload) => payload,

@@ -108,28 +108,28 @@ describe.each([
   ['Fastify', startFastify],
   ['Hono', startHono],
   ['fetch', startFetch],
-] satisfies [string, Start][])('%s: a store that stands on a route twice', (_name, start) => {
+] satisfies [string, Start][])('%s: a store that is used twice on a route', (_name, start) => {
   async function started(): Promise<Ask> {
     const { redis, once } = setup()
     let runs = 0
     return start({ once, cache: redis.cache<KeptResponse>(randomUUID()), ran: () => (runs += 1) })
   }
 
-  test('keeps a response once, and whoever asks does not wait for itself', async () => {
+  test('keeps a response once, and a request does not wait for itself', async () => {
     const ask = await started()
 
     expect(await ask('GET', {})).toEqual({ status: 200, body: '1' })
     expect(await ask('GET', { 'if-none-match': '"other"' })).toEqual({ status: 200, body: '1' })
   })
 
-  test('does not wait for itself where the request has conditions', async () => {
+  test('does not wait for itself when the request has conditions', async () => {
     const ask = await started()
 
     expect(await ask('GET', { 'if-none-match': '"other"' })).toEqual({ status: 200, body: '1' })
     expect(await ask('GET', {})).toEqual({ status: 200, body: '1' })
   })
 
-  test('carries out a request once', async () => {
+  test('runs a request once', async () => {
     const ask = await started()
 
     expect(await ask('POST', { 'idempotency-key': 'k' })).toEqual({ status: 200, body: '1' })

@@ -1,4 +1,4 @@
-// A client that sees the bytes on the socket: a response is what its framing says, and the next one begins behind it.
+// A client that sees the bytes on the socket: its framing delimits a response, and the next one begins after it.
 
 import { connect, type Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
@@ -21,12 +21,12 @@ export interface Answered {
   readonly isZipped: boolean
 }
 
-/** Of the framing, and what is never the same. */
+/** Headers of the framing, and headers that always differ. */
 const OF_THE_WAY = /^(?:date|connection|keep-alive|content-length|transfer-encoding):/i
 
 /**
- * Asks, and then asks for `/after` on the same connection unless it ends or is broken off behind the response. Rejects when a response
- * is not as it says.
+ * Sends a request, and then one for `/after` on the same connection unless it ends or is broken off after the response.
+ * Rejects when the framing of a response is wrong.
  */
 export async function ask(port: number, { method, path, headers = {}, body = '' }: Asked): Promise<Answered> {
   const wire = await Wire.open(port)

@@ -1,6 +1,7 @@
-// Random histories of texts that begin alike, played by the scripts of the last release and by those of this tree, each on an
-// index of its own: what they suggest must be the same, however it is stored. And what this tree stores is held against what
-// its scripts promise. A failure prints the seed and the shortest history that shows it. PERILUNE_LONG=1 plays twenty times as many.
+// Random histories of texts that begin alike, played by the scripts of the last release and by those of this tree, each
+// on an index of its own: their suggestions must be the same, however they are stored. The data that this tree stores
+// is checked against the promises of its scripts. A failure prints the seed and the shortest failing history.
+// PERILUNE_LONG=1 plays twenty times as many.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -44,8 +45,8 @@ type Step =
   | { do: 'suggest'; of: string; from: number; cut: number; limit: number; fuzzy: boolean }
   | { do: 'advance'; ms: number }
 
-// Each of them parts from others at some place, within a word, at its end, behind the 64 bytes that count, and at a byte that two
-// characters have in common.
+// The texts differ at various places: within a word, at its end, after the 64 bytes that are compared, and at a byte
+// that two characters share.
 const BEGINNINGS = [
   'the long common beginning of every title ',
   'the long common beginning of every tile ',
@@ -177,8 +178,8 @@ class Scripted {
 
   /** Null where expired entries hide some. */
   async suggest(query: string, limit: number, fuzzy: boolean): Promise<unknown> {
-    const [, short, ...told] = await this.#run('suggest', { codec: 'text', query, limit, fuzzy })
-    return short === true ? null : told.at(-1)
+    const [, short, ...rows] = await this.#run('suggest', { codec: 'text', query, limit, fuzzy })
+    return short === true ? null : rows.at(-1)
   }
 
   #run(name: string, args: Record<string, unknown>): ReturnType<typeof runOperation> {
@@ -227,7 +228,7 @@ class History {
     for (const { prefix } of [this.#before, this.#now]) await setTestClock(driver, prefix, this.#ms * 1000)
   }
 
-  /** What this tree takes in one call the release gets in one; after each, both have forgotten what has expired. */
+  /** The entries of one call to this tree go to the release in one call; after each, both have removed expired entries. */
   async #add(entries: readonly Entry[]): Promise<void> {
     for (let rest = entries; rest.length > 0; ) {
       const [added, replaced, taken] = await this.#now.add(rest.slice(0, 100))
@@ -256,9 +257,9 @@ class History {
   /** Asked of both, and twice of the library, which reads a front when it asks again. */
   async #suggest(query: string, limit: number, fuzzy: boolean): Promise<Suggestion<string>[]> {
     const what = `suggest '${query}', ${limit}, ${fuzzy}`
-    const told = await this.#index.suggest(query, { limit, fuzzy })
-    expect(await this.#index.suggest(query, { limit, fuzzy }), what).toEqual(told)
-    const asked = told.map(({ id, text: each, score, payload, edited }) => [
+    const suggested = await this.#index.suggest(query, { limit, fuzzy })
+    expect(await this.#index.suggest(query, { limit, fuzzy }), what).toEqual(suggested)
+    const asked = suggested.map(({ id, text: each, score, payload, edited }) => [
       id,
       each,
       score,
@@ -268,7 +269,7 @@ class History {
     const expected =
       (await this.#before.suggest(fold(query), limit, fuzzy)) ?? (await this.#again(query, limit, fuzzy))
     expect(asked, what).toEqual(expected)
-    return told
+    return suggested
   }
 
   async #again(query: string, limit: number, fuzzy: boolean): Promise<unknown> {
@@ -290,7 +291,7 @@ function queryOf({ of, from, cut }: Extract<Step, { do: 'suggest' }>): string {
     .slice(0, cut)
 }
 
-test('what begins alike is suggested as by the last release, whatever its history', {
+test('texts that begin alike are suggested as by the last release, whatever the history', {
   timeout: 3_600_000,
 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 20, size: 'max' })
@@ -302,6 +303,6 @@ test('what begins alike is suggested as by the last release, whatever its histor
     { numRuns, seed: SEED, endOnFailure: true },
   )
 
-  const told = `${numRuns} random histories of texts that begin alike, ${played} steps`
-  tell(`autocomplete: ${told}, suggested as by the last release, seed ${SEED}`)
+  const summary = `${numRuns} random histories of texts that begin alike, ${played} steps`
+  tell(`autocomplete: ${summary}, suggested as by the last release, seed ${SEED}`)
 })

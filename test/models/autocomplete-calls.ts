@@ -1,10 +1,12 @@
-// An index takes as much of what it is handed as one script call has work for. What a call may have removed besides must be known
-// before the next one.
+// An index takes as many of its arguments as one script call has work for. The entries that a call may also have
+// removed must be known before the next one.
 
 import type { Driver } from 'perilune'
 import type { Reply } from '../../src/driver.ts'
 
-/** The driver, which waits for `learn` after each call that added or removed: how many entries, the first ones, it took. */
+/**
+ * The driver, which waits for `learn` after each call that added or removed: how many entries, the first ones, it took.
+ */
 export function learning(driver: Driver, learn: (taken: number) => Promise<void>): Driver {
   const run: Driver['run'] = async (call) => {
     const reply = await driver.run(call)

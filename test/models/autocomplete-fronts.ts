@@ -1,4 +1,4 @@
-// What `lua/shared/autocomplete/fronts` promises: each top has the front that its first entries make, unless one of them
+// The promises of `lua/shared/autocomplete/fronts`: each top has the front of its first entries, unless one of them
 // expires or they are large.
 
 import { expect } from 'vitest'
@@ -7,7 +7,7 @@ import type { Hash, Top } from './autocomplete-tops.ts'
 const FRONT_PLACES = 10
 const MOST_BYTES = 4096
 
-interface Told {
+interface Suggested {
   readonly rank: number
   readonly id: string
   readonly text: string
@@ -21,17 +21,17 @@ export function checkFronts(
   entries: ReadonlyMap<number, Buffer>,
   codec: string,
 ): void {
-  const expected = new Map<string, Told[]>()
+  const expected = new Map<string, Suggested[]>()
   for (const [id, top] of tops) {
-    const told = toldOf(top, entries)
-    expect(top.hasFront, `the front of ${id}`).toBe(told !== null)
-    if (told !== null) expected.set(id, told)
+    const suggested = suggestedOf(top, entries)
+    expect(top.hasFront, `the front of ${id}`).toBe(suggested !== null)
+    if (suggested !== null) expected.set(id, suggested)
   }
   const found = [...fronts].map(([id, front]) => [id, readFront(tops.get(id), front, codec)] as const)
   expect(new Map(found)).toEqual(expected)
 }
 
-function toldOf({ places }: Top, entries: ReadonlyMap<number, Buffer>): Told[] | null {
+function suggestedOf({ places }: Top, entries: ReadonlyMap<number, Buffer>): Suggested[] | null {
   const records = places.slice(0, FRONT_PLACES).map((number) => entries.get(number) ?? Buffer.of(1))
   const bytes = records.reduce((sum, record) => sum + record.length, 0)
   if (bytes > MOST_BYTES || records.some((record) => record.readUInt8(0) !== 0)) return null
@@ -47,8 +47,8 @@ function toldOf({ places }: Top, entries: ReadonlyMap<number, Buffer>): Told[] |
   })
 }
 
-/** What a front tells, once its head has been held against its top. */
-function readFront(top: Top | undefined, front: Buffer, codec: string): Told[] {
+/** The entries of a front, after its head has been compared with its top. */
+function readFront(top: Top | undefined, front: Buffer, codec: string): Suggested[] {
   const head = `2${String.fromCharCode(codec.length)}${codec}`
   expect(front.toString('latin1', 0, head.length)).toBe(head)
   const prefixes = new Map<string, number>()
@@ -59,21 +59,21 @@ function readFront(top: Top | undefined, front: Buffer, codec: string): Told[] {
     at = to
   }
   expect(prefixes).toEqual(top?.prefixes)
-  const told: Told[] = []
+  const suggested: Suggested[] = []
   while (at < front.length) {
     const lengths = [8, 10, 12, 14].map((behind) => front.readUInt16BE(at + behind))
     const [id = 0, alike = 0, text = 0, payload = 0] = lengths
     const textAt = at + 16 + id
     const to = textAt + text + payload
-    told.push({
+    suggested.push({
       rank: front.readDoubleBE(at),
       id: front.toString('utf8', at + 16, textAt),
-      text: textOf(told[0]?.text ?? '', alike, front.subarray(textAt, textAt + text)),
+      text: textOf(suggested[0]?.text ?? '', alike, front.subarray(textAt, textAt + text)),
       payload: front.toString('utf8', textAt + text, to),
     })
     at = to
   }
-  return told
+  return suggested
 }
 
 function textOf(first: string, alike: number, rest: Buffer): string {

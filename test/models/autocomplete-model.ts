@@ -1,4 +1,4 @@
-// An index in plain memory: what `lua/autocomplete` must answer. Texts are of lower case letters and spaces.
+// An index in plain memory: the expected answers of `lua/autocomplete`. Texts are of lower case letters and spaces.
 
 import { fold, markWords } from '../../src/autocomplete/fold.ts'
 
@@ -38,7 +38,7 @@ export class AutocompleteModel {
     return known !== undefined && this.#lives(known)
   }
 
-  /** Forgets what has expired and is not stored any more: an entry of that id is a new one then. */
+  /** Removes expired entries that are no longer stored: an entry of that id is a new one then. */
   forgetExpired(stored: ReadonlySet<number>): void {
     for (const entry of this.entries.values()) {
       if (!stored.has(entry.number) && !this.#lives(entry)) this.entries.delete(entry.id)

@@ -1,4 +1,4 @@
-// What an index has stored, read as it is and held against what the scripts promise of it.
+// The stored data of an index, read directly and checked against the promises of the scripts.
 
 import type { Redis } from 'ioredis'
 import { checkFronts } from './autocomplete-fronts.ts'
@@ -22,14 +22,14 @@ export async function checkStored(
 ): Promise<void> {
   const hash = async (part: string): Promise<Map<string, Buffer>> =>
     new Map(Object.entries(await client.hgetallBuffer(`${prefix}:${part}`)))
-  // Behind all forks is what keeps them sorted.
+  // The members that keep forks sorted come after all forks.
   const members = await client.zrangebylexBuffer(`${prefix}:forks`, '-', Buffer.from('(\u00ff', 'latin1'))
   const tops = readTops(await hash('tops'))
   checkTops(readForks(members), tops, entries)
   checkFronts(tops, await hash('fronts'), await readEntries(client, prefix), codec)
 }
 
-/** An entry as its record tells it. */
+/** An entry as its record states it. */
 export function entryOf(number: number, record: Buffer): ModelEntry {
   const [idBytes = 0, markedBytes = 0, textBytes = 0] = [16, 18, 20].map((at) => record.readUInt16BE(at))
   const textAt = 22 + idBytes + markedBytes

@@ -1,4 +1,4 @@
-// What `lua/shared/autocomplete/hot` and `top` promise of forks and tops, checked on what is stored.
+// The promises of `lua/shared/autocomplete/hot` and `top` about forks and tops, checked on the stored data.
 
 import { expect } from 'vitest'
 import { inOrder, type ModelEntry, suffixesOf } from './autocomplete-model.ts'
@@ -146,7 +146,7 @@ function matchesByPrefix(entries: readonly ModelEntry[]): Map<string, Matches> {
   return found
 }
 
-/** What counts of a suffix, each byte a character. */
+/** The compared part of a suffix, each byte a character. */
 function toPrefix(suffix: string): string {
   return Buffer.from(suffix).toString('latin1', 0, 64)
 }

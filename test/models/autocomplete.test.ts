@@ -1,5 +1,5 @@
-// Random histories of one index on real scripts and on the model, which must suggest alike; and what the scripts
-// store is held against what they promise of it. A failure prints the seed and the shortest history that shows it.
+// Random histories of one index on real scripts and on the model, which must suggest the same; the stored data is
+// checked against the promises of the scripts. A failure prints the seed and the shortest failing history.
 // PERILUNE_LONG=1 plays twenty times as many.
 
 import { randomUUID } from 'node:crypto'
@@ -36,7 +36,7 @@ type Step =
   | { do: 'suggest'; query: string; limit: number; fuzzy: boolean }
   | { do: 'advance'; ms: number }
 
-// Few letters, so that many words begin alike; a long word, so that one way is the only one.
+// Few letters, so that many words begin alike; a long word, so that one path has no branches.
 const word = fc.oneof(
   { weight: 8, arbitrary: fc.stringMatching(/^[ab]{1,3}$/) },
   { weight: 2, arbitrary: fc.stringMatching(/^[a-e]{1,5}$/) },
@@ -97,7 +97,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** One history: what the index and the model have been told. */
+/** One history: the writes to the index and the model. */
 class History {
   readonly #name = randomUUID()
   readonly #prefix = `model:{autocomplete:${this.#name}}`
@@ -189,15 +189,15 @@ class History {
       removed += rest.slice(0, taken).filter((id) => this.#model.remove(id)).length
       rest = rest.slice(taken)
     })
-    const told = await this.#index.removeMany(ids)
-    expect(told).toBe(removed)
+    const answered = await this.#index.removeMany(ids)
+    expect(answered).toBe(removed)
     expect(rest).toEqual([])
   }
 
   async #suggest(text: string, limit: number, fuzzy: boolean): Promise<void> {
     const suggested = await this.#index.suggest(text, { limit, fuzzy })
-    const told = suggested.map(({ id, edited }) => [id, edited])
-    expect(told, `suggest '${text}', ${limit}, ${fuzzy}`).toEqual(this.#model.suggest(text, limit, fuzzy))
+    const shown = suggested.map(({ id, edited }) => [id, edited])
+    expect(shown, `suggest '${text}', ${limit}, ${fuzzy}`).toEqual(this.#model.suggest(text, limit, fuzzy))
   }
 
   async #forgetExpired(): Promise<void> {
@@ -216,6 +216,6 @@ test('an index suggests as the model does, whatever its history', { timeout: 3_6
     { numRuns, seed: SEED, endOnFailure: true },
   )
 
-  const told = `${numRuns} random histories of one index, ${played} steps`
-  tell(`autocomplete: ${told}, answered as the model does, seed ${SEED}`)
+  const summary = `${numRuns} random histories of one index, ${played} steps`
+  tell(`autocomplete: ${summary}, answered as the model does, seed ${SEED}`)
 })

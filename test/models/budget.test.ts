@@ -1,5 +1,5 @@
-// What one call takes of elements of any sizes, from a byte to the largest body, by the fragment alone: how it walks is in the
-// scripts that include it, and their tests.
+// The elements that one call takes, of any sizes from a byte to the largest body, by the fragment alone: the scripts
+// that include it, and their tests, cover how it walks.
 
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
@@ -42,7 +42,7 @@ const sizesTo = (most: number): fc.Arbitrary<number[]> =>
 const limits = fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constantFrom(1, 1000))
 const often = { numRuns: countOf(20_000, 300) }
 
-test('a call takes what comes first, at least one, and no more behind what uses its budget up', async () => {
+test('a call takes elements in order, at least one, and none after its budget is used up', async () => {
   const property = fc.asyncProperty(sizesTo(MAX_BODY_BYTES), limits, async (sizes, limit) => {
     const [taken] = await walk(sizes, limit, false)
 
@@ -57,7 +57,7 @@ test('a call takes what comes first, at least one, and no more behind what uses 
   await fc.assert(property, often)
 })
 
-test('what is read many at once has no more bytes than a call may have, and one element', async () => {
+test('a read of many elements returns at most the bytes of a call plus one element', async () => {
   const property = fc.asyncProperty(sizesTo(INLINE_BYTES), limits, async (sizes, limit) => {
     const [taken, read] = await walk(sizes, limit, true)
 
@@ -69,7 +69,7 @@ test('what is read many at once has no more bytes than a call may have, and one 
   await fc.assert(property, often)
 })
 
-test('calls that go on where the one before ended take each element once', async () => {
+test('calls that continue from each other take each element once', async () => {
   const property = fc.asyncProperty(sizesTo(MAX_BODY_BYTES), limits, async (sizes, limit) => {
     let [from, calls] = [0, 0]
     while (from < sizes.length) {

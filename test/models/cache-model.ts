@@ -1,4 +1,4 @@
-// A key of a cache in plain memory: what `lua/cache` must answer.
+// A key of a cache in plain memory: the expected answers of `lua/cache`.
 
 export const LEASE_MS = 1000
 export const FRESH_MS = 3000
@@ -15,7 +15,7 @@ interface Stored {
   readonly staleUntilMs: number
 }
 
-/** What `store` and `set` are given. */
+/** The arguments of `store` and `set`. */
 interface Given {
   readonly version: number
   readonly tags: string
@@ -31,8 +31,8 @@ interface Run {
 
 export class CacheModel {
   nowUs: number
-  /** What levels are told of the value, and of the tag that is invalidated: numbers, in order. */
-  readonly told: { of: 'value' | 'generation'; number: number }[] = []
+  /** Notifications to L1s about the value, and about the invalidated tag: numbers, in order. */
+  readonly announced: { of: 'value' | 'generation'; number: number }[] = []
   #value: Stored | null = null
   #run: Run | null = null
   #ended: { id: string; revoked: boolean } | null = null
@@ -100,7 +100,7 @@ export class CacheModel {
 
   invalidateTag(): readonly unknown[] {
     this.#generation = Math.max(this.#generation + 1, this.nowUs)
-    this.told.push({ of: 'generation', number: this.#generation })
+    this.announced.push({ of: 'generation', number: this.#generation })
     return ['invalidated', this.#generation]
   }
 
@@ -143,9 +143,9 @@ export class CacheModel {
     return this.#value
   }
 
-  /** Whoever holds what is there learns that it counts no more. */
+  /** Holders of the stored value learn that it is no longer valid. */
   #end(number: number): void {
-    if (this.#value?.held) this.told.push({ of: 'value', number })
+    if (this.#value?.held) this.announced.push({ of: 'value', number })
   }
 
   #revoke(): void {

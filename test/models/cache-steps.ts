@@ -1,4 +1,4 @@
-// What a random history of a key of a cache is made of.
+// The steps of a random history of a key of a cache.
 
 import fc from 'fast-check'
 

@@ -1,5 +1,5 @@
-// Random histories of one key on real scripts and on the model, which must answer alike. A failure prints
-// the seed and the shortest history that shows it. PERILUNE_LONG=1 plays a hundred times as many.
+// Random histories of one key on real scripts and on the model, which must answer the same. A failure prints the seed
+// and the shortest failing history. PERILUNE_LONG=1 plays a hundred times as many.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -31,7 +31,7 @@ afterAll(async () => {
   ear.disconnect()
 })
 
-/** One history: what the key and the model have been told, and the tokens that were seen. */
+/** One history: the calls to the key and the model, and the tokens that were seen. */
 class History {
   readonly #prefix = `conformance:{cache:${randomUUID()}:key}`
   readonly #model = new CacheModel(START_US)
@@ -48,8 +48,8 @@ class History {
       await this.#inspect()
       expect(await faultsOfUnit(client, this.#prefix, Math.floor(this.#model.nowUs / 1000))).toEqual([])
     }
-    const told = this.#model.told.map(({ of, number }) => `${number} ${this.#prefix}:${of}`)
-    expect(await levels.end(), 'told to levels').toEqual(told)
+    const expected = this.#model.announced.map(({ of, number }) => `${number} ${this.#prefix}:${of}`)
+    expect(await levels.end(), 'notifications to L1s').toEqual(expected)
   }
 
   async #step(each: Step): Promise<void> {
@@ -141,17 +141,17 @@ class History {
   }
 }
 
-/** What levels are told on a channel until it ends. */
+/** Collects the notifications to L1s on a channel until it ends. */
 async function listen(channel: string): Promise<{ end(): Promise<string[]> }> {
-  const told: string[] = []
-  const hear = (on: string, message: string): void => void (on === channel && told.push(message))
+  const announced: string[] = []
+  const hear = (on: string, message: string): void => void (on === channel && announced.push(message))
   ear.on('message', hear)
   await ear.subscribe(channel)
   const end = async (): Promise<string[]> => {
-    // Its answer comes behind all that was told before.
+    // Its answer arrives after all earlier notifications.
     await ear.unsubscribe(channel)
     ear.off('message', hear)
-    return told
+    return announced
   }
   return { end }
 }

@@ -1,5 +1,5 @@
-// Queues whose server's clock steps back and leaps ahead at random moments, looked at by the time that passes in truth: what
-// has a rate or recurs neither stands still nor comes too often.
+// Queues whose server's clock steps back and leaps ahead at random moments, judged by the time that really passes:
+// rates and recurring jobs neither stand still nor come too often.
 
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
@@ -37,7 +37,7 @@ const steps: fc.Arbitrary<Steps> = fc
   .map((all) => new Map(all))
 
 interface Start {
-  /** What has passed in truth since the history began. */
+  /** The time that has really passed since the history began. */
   readonly trueMs: number
   readonly clockMs: number
   readonly id: string
@@ -123,7 +123,7 @@ for (const [what, prepare] of Object.entries(rates)) {
   )
 }
 
-test('an interval goes on, whatever the clock does, and runs each time once whenever that comes to it', {
+test('an interval continues, whatever the clock does, and runs each time once whenever its time arrives', {
   timeout: 900_000,
 }, async () => {
   const property = fc.asyncProperty(steps, async (sets) => {
@@ -151,8 +151,8 @@ const CRON = { cron: '* * * * * *', time_zone: 'UTC' }
 
 /** Supplies the coming times of an expression that is short of them. */
 async function refill(calls: QueueCalls, clockMs: number): Promise<void> {
-  const [, , , told] = await calls.run('recurrences', { only_short: true })
-  for (const [id, , , , , known] of told as [string, number, number, number, number, number][]) {
+  const [, , , rows] = await calls.run('recurrences', { only_short: true })
+  for (const [id, , , , , known] of rows as [string, number, number, number, number, number][]) {
     const from = Math.floor(Math.max(known, clockMs - WINDOW_MS) / WINDOW_MS)
     const given = Array.from({ length: 50 }, (_, at) => (from + 1 + at) * WINDOW_MS)
     await calls.run('refill', { id, ...CRON, after_ms: known, given })
@@ -160,10 +160,10 @@ async function refill(calls: QueueCalls, clockMs: number): Promise<void> {
 }
 
 test.each([0, START_US / 1000 + 2 * TICKS * TICK_MS])(
-  'an expression goes on, whatever the clock does, with its end at %i',
+  'an expression continues, whatever the clock does, with its end at %i',
   { timeout: 900_000 },
   async (until_ms) => {
-    // What has an end has none left once the clock has leapt behind it.
+    // A recurrence with an end has no runs left once the clock has leapt past it.
     const played = until_ms === 0 ? steps : steps.map((all) => new Map([...all].filter(([, ms]) => ms < 0)))
     const property = fc.asyncProperty(played, async (sets) => {
       const prepare = (calls: QueueCalls): Promise<void> =>

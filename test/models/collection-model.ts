@@ -1,10 +1,10 @@
-// A collection in plain memory: what `lua/collection` must answer. Lists and sorted sets, whose order is known.
+// A collection in plain memory: the expected answers of `lua/collection`. Lists and sorted sets, whose order is known.
 
 export const EXPIRE_MS = 5000
 
 export interface Sent {
   readonly version: number
-  /** The items, each a value; of a sorted set with its score. */
+  /** The items, each a value; those of a sorted set with their scores. */
   readonly items: readonly (readonly [score: number, value: string])[]
 }
 
@@ -100,7 +100,7 @@ export class CollectionModel {
     return ['cleared', existed]
   }
 
-  /** The server drops the items, as by eviction; what is empty has none to drop. */
+  /** The server drops the items, as by eviction; an empty collection has none to drop. */
   evict(): void {
     if (this.#stored !== null && this.#stored.items.length > 0) this.#stored = null
   }

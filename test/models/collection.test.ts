@@ -1,5 +1,5 @@
-// Random histories of one collection on real scripts and on the model, which must answer alike. A failure prints
-// the seed and the shortest history that shows it. PERILUNE_LONG=1 plays a hundred times as many.
+// Random histories of one collection on real scripts and on the model, which must answer the same. A failure prints the
+// seed and the shortest failing history. PERILUNE_LONG=1 plays a hundred times as many.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -91,7 +91,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** One history: what the collection and the model have been told, the build under way and the newest page. */
+/** One history: the calls to the collection and the model, the build under way and the newest page. */
 class History {
   readonly #prefix = `conformance:{collection:${randomUUID()}}`
   readonly #kind: 'list' | 'sortedSet'
@@ -239,7 +239,7 @@ test.each(['list', 'sortedSet'] as const)(
       { numRuns, seed: SEED },
     )
 
-    const told = `${numRuns} random histories of a ${kind}, ${played} steps`
-    tell(`collection: ${told}, answered as the model does, seed ${SEED}`)
+    const summary = `${numRuns} random histories of a ${kind}, ${played} steps`
+    tell(`collection: ${summary}, answered as the model does, seed ${SEED}`)
   },
 )

@@ -46,7 +46,7 @@ async function playAll(count: number, without: Rule | null): Promise<Map<number,
   return verdicts
 }
 
-/** What those that show something show, by their seeds. */
+/** The faults of the verdicts that have any, by their seeds. */
 function faultsOf(verdicts: ReadonlyMap<number, Verdict>): [seed: number, faults: readonly string[]][] {
   return [...verdicts]
     .map(([seed, { faults }]) => [seed, faults] as [number, readonly string[]])
@@ -68,7 +68,7 @@ test(`every increment arrives once, in ${SCHEDULES} schedules`, { timeout: 7_200
   expect(Math.min(...Object.values(totals))).toBeGreaterThan(0)
 })
 
-describe('without a rule of the protocol something goes wrong', () => {
+describe('without a rule of the protocol a history fails', () => {
   test.each(someOf(RULES, 2))('%s', { timeout: 120_000 }, async (rule) => {
     const [shown] = faultsOf(await playAll(5000, rule))
 

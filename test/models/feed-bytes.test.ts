@@ -1,5 +1,6 @@
-// What each script of a feed reads inside the server, in bytes, for bodies of any sizes from one byte to the largest: what tells
-// bodies stops behind the one with which they reach 4 MiB, and what needs none reads none of the large ones.
+// The bytes that each script of a feed reads inside the server, for bodies of any sizes from one byte to the largest: a
+// script that returns bodies stops after the one with which they reach 4 MiB, and a script that needs none reads none
+// of the large ones.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -15,7 +16,7 @@ import { countOf } from '../proof.ts'
 const CALL_BYTES = 4 * 1024 * 1024
 const INLINE_BYTES = 16 * 1024
 const MOST_AT_ONCE = 60
-// Beside bodies: positions, ids, what is known of claims.
+// Besides bodies: positions, ids, the state of claims.
 const BESIDE = 1000
 
 const meter = `bytes-read-${randomUUID()}`
@@ -51,7 +52,7 @@ server.call('RPUSH', '${meter}', '${name} ' .. read)
 return answer`
 }
 
-/** What scripts have read since it was asked for last: the most of each. */
+/** The bytes that scripts have read since the last call of this: the maximum of each. */
 async function mostRead(): Promise<Record<string, number>> {
   const most: Record<string, number> = {}
   for (const line of await client.lrange(meter, 0, -1)) {
@@ -73,12 +74,12 @@ function sum(parts: readonly { body: Uint8Array }[]): number {
   return parts.reduce((total, { body }) => total + body.length, 0)
 }
 
-/** No more behind the one with which they reach what one call does. */
+/** None after the one that uses up the budget of a call. */
 function expectOneCall(messages: readonly { body: Uint8Array }[]): void {
   expect(sum(messages.slice(0, -1))).toBeLessThan(CALL_BYTES)
 }
 
-/** Of heads alone: what a call reads that tells no bodies. */
+/** Only heads: the reads of a call that returns no bodies. */
 function headsOf(count: number): number {
   return count * (INLINE_BYTES + BESIDE)
 }
@@ -110,7 +111,7 @@ async function claimAll(feed: Feed<Uint8Array>, end: 'ack' | 'release'): Promise
   return lengths
 }
 
-test('of bodies of any sizes each call reads and tells no more than one call may', async () => {
+test('with bodies of any sizes each call reads and returns no more than the limit of a call', async () => {
   const property = fc.asyncProperty(sizes, async (wanted) => {
     const feed = redis.feed<Uint8Array>(randomUUID(), { codec: bytes, retention: MOST_AT_ONCE })
     const made = wanted.map((length) => ({ body: Buffer.alloc(length, 1) }))
@@ -120,9 +121,9 @@ test('of bodies of any sizes each call reads and tells no more than one call may
 
     expect(await readAll(feed, false)).toEqual(wanted)
     expect((await feed.get(ids)).messages.map(({ body }) => body.length)).toEqual(wanted)
-    const told = await mostRead()
-    expect(told['read']).toBeLessThanOrEqual(2 * CALL_BYTES + heads)
-    expect(told['get']).toBeLessThanOrEqual(2 * CALL_BYTES + heads)
+    const largest = await mostRead()
+    expect(largest['read']).toBeLessThanOrEqual(2 * CALL_BYTES + heads)
+    expect(largest['get']).toBeLessThanOrEqual(2 * CALL_BYTES + heads)
 
     expect(await claimAll(feed, 'release')).toEqual(wanted)
     const { claim = 0, ...others } = await mostRead()
@@ -140,7 +141,7 @@ test('of bodies of any sizes each call reads and tells no more than one call may
   await fc.assert(property, { numRuns: countOf(300, 10) })
 }, 600_000)
 
-test('of delayed bodies of any sizes, too', async () => {
+test('with delayed bodies of any sizes, too', async () => {
   const property = fc.asyncProperty(sizes, async (wanted) => {
     const feed = redis.feed<Uint8Array>(randomUUID(), { codec: bytes })
     const made = wanted.map((length) => ({ body: Buffer.alloc(length, 1), delay: '1h' }) as const)

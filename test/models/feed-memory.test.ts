@@ -1,5 +1,5 @@
-// Memory of a feed follows what is in it: a message that stays behind keeps that of its neighbours for a while only, a feed that
-// has been emptied goes, and what is over goes at least as fast as other messages come.
+// The memory of a feed follows its content: a message that stays keeps the memory of its neighbours only for a while,
+// an emptied feed is removed, and expired messages are removed at least as fast as others arrive.
 
 import { expect, test } from 'vitest'
 import { type Setup, setup } from '../feed-fixture.ts'
@@ -14,7 +14,7 @@ async function bytesOf(
   return (await client.memory('USAGE', `feed-test:{feed:${name}}:${log}`, 'SAMPLES', 0)) ?? 0
 }
 
-test('memory of messages that are done comes back though one in twenty-five stays', async () => {
+test('memory of done messages is freed though one in twenty-five stays', async () => {
   const { feed, client, name } = await setup<number>()
   for (let from = 0; from < MESSAGES; from += 1000) {
     await feed.appendMany(Array.from({ length: 1000 }, (_, at) => ({ body: from + at })))
@@ -32,9 +32,9 @@ test('memory of messages that are done comes back though one in twenty-five stay
   expect((await feed.inspect()).total).toBe(MESSAGES / EACH)
 })
 
-test('memory of dead letters that have expired comes back though one in twenty-five stays', async () => {
+test('memory of expired dead letters is freed though one in twenty-five stays', async () => {
   const { feed, client, name, clock } = await setup<number>({ maxClaims: 1 })
-  const bury = async (): Promise<void> => {
+  const killAll = async (): Promise<void> => {
     const claim = await feed.claim({ limit: 1000, lease: '1s' })
     await claim?.release()
     await feed.claim({ limit: 1000 })
@@ -42,14 +42,14 @@ test('memory of dead letters that have expired comes back though one in twenty-f
   for (let from = 0; from < 5000; from += 1000) {
     const lives = (at: number): { ttl?: '1m' } => (at % EACH === 0 ? {} : { ttl: '1m' })
     await feed.appendMany(Array.from({ length: 1000 }, (_, at) => ({ body: from + at, ...lives(at) })))
-    await bury()
+    await killAll()
   }
   const full = await bytesOf({ client, name }, 'dead-log')
 
   await clock.advance(60_000)
   for (let round = 0; round < 150; round += 1) {
     await feed.append(round, { ttl: '2s' })
-    await bury()
+    await killAll()
     await clock.advance(2000)
   }
 
@@ -58,7 +58,7 @@ test('memory of dead letters that have expired comes back though one in twenty-f
   expect((await feed.inspect()).deadLetters).toBe(5000 / EACH)
 })
 
-test('as many delayed messages become visible as are appended, and those that are too many go', async () => {
+test('as many delayed messages become visible as are appended, and those over the limit are removed', async () => {
   const { feed, client, name, clock } = await setup<number>({ retention: 100 })
 
   for (let round = 0; round < 5; round += 1) {
@@ -70,7 +70,7 @@ test('as many delayed messages become visible as are appended, and those that ar
   expect(await client.hlen(`feed-test:{feed:${name}}:parked`)).toBeLessThanOrEqual(1100)
 })
 
-test('bytes that are too many go as fast as others come, however many messages have them', async () => {
+test('bytes over the limit are removed as fast as others arrive, however many messages have them', async () => {
   const KEPT = 400_000
   const { feed } = await setup<string>({ retention: { bytes: KEPT } })
   for (let round = 0; round < 4; round += 1) {

@@ -1,4 +1,4 @@
-// What a feed is, without Redis: plain lists, every rule once. Answers are patterns of the script's.
+// A feed without Redis: plain lists, every rule once. Answers are patterns of the script's.
 
 export interface NewMessage {
   body: string
@@ -26,7 +26,7 @@ export class FeedModel {
   #epoch = 0
   #last = 0
   #token = 0
-  /** Until when each dead letter lives. Those that are over go with the next burial. */
+  /** Until when each dead letter lives. The next dead letter removes the expired ones. */
   #dead: number[] = []
   #messages: Message[] = []
   readonly #leases = new Map<number, number>()
@@ -68,22 +68,22 @@ export class FeedModel {
   /** Messages as a reader meets them, and which of them a live claim holds. */
   #tell(messages: readonly Message[]): [unknown[], unknown[]] {
     const held = messages.filter((message) => this.#isHeld(message))
-    return [messages.map(told), held.map(({ position, holder }) => [position, holder])]
+    return [messages.map(rowOf), held.map(({ position, holder }) => [position, holder])]
   }
 
   claim(limit: number, graceMs: number): unknown[] {
     this.#lapse()
     this.#showDue()
     const taken: Message[] = []
-    const buried: Message[] = []
+    const dying: Message[] = []
     for (const message of this.#visible().filter(({ holder }) => holder === 0)) {
       if (taken.length === limit) break
       if (message.claims < MAX_CLAIMS) taken.push(message)
-      else buried.push(message)
+      else dying.push(message)
     }
-    const dead = this.#remove(buried)
+    const dead = this.#remove(dying)
     if (dead > 0) {
-      this.#dead.push(...buried.map(({ expiresAtMs }) => expiresAtMs))
+      this.#dead.push(...dying.map(({ expiresAtMs }) => expiresAtMs))
       this.#dead = this.#dead.filter((untilMs) => untilMs > this.#nowMs)
     }
     if (taken.length === 0) return ['empty', dead, '*']
@@ -92,12 +92,12 @@ export class FeedModel {
       message.claims += 1
       message.holder = this.#token
     }
-    const endsAtMs = this.#lend(this.#token, graceMs)
-    return ['claimed', this.#epoch, this.#token, endsAtMs, this.#nowMs, dead, taken.map(told)]
+    const endsAtMs = this.#lease(this.#token, graceMs)
+    return ['claimed', this.#epoch, this.#token, endsAtMs, this.#nowMs, dead, taken.map(rowOf)]
   }
 
   extend(token: number, graceMs: number): unknown[] {
-    return this.#isLive(token) ? ['extended', this.#lend(token, graceMs)] : ['lost']
+    return this.#isLive(token) ? ['extended', this.#lease(token, graceMs)] : ['lost']
   }
 
   release(token: number, ids: readonly number[]): unknown[] {
@@ -169,7 +169,7 @@ export class FeedModel {
     for (const message of this.#messages) if (!this.#leases.has(message.holder)) message.holder = 0
   }
 
-  #lend(token: number, graceMs: number): number {
+  #lease(token: number, graceMs: number): number {
     const endsAtMs = this.#nowMs + LEASE_MS
     this.#leases.set(token, endsAtMs)
     for (const message of this.#heldBy(token))
@@ -213,6 +213,6 @@ export class FeedModel {
   }
 }
 
-function told({ position, id, expiresAtMs, claims, body }: Message): unknown[] {
+function rowOf({ position, id, expiresAtMs, claims, body }: Message): unknown[] {
   return [position, id, expiresAtMs === Infinity ? 0 : expiresAtMs, claims, body]
 }

@@ -16,7 +16,7 @@ const message = fc.record({
   key: fc.constantFrom('', '', '', 'k', 'l'),
 })
 const at = fc.nat(9)
-/** What a random history is made of. */
+/** The steps of a random history. */
 export const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     do: fc.constant('append' as const),

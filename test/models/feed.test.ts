@@ -1,5 +1,5 @@
-// Random histories on real scripts and on the model, which must answer alike. A failure prints the seed
-// and the shortest history that shows it. PERILUNE_LONG=1 plays a hundred times as many.
+// Random histories on real scripts and on the model, which must answer the same. A failure prints the seed and the
+// shortest failing history. PERILUNE_LONG=1 plays a hundred times as many.
 
 import { createHash, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -30,8 +30,8 @@ afterAll(async () => {
 })
 
 /**
- * The same scripts where what is rare happens all the time: the log is written anew, a message a call, and bodies of three bytes
- * are stored apart.
+ * The same scripts with rare events made frequent: the log is rewritten, one message a call, and bodies of three bytes
+ * are stored separately.
  */
 function eager({ operations, ...others }: ReturnType<typeof readableContract>): Contract {
   const replaced: [string, string][] = [
@@ -56,7 +56,7 @@ function eager({ operations, ...others }: ReturnType<typeof readableContract>): 
   return { ...others, operations: Object.fromEntries(made) }
 }
 
-/** One history: what the feed and the model have been told, and what they gave out. */
+/** One history: the calls to the feed and the model, and what they returned. */
 class History {
   readonly #contract: Contract
   readonly #prefix = `conformance:{feed:${randomUUID()}}`
@@ -154,7 +154,7 @@ class History {
   ): Promise<void> {
     const ids = [...new Set(places.map((back) => this.#ids.at(-1 - back) ?? 1))]
     const token = this.#tokenAt(place)
-    // What has expired and not been swept away yet may still be told of by its id.
+    // An expired message that is not swept yet may still be returned by its id.
     if (ids.length > 0) await this.#expectSame('settle', {}, this.#model.settle())
     if (what === 'release') await this.#expectSame(what, { token, ids }, this.#model.release(token, ids))
     if (what === 'ack') await this.#expectSame(what, { token, ids }, this.#model.ack(token, ids))
@@ -171,7 +171,7 @@ class History {
     const answer = await this.#runAndCompare(name, args, expected)
     const { caller } = vectors.defaults[`feed/${name}`] ?? {}
     if (caller === undefined || answer[0] === 'empty') return answer
-    // Sent again as after a lost answer. Dead letters are told of once.
+    // Sent again as after a lost answer. Dead letters are reported once.
     const again = name === 'claim' ? answer.with(5, '*') : answer
     await this.#runAndCompare(name, args, again)
     this.#calls += 1
@@ -191,7 +191,7 @@ class History {
 
 test.each([
   ['', contract],
-  [' while its log is written anew, with bodies apart', eager(readableContract('feed'))],
+  [' while its log is rewritten, with separate bodies', eager(readableContract('feed'))],
 ])('a feed answers every history as the model does%s', { timeout: 3_600_000 }, async (_, scripts) => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
   const property = fc.asyncProperty(history, (steps) => new History(scripts).play(steps))

@@ -1,6 +1,6 @@
-// A lock, one holder and two waiters of two processes, as one value that can be put back: the keys in Redis, what each party
-// believes, the letters that are on their way. The scripts are the real ones on a real server, on the test clock; only the
-// parties are played, by the rules of src/runtime/waiting/waiter.ts.
+// A lock, one holder and two waiters of two processes, as one value that can be restored: the keys in Redis, the belief
+// of each party, the letters on their way. The scripts are the real ones on a real server, on the test clock; only the
+// parties are simulated, by the rules of src/runtime/waiting/waiter.ts.
 
 import { createHash, randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -12,7 +12,7 @@ export const LEASE_MS = 10_000
 
 export type Name = 'holder' | 'a' | 'b'
 
-/** What one party believes: that it holds, by this token and until then by the server's clock. */
+/** The belief of one party: that it holds, with this token and until then by the server's clock. */
 interface Belief {
   readonly token: string
   readonly untilMs: number
@@ -42,7 +42,7 @@ export interface World {
 
 export const NAMES: readonly Name[] = ['holder', 'a', 'b']
 
-/** Runs scripts on a world, and tells what has become of it. */
+/** Runs scripts on a world, and returns the resulting world. */
 export class Stage {
   readonly #client: Redis
   readonly #prefix = `hand-over:{lock:${randomUUID()}}`
@@ -61,7 +61,7 @@ export class Stage {
     this.#lines = { holder: this.#open(), a: this.#open(), b: this.#open() }
   }
 
-  /** The holder holds, nobody waits yet. */
+  /** The holder holds, and there is no waiter yet. */
   async begin(): Promise<World> {
     for (const { source } of this.#scripts.values()) await this.#client.script('LOAD', source)
     const idle = { waits: false, asks: 0, belief: null, listens: true, letters: [], late: false }
@@ -77,7 +77,7 @@ export class Stage {
   /** One question of a party; `late`: a copy that arrives when the party does not know of it any more. */
   async ask(world: World, name: Name, late = false): Promise<World> {
     const party = world.parties[name]
-    // The id of a first question tells when it is asked.
+    // The id of a first question contains its time.
     const id = party.asks === 0 ? party.id.replace(/@.*/, `@${world.nowMs}`) : party.id
     const first = { ...party, id }
     const args = { id, waits: true, confirms: party.asks > 0 || late, barging: false }
@@ -134,7 +134,7 @@ export class Stage {
     return { answer: [answer].flat(), next: await this.#look(world) }
   }
 
-  /** What a world is made of comes back into Redis, and each line to where it was. */
+  /** The content of a world is restored in Redis, and each connection to its place. */
   async #put({ nowMs, state, queue, parties }: World): Promise<void> {
     const keys = this.#client.pipeline().set(`${this.#prefix}:clock`, `${nowMs * 1000}`)
     keys.del(`${this.#prefix}:state`, `${this.#prefix}:queue`)
@@ -155,7 +155,7 @@ export class Stage {
   }
 
   async #look(world: World): Promise<World> {
-    // What was published before is read by then.
+    // Earlier messages are read by then.
     const [state, queue] = await Promise.all([
       this.#client.get(`${this.#prefix}:state`),
       this.#client.zrange(`${this.#prefix}:queue`, '0', '-1', 'WITHSCORES'),
@@ -177,13 +177,13 @@ export function change(world: World, name: Name, party: Partial<Party>): World {
   return { ...world, parties: { ...world.parties, [name]: { ...world.parties[name], ...party } } }
 }
 
-/** Who has the lock by the state, or had it last. */
+/** The holder by the stored state, or the last one. */
 export function holderOf({ state }: World): { isHeld: boolean; token: string; untilMs: number; id: string } {
   const [, mode, token = '0', untilMs = '0', , , id = ''] = state?.split(' ') ?? []
   return { isHeld: mode === 'x', token, untilMs: Number(untilMs), id }
 }
 
-/** Who believes now that it holds the lock. */
+/** The parties that believe now that they hold the lock. */
 export function believers({ nowMs, parties }: World): Name[] {
   return NAMES.filter((name) => (parties[name].belief?.untilMs ?? 0) > nowMs)
 }

@@ -1,13 +1,16 @@
-// All that can happen between one holder and two waiters of a lock, up to a number of steps: in every order, with letters that
-// are lost or late, questions that arrive twice, lines that die, and time. PERILUNE_LONG=1 goes two steps further.
+// All that can happen between one holder and two waiters of a lock, up to a number of steps: in every order, with lost
+// or late notifications, requests that arrive twice, connections that die, and passing time. PERILUNE_LONG=1 goes two
+// steps further.
 //
-// Held in every world that can be reached:
-//   - nobody believes that it holds the lock while another does;
-//   - whoever believes it is the holder by the state, under the same token, and for the lease it asked for;
-//   - each hand-over has a greater token than all before;
-//   - what is handed over goes to nobody whose line is known to be dead, and who gave up or released has nothing left;
-//   - a waiter that lives, and asks when it is told to or when its time to look has come, has the lock within a stated time,
-//     whatever the others do not do any more.
+// In every reachable world:
+//   - no process believes that it holds the lock while another one does;
+//   - a process that believes to hold it is the holder in the stored state, with the same token and the requested
+//     lease;
+//   - each hand-off has a greater token than all before;
+//   - no hand-off goes to a process whose connection is known to be dead, and a process that gave up or released holds
+//     nothing;
+//   - a live waiter that polls when it is notified or when its time to look has come gets the lock within a stated
+//     time, even if the others stop.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readContract } from '../conformance/files.ts'
@@ -26,7 +29,10 @@ import {
 
 // From a lock that is held, and from one that two wait for.
 const STEPS = LONG ? [5, 6] : WIDE ? [3, 4] : [2, 3]
-/** Steps of time: within the moment in which a question is fresh, past it, past an offer, to just before the end of a lease, past it. */
+/**
+ * Steps of time: within the moment in which a question is fresh, past it, past an offer, to just before the end of a
+ * lease, past it.
+ */
 const SPANS_MS = [100, 400, 1000, LEASE_MS - 400, LEASE_MS]
 /** The lease of one who has died, an offer to another that has, and twice the time after which a waiter looks again. */
 const LONGEST_WAIT_MS = LEASE_MS + 1000 + 2 * 2000
@@ -34,7 +40,7 @@ const LONGEST_WAIT_MS = LEASE_MS + 1000 + 2 * 2000
 let server: RedisServer
 let stage: Stage
 
-// Of its own: others make the shared one forget its scripts.
+// A server of its own: other tests make the shared one lose its scripts.
 beforeAll(async () => {
   server = await startRedis()
   stage = new Stage(server.port, readContract())
@@ -45,7 +51,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** What one party may do, or what may happen to it, in a world. */
+/** The possible actions of one party, and events, in a world. */
 type Event = readonly [what: string, happen: () => World | Promise<World>]
 
 function eventsOf(world: World, name: Name): Event[] {
@@ -69,7 +75,9 @@ function eventsOf(world: World, name: Name): Event[] {
   return events
 }
 
-/** A letter that grants the whole lease is believed, by one who waits; anything else only says that it is time to ask. */
+/**
+ * A letter that grants the whole lease is believed, by one who waits; anything else only says that it is time to ask.
+ */
 function read(world: World, name: Name, letter: string): World | Promise<World> {
   const party = world.parties[name]
   const rest = change(world, name, { letters: party.letters.slice(1) })
@@ -105,7 +113,7 @@ function check(world: World, before: World): void {
   for (const name of NAMES) checkParty(world, before, name, isNew)
 }
 
-/** `isNew`: the event has given the lock to somebody. */
+/** `isNew`: the event has granted the lock. */
 function checkParty(world: World, before: World, name: Name, isNew: boolean): void {
   const [party, was] = [world.parties[name], before.parties[name]]
   const { isHeld, id, untilMs } = holderOf(world)
@@ -119,7 +127,7 @@ function checkParty(world: World, before: World, name: Name, isNew: boolean): vo
   expect(world.queue.filter((ticket) => ticket.startsWith(`${party.id} `))).toEqual([])
 }
 
-/** How long it takes `b`, when nobody else does anything any more and it hears nothing: it only asks every two seconds. */
+/** How long `b` waits when the others stop and it hears nothing: it only polls every two seconds. */
 async function waitOfB(world: World): Promise<number> {
   const from = world.nowMs
   for (
@@ -133,7 +141,7 @@ async function waitOfB(world: World): Promise<number> {
   return Number.POSITIVE_INFINITY
 }
 
-test('whatever happens to a hand-over, one holds it at most, and a waiter that lives gets it', {
+test('whatever happens to a hand-over, there is one holder at most, and a live waiter gets the lock', {
   timeout: 3_600_000,
 }, async () => {
   const held = await stage.begin()

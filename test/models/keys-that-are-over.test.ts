@@ -1,5 +1,5 @@
-// Idempotency keys are known for a time, and so are the ends of jobs. Whoever appends or counts with a thousand keys a call, or ends as
-// many jobs, must not leave them for ever: as many go as come.
+// Idempotency keys are remembered for a time, and so are the ends of jobs. Calls with a thousand keys each, or as many
+// ended jobs, must not fill the memory: as many keys expire as arrive.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -33,7 +33,7 @@ const CALLS: Record<string, (keys: readonly string[]) => Arguments> = {
   'counters/increment': (keys) => ({ counters: keys.map((key) => ({ id: 'i', delta: 1, key })) }),
 }
 
-/** What a counter needs before it counts. */
+/** The calls that a counter needs before it counts. */
 const FIRST: Record<string, readonly [string, Arguments][]> = {
   'counters/increment': [
     ['counters/begin', { epoch: 1, known: 0, keep: 'pending' }],
@@ -46,7 +46,7 @@ const rows = Object.keys(CALLS).flatMap((operation) =>
 )
 
 test.each(someOf(rows, 3))(
-  '%s of %i keys a call keeps no more keys than twice those that are known',
+  '%s of %i keys a call keeps no more keys than twice the known ones',
   async (operation, size) => {
     const [structure = ''] = operation.split('/')
     const vectors = readVectors(structure)
@@ -77,7 +77,7 @@ test.each(someOf(rows, 3))(
 )
 
 test.each([1, 50, 500])(
-  'ends of %i jobs a call are no more than twice those that are kept',
+  'ends of %i jobs a call are no more than twice the kept ones',
   { timeout: 60_000 },
   async (size) => {
     const vectors = readVectors('queue')

@@ -1,4 +1,4 @@
-// What a lock is, without Redis: one holder or several readers, and a line. Answers are the scripts'.
+// A lock without Redis: one holder or several readers, and a line. Answers are the scripts'.
 
 export type Kind = 'x' | 's' | 'b'
 
@@ -6,11 +6,14 @@ export interface Attempt {
   readonly id: string
   readonly kind: Kind
   readonly leaseMs: number
-  /** Its process is gone, and the server can tell. */
+  /** Its process has died, and the server can detect it. */
   readonly dead: boolean
 }
 
-/** One in line, and how often others have looked while it was the first and did not ask: up to twice, four seconds apart. */
+/**
+ * One in line, and how often others have looked while it was the first and did not ask: up to twice, four seconds
+ * apart.
+ */
 interface Waiter extends Attempt {
   looks: number
   lookedS: number
@@ -35,9 +38,9 @@ export class LockModel {
   #givenBack = true
   #readers: Lease[] = []
   #line: Waiter[] = []
-  /** Nobody has had the lock since it was given back. */
+  /** The lock has had no holder since it was given back. */
   #untouched = true
-  /** Was told to come, and has not come yet. */
+  /** Was called, and has not come yet. */
   #called: { id: string; untilMs: number } | null = null
 
   constructor(nowUs: number) {
@@ -104,10 +107,10 @@ export class LockModel {
   inspect(): unknown[] {
     const leases = this.#isHeld && this.#holder ? [this.#holder] : this.#live
     const sorted = leases.toSorted((a, b) => a.endsMs - b.endsMs || a.token - b.token)
-    const told = sorted.map(({ token, endsMs }) => [token, endsMs, 'ada'])
+    const rows = sorted.map(({ token, endsMs }) => [token, endsMs, 'ada'])
     const line = this.#line.map(({ id, kind }) => [id, kind, 'ada'])
     const mode = this.#isFree ? '*' : this.#isHeld ? 'x' : 's'
-    return ['inspection', mode, this.#token, this.#nowMs, told, line.length, line]
+    return ['inspection', mode, this.#token, this.#nowMs, rows, line.length, line]
   }
 
   get #nowMs(): number {
@@ -145,7 +148,7 @@ export class LockModel {
     }
     const mine = this.#isFree && one.kind === 'b'
     const served = this.#isFree && !mine ? this.#serve(one.id) : undefined
-    if (!mine && served !== 'own' && served !== 'nobody') {
+    if (!mine && served !== 'own' && served !== 'empty') {
       if (waits && called && !this.#passesBy) this.#standAgain(one)
       else if (waits && called) return this.#tryAgain(one, served === 'more')
       return this.#refuse(one, waits, served === 'more')
@@ -183,7 +186,7 @@ export class LockModel {
     return ['queued', place, one.kind === 'b' ? Math.min(soon, CHANCE_MS) : first, more, this.#nowMs]
   }
 
-  /** Whoever was told to come tries again and again, as long as others only pass by. */
+  /** A called waiter retries as long as others only pass by. */
   #tryAgain(one: Attempt, more: boolean): unknown[] {
     this.#called = { id: one.id, untilMs: this.#nowMs + CLAIM_MS }
     return ['queued', 0, TRY_AGAIN_MS, more, this.#nowMs]
@@ -200,7 +203,7 @@ export class LockModel {
   }
 
   /** As one who wants the lock alone does: readers are left to `serve`. */
-  #serve(own: string): 'own' | 'nobody' | 'more' | 'served' {
+  #serve(own: string): 'own' | 'empty' | 'more' | 'served' {
     this.#missOverdue()
     for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
       if (first.id === own) return 'own'
@@ -213,10 +216,10 @@ export class LockModel {
       this.#callFirst()
       return 'served'
     }
-    return 'nobody'
+    return 'empty'
   }
 
-  #serveShared(own: string): 'own' | 'nobody' | 'served' {
+  #serveShared(own: string): 'own' | 'empty' | 'served' {
     this.#missOverdue()
     for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
       const fits = this.#isFree || first.kind === 's'
@@ -234,7 +237,7 @@ export class LockModel {
       this.#callFirst()
       return 'served'
     }
-    return 'nobody'
+    return 'empty'
   }
 
   /** Another one looks at the first in line. */
@@ -248,12 +251,12 @@ export class LockModel {
     return false
   }
 
-  /** Whoever is found gone when it is told that it is the first has left the line. */
+  /** A waiter that is found dead when it is notified that it is first has left the line. */
   #callFirst(): void {
     while (this.#line[0]?.dead) this.#line.shift()
   }
 
-  /** Who was told to come, and has not in that time, is waited for no more: its process has nobody else in line here. */
+  /** A called waiter that does not come in time loses its call: its process has no other waiter in line here. */
   #missOverdue(): void {
     if (!this.#isCalled) this.#called = null
   }

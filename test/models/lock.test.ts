@@ -1,5 +1,5 @@
-// Random histories on real scripts and on the model, which must answer alike. A failure prints the seed
-// and the shortest history that shows it. PERILUNE_LONG=1 plays ten thousand.
+// Random histories on real scripts and on the model, which must answer the same. A failure prints the seed and the
+// shortest failing history. PERILUNE_LONG=1 plays ten thousand.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -52,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const KINDS: readonly Kind[] = ['x', 'x', 'x', 's', 's', 'b']
 
-/** Somebody who makes one attempt after the other. */
+/** A caller that makes one attempt after the other. */
 class Actor {
   attempt: Attempt
   token = 1
@@ -77,7 +77,7 @@ class Actor {
   #next(): Attempt {
     this.#attempts++
     const leaseMs = 2000 + 1000 * (this.#attempts % 3)
-    // A process of its own: what a process has missed is the vectors' affair.
+    // A process of its own: the vectors cover letters that a process has missed.
     return { id: `${this.#name}-${this.#attempts}.1`, kind: this.#kind, leaseMs, dead: false }
   }
 }

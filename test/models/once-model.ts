@@ -1,4 +1,4 @@
-// A key of a once in plain memory: what `lua/once` must answer.
+// A key of a once in plain memory: the expected answers of `lua/once`.
 
 export const LEASE_MS = 1000
 export const KEEP_MS = 5000
@@ -90,7 +90,7 @@ export class OnceModel {
 
   clear(): readonly unknown[] {
     const existed = this.#token > 0
-    // Where the clock has stepped back by more than a moment, tokens go on from there.
+    // When the clock has stepped back by more than a moment, tokens continue from there.
     const isBehind = Math.ceil(this.#token / 1000) - this.#nowMs >= 10
     this.#token = isBehind ? this.#token + 1 : 0
     this.#id = null
@@ -102,7 +102,7 @@ export class OnceModel {
     return Math.floor(this.nowUs / 1000)
   }
 
-  /** True while the key is taken. What is over stays over, unless the clock steps back. */
+  /** True while the key is taken. An expired attempt stays expired, unless the clock steps back. */
   get #counts(): boolean {
     return this.#phase !== 'free' && this.#keptUntilMs > this.#nowMs
   }

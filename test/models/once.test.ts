@@ -1,5 +1,5 @@
-// Random histories of one key on real scripts and on the model, which must answer alike. A failure prints
-// the seed and the shortest history that shows it. PERILUNE_LONG=1 plays a hundred times as many.
+// Random histories of one key on real scripts and on the model, which must answer the same. A failure prints the seed
+// and the shortest failing history. PERILUNE_LONG=1 plays a hundred times as many.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -73,7 +73,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** One history: what the key and the model have been told, and the tokens they gave out. */
+/** One history: the calls to the key and the model, and the tokens they gave out. */
 class History {
   readonly #prefix = `conformance:{once:${randomUUID()}:key}`
   readonly #model = new OnceModel(START_US)

@@ -1,5 +1,5 @@
-// Processes that say different numbers of partitions of one queue, and clear it, in every order of their calls: what is
-// acknowledged can be claimed, unless it was cleared.
+// Processes that use different partition counts for one queue, and clear it, in every order of their calls: an
+// acknowledged job can be claimed, unless it was cleared.
 
 import { randomUUID } from 'node:crypto'
 import type { GeneratorValue } from 'fast-check'
@@ -65,7 +65,7 @@ interface Enqueued {
   readonly begun: number
 }
 
-/** What happened: jobs that were acknowledged, and when clears were over. */
+/** The events: acknowledged jobs, and the ends of clears. */
 class World {
   readonly name = randomUUID()
   readonly enqueued: Enqueued[] = []
@@ -131,7 +131,7 @@ async function claimable(name: string): Promise<unknown[]> {
   return jobs.map(({ payload }) => payload)
 }
 
-test('what is acknowledged can be claimed, unless it was cleared', async () => {
+test('an acknowledged message can be claimed, unless it was cleared', async () => {
   const property = fc.asyncProperty(fc.gen(), async (gen) => {
     const world = new World(gen)
     await world.play()

@@ -1,6 +1,7 @@
-// One bad element harms no other. Histories of good and bad ones, by chance: what the codec cannot read, what its schema refuses or
-// throws at, what is too large, and results that nobody can read; in feeds and queues, with and without partitions, worked on and read in
-// every way. The good ones are delivered exactly as if the bad ones were not there, and each bad one ends with its name.
+// One bad element harms no other. Random histories of good and bad elements: payloads that the codec cannot read, that
+// the schema rejects or throws at, that are too large, and unreadable results; in feeds and queues, with and without
+// partitions, worked on and read in every way. The good ones are delivered exactly as without the bad ones, and each
+// bad one ends with its name.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -26,7 +27,7 @@ afterAll(async () => {
 const partitions = fc.constantFrom(undefined, 1, 3)
 const spread = (count: number | undefined): object => (count === undefined ? {} : { partitions: count })
 
-/** Whoever gives something too large is told, and nothing else. */
+/** A too large element gets an error, and has no other effect. */
 async function refused(adding: Promise<unknown>): Promise<void> {
   await expect(adding).rejects.toMatchObject({ name: 'InvalidArgumentError' })
 }
@@ -125,7 +126,7 @@ describe('in a feed', () => {
         if (how === 'one by one') for (const { id } of claim.messages) await claim.ack([id])
         else await claim.ack()
       }
-      // Claims of which nothing could be read are passed over: what was in them is among the dead letters.
+      // Claims of which nothing could be read are skipped: their messages are among the dead letters.
       return { ...seen, bad: (await byPages(feed.deadLetters, 7)).bad }
     }
 
@@ -149,7 +150,7 @@ describe('in a feed', () => {
   ]
 
   test.each(WAYS)(
-    'good messages are met %s as if no bad ones were there',
+    'good messages are received %s as if there were no bad ones',
     async (_, way) => {
       let bads = 0
       const property = fc.asyncProperty(
@@ -237,7 +238,7 @@ describe('in a queue', () => {
   }
 
   type World = Awaited<ReturnType<typeof make>>
-  /** What was worked on, in its order. */
+  /** The elements that were worked on, in order. */
   type Way = (world: World, limit: number) => Promise<number[]>
 
   const isOver = async ({ queue, good, bad }: World): Promise<boolean> => {
@@ -272,7 +273,7 @@ describe('in a queue', () => {
     }
   }
 
-  const byLending: Way = async ({ queue }, limit) => {
+  const byDetachedClaims: Way = async ({ queue }, limit) => {
     const seen: number[] = []
     for (;;) {
       const { jobs } = await queue.claimDetached({ limit })
@@ -286,11 +287,11 @@ describe('in a queue', () => {
   const withOddResults: Way = async ({ queue, raw, good }, limit) => {
     const seen: number[] = []
     for (;;) {
-      const lent = await queue.claimDetached({ limit })
-      if (lent.jobs.length === 0) break
-      seen.push(...lent.jobs.map(({ payload }) => payload.at))
+      const claim = await queue.claimDetached({ limit })
+      if (claim.jobs.length === 0) break
+      seen.push(...claim.jobs.map(({ payload }) => payload.at))
       await raw.byToken.ack(
-        lent.jobs.map(({ id, token, payload }) => ({ id, token, result: payload.at % 2 === 0 ? BAD : '7' })),
+        claim.jobs.map(({ id, token, payload }) => ({ id, token, result: payload.at % 2 === 0 ? BAD : '7' })),
       )
     }
     for (const [at, id] of good) {
@@ -306,12 +307,12 @@ describe('in a queue', () => {
     ['by a worker', byWorker],
     ['in batches', byBatches],
     ['by hand', byHand],
-    ['by lending', byLending],
-    ['by lending, with results that others cannot read', withOddResults],
+    ['by detached claims', byDetachedClaims],
+    ['by detached claims, with results that others cannot read', withOddResults],
   ]
 
   test.each(WAYS)(
-    'good jobs are done %s as if no bad ones were there, and each bad one is dead of its kind',
+    'good jobs are done %s as if there were no bad ones, and each bad one is dead of its kind',
     async (_, way) => {
       let bads = 0
       const property = fc.asyncProperty(

@@ -38,16 +38,16 @@ export class QueueCalls {
     if (again) await this.same(name, all, expected)
   }
 
-  /** Where the quick way declines, and only there, it must have done nothing. */
+  /** When the fast path declines, and only then, it must have done nothing. */
   async claimQuickly(args: Arguments, expected: readonly unknown[], again: boolean): Promise<void> {
     this.#call += 1
     const all = { ...args, caller: 'p:1', call: String(this.#call) }
     const answer = await this.run('ack-and-claim-plain', all)
-    const [word, nowMs, endsMs, waits, recheckMs, , chores, refused, told, options] = expected
+    const [word, nowMs, endsMs, waits, recheckMs, , chores, refused, jobs, options] = expected
     if (answer[0] === 'claimed') {
       QueueCalls.quickClaims += 1
       expect([refused, options]).toEqual([[], []])
-      const quickly = [word, nowMs, endsMs, waits, recheckMs, chores, ...inParts(told as Value[][])]
+      const quickly = [word, nowMs, endsMs, waits, recheckMs, chores, ...inParts(jobs as Value[][])]
       expect(this.#bindings.mismatch(quickly, answer), JSON.stringify(all)).toBe(null)
     }
     if (answer[0] === 'declined' || again) await this.same('ack-and-claim', all, expected)
@@ -55,8 +55,8 @@ export class QueueCalls {
 
   async same(name: string, args: Arguments, expected: readonly unknown[]): Promise<void> {
     const answer = await this.run(name, args)
-    const told = `${name} ${JSON.stringify(args)} answered ${JSON.stringify(answer)}`
-    expect(this.#bindings.mismatch(expected, answer), told).toBe(null)
+    const call = `${name} ${JSON.stringify(args)} answered ${JSON.stringify(answer)}`
+    expect(this.#bindings.mismatch(expected, answer), call).toBe(null)
   }
 
   run(name: string, args: Arguments): Promise<Value[]> {
@@ -71,7 +71,7 @@ export class QueueCalls {
   }
 }
 
-/** As the quick way tells jobs: the first token, all numbers, one name or each, and the payloads. */
+/** The answer of the fast path: the first token, all numbers, one name or each, and the payloads. */
 function inParts(jobs: readonly Value[][]): unknown[] {
   const names = jobs.map(([, , , name]) => name)
   return [

@@ -1,5 +1,5 @@
-// Random histories of jobs that wait for others: after each step every job is where the rules put it, at the end none
-// waits for ever, and nothing is left behind.
+// Random histories of jobs with dependencies: after each step every job is where the rules put it, at the end none
+// waits for ever, and no data is left.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -28,12 +28,12 @@ interface Job {
   readonly waitsFor: Set<string>
 }
 
-const SIZES = `local told = {}
+const SIZES = `local sizes = {}
 for at, key in ipairs(KEYS) do
   local counts = { hash = 'HLEN', zset = 'ZCARD', string = 'EXISTS' }
-  told[at] = { key, redis.call(counts[redis.call('TYPE', key).ok], key) }
+  sizes[at] = { key, redis.call(counts[redis.call('TYPE', key).ok], key) }
 end
-return told`
+return sizes`
 const client = new Redis(inject('redisPort'))
 const redis = perilune(ioredis(client), { namespace: 'dependencies-model' })
 afterAll(async () => {
@@ -41,7 +41,7 @@ afterAll(async () => {
   client.disconnect()
 })
 
-/** What the rules say; dependents are told of an end at once. */
+/** The rules as a model; dependents are notified of an end at once. */
 class Model {
   readonly jobs = new Map<string, Job>()
 
@@ -142,7 +142,7 @@ class History {
 
   async #settle(job: ClaimedJob<number>, step: Extract<Step, { which: number }>): Promise<void> {
     this.#claimed.delete(job.id)
-    // It was cancelled meanwhile: whoever settles it is told, and it is gone.
+    // It was cancelled meanwhile: a settling worker gets that answer, and the job is removed.
     const isStopping = this.#model.stateOf(job.id) === 'absent'
     const settled = this.#send(job, step)
     if (isStopping) return expect(settled).rejects.toThrow(/cancelled/)
@@ -183,7 +183,7 @@ class History {
     }
   }
 
-  /** One that is claimed is gone when its worker learns of it. */
+  /** A claimed job is removed when its worker learns of it. */
   async #stop(id: string): Promise<void> {
     const job = this.#claimed.get(id) as ClaimedJob<number>
     this.#claimed.delete(id)
@@ -203,7 +203,7 @@ class History {
     expect(states, after).toEqual(this.#ids.map((id) => this.#model.stateOf(id)))
   }
 
-  /** Whoever waits for a job comes to its turn when all others are done. */
+  /** A job with dependencies gets its turn when all of them are done. */
   async #drain(): Promise<void> {
     for (const job of this.#claimed.values()) await job.ack()
     for (let jobs = await this.#queue.claim({ limit: 200 }); jobs.length > 0; ) {
@@ -214,7 +214,8 @@ class History {
     expect(await this.#queue.settings.inspect()).toMatchObject({ ready: 0, blocked: 0, claimed: 0, dead: 0 })
     const left = await client.keys(`*${this.#name}*`)
     const sizes = await client.eval(SIZES, left.length, ...left)
-    // Beside the state and the statistics: what keeps Redis from storing them as lists; see shared/queue/state.
+    // In addition to the state and the statistics: the keys that keep Redis from storing them as lists; see
+    // shared/queue/state.
     for (const [key, size] of sizes as [string, number][]) {
       const part = key.split(':').at(-1) ?? ''
       if (!['meta', 'notes', 'stats'].includes(part))

@@ -1,5 +1,5 @@
-// What happens is told alike, whether a job goes the quick way or the slow one: the same history is played on two queues, of
-// which one has a setting that no quick way knows.
+// Events are the same on the fast path and on the slow path: the same history is played on two queues, one of which
+// has a setting that the fast path does not support.
 
 import { Redis } from 'ioredis'
 import { afterAll, expect, inject, test } from 'vitest'
@@ -49,7 +49,7 @@ class Side {
     await ears.subscribe(channel)
     await this.calls.run('listen', { name: 'x.1', listen_ms: 3_600_000, channel })
     if (!this.#isQuick) await this.calls.run('configure', { concurrency: 1_000_000 })
-    // The quick way is for queues that have begun.
+    // The fast path is for queues that have begun.
     await this.enqueue('mail', ['first'])
   }
 
@@ -72,7 +72,7 @@ class Side {
     }))
   }
 
-  /** All events, and how often jobs went the quick way. */
+  /** All events, and how many jobs took the fast path. */
   async end(): Promise<{ messages: EventMessage[]; quickly: number }> {
     await client.publish(`${this.calls.prefix}:events`, 'end')
     while (this.#messages.at(-1) !== 'end') await new Promise((resolve) => setImmediate(resolve))
@@ -86,8 +86,8 @@ function quickly(answer: readonly Value[]): Claimed[] {
   return numbers === '' ? [] : numbers.split(' ').map((number, at) => ({ number, token: first + at }))
 }
 
-test('events of the quick way and of the slow one are the same', async () => {
-  let told = 0
+test('events of the fast path and of the slow path are the same', async () => {
+  let events = 0
   for (let seed = 1; seed <= HISTORIES; seed += 1) {
     const sides = [new Side(true), new Side(false)] as const
     for (const side of sides) await side.begin()
@@ -112,8 +112,8 @@ test('events of the quick way and of the slow one are the same', async () => {
     }
     const [quick, slow] = [await sides[0].end(), await sides[1].end()]
     expect(quick.messages, `seed ${seed}`).toEqual(slow.messages)
-    told += quick.messages.flatMap(({ events }) => events).length
+    events += quick.messages.flatMap(({ events }) => events).length
     expect(quick.quickly).toBe(STEPS)
   }
-  expect(told).toBeGreaterThan(HISTORIES * STEPS)
+  expect(events).toBeGreaterThan(HISTORIES * STEPS)
 })

@@ -8,7 +8,7 @@ import type { Claim } from './queue-life.ts'
 import { QueueModel } from './queue-model.ts'
 import type { Step } from './queue-steps.ts'
 import { faultsOfUnit } from '../audit/audit.ts'
-import { inspectionOf, optionsOf, toldOf } from './queue-told.ts'
+import { inspectionOf, optionsOf, claimedRowOf } from './queue-answers.ts'
 
 const OPTIONS = {
   name: 'mail',
@@ -25,7 +25,7 @@ type Managing = Exclude<
   { do: 'advance' | 'enqueueAlike' | 'enqueue' | 'claim' | 'offer' | 'retry' | 'fail' | 'extend' }
 >
 
-/** One history: what the queue and the model have been told, and the jobs and tokens that they gave out. */
+/** One history: the calls to the queue and the model, and the jobs and tokens that they gave out. */
 export class History {
   readonly #calls: QueueCalls
   readonly #client: Redis
@@ -67,7 +67,7 @@ export class History {
       case 'retry':
         return this.#retry(each.backs, each.delayMs, each.again)
       case 'fail':
-        return this.#bury(each.backs, each.again)
+        return this.#fail(each.backs, each.again)
       case 'extend':
         return this.#extend(each.backs, each.leaseMs)
       default:
@@ -131,9 +131,9 @@ export class History {
     const endsMs = jobs.length > 0 ? nowMs + leaseMs : 0
     const options = jobs.flatMap((job, at) => (job.isFull ? [optionsOf(job, at)] : []))
     const args = { limit, lease_ms: leaseMs, acks: given.map(([number, token]) => ({ number, token })) }
-    const told = jobs.map(toldOf)
-    const expected = ['claimed', nowMs, endsMs, false, 0, settings.paused, 0, refused, told, options]
-    // Every other claim the quick way first, as bindings do.
+    const rows = jobs.map(claimedRowOf)
+    const expected = ['claimed', nowMs, endsMs, false, 0, settings.paused, 0, refused, rows, options]
+    // Every other claim tries the fast path first, as bindings do.
     if (limit % 2 === 0) await this.#calls.claimQuickly(args, expected, again)
     else await this.#calls.once('ack-and-claim', args, expected, again)
   }
@@ -146,8 +146,8 @@ export class History {
     this.#claims.push(...jobs.map(({ number, token }): Claim => [number, token]))
     const waits = jobs.length < limit
     if (waits) this.#model.noteTime()
-    const told = ['claimed', nowMs, '*', waits, '*', settings.paused, 0, [], jobs.map(toldOf), '*']
-    await this.#calls.same('ack-and-claim', { limit, lease_ms: leaseMs, worker }, told)
+    const expected = ['claimed', nowMs, '*', waits, '*', settings.paused, 0, [], jobs.map(claimedRowOf), '*']
+    await this.#calls.same('ack-and-claim', { limit, lease_ms: leaseMs, worker }, expected)
 
     const number = this.#model.enqueueAlike(['offered'])
     this.#numbers.push(number)
@@ -179,7 +179,7 @@ export class History {
     await this.#calls.once('retry', { failures }, ['retried', 0, refused, dead], again)
   }
 
-  async #bury(backs: number[], again: boolean): Promise<void> {
+  async #fail(backs: number[], again: boolean): Promise<void> {
     const given = this.#claimsAt(backs)
     const failures = given.map(([number, token]) => ({ number, token }))
     await this.#calls.once('fail', { failures }, ['failed', 0, this.#model.fail(given)], again)

@@ -19,7 +19,7 @@ export interface Spec {
 export type State = 'ready' | 'scheduled' | 'claimed' | 'stopping' | 'dead' | 'done'
 
 export interface Job extends Standing {
-  /** Null: enqueued the quick way. */
+  /** Null: enqueued by the fast path. */
   spec: Spec | null
   payload: string
   state: State

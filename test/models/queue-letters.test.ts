@@ -24,7 +24,7 @@ afterAll(async () => {
   client.disconnect()
 })
 
-/** Where an inspection has the workers that wait. */
+/** The waiting workers of an inspection. */
 const IDLE = 17
 
 interface Scene {
@@ -48,8 +48,8 @@ async function isClaimed({ calls, one }: Scene): Promise<boolean> {
   return (await client.hexists(`${calls.prefix}:jobs`, `r${Number(number)}`)) === 1
 }
 
-describe('a job that comes while a worker waits', () => {
-  test('is claimed for it at once, for as long as it claims jobs, and told with its token', async () => {
+describe('a job that arrives while a worker waits', () => {
+  test('is claimed for it at once, for as long as it claims jobs, and announced with its token', async () => {
     const scene = await setUp()
     await wait(scene.calls, reader.name(7000))
 
@@ -62,7 +62,7 @@ describe('a job that comes while a worker waits', () => {
     expect(await scene.calls.run('inspect', {})).toMatchObject({ 12: 0, 18: 1, 19: 1 })
   })
 
-  test('is told to those who listen, as enqueued and as claimed', async () => {
+  test('is published to listeners, as enqueued and as claimed', async () => {
     const scene = await setUp()
     const channel = `${scene.calls.prefix}:events`
     const messages: string[] = []
@@ -84,7 +84,7 @@ describe('a job that comes while a worker waits', () => {
     await reader.letter()
   })
 
-  test('goes to one that hears, where the one that waits longest is gone', async () => {
+  test('goes to a listening worker when the longest waiting one has died', async () => {
     const scene = await setUp()
     await wait(scene.calls, 'gone.1:5000')
     await wait(scene.calls, reader.name(5000))
@@ -93,7 +93,7 @@ describe('a job that comes while a worker waits', () => {
     expect(await reader.letter()).toContain('mail')
   })
 
-  test('is ready for all, where nobody hears', async () => {
+  test('is ready for all workers when no process listens', async () => {
     const scene = await setUp()
     await wait(scene.calls, 'gone.1:5000')
 
@@ -106,7 +106,7 @@ describe('a job that comes while a worker waits', () => {
     ])
   })
 
-  test('is ready for all, where the one that waits takes no jobs by letter, and only that one is called', async () => {
+  test('is ready for all when the waiting worker takes no jobs by letter, and only that worker is woken', async () => {
     const scene = await setUp()
     await wait(scene.calls, 'm.0')
     await wait(scene.calls, reader.name(5000))

@@ -29,7 +29,7 @@ export class LetterReader {
     return `${PROCESS}.${this.#last}:${leaseMs}`
   }
 
-  /** The newest one's next job, behind its head. */
+  /** The next job of the newest one, after its head. */
   async letter(): Promise<string> {
     const head = `job ${PROCESS}.${this.#last} `
     for (;;) {

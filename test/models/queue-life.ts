@@ -1,4 +1,4 @@
-// What becomes of the jobs of the model, one by one.
+// The life of the jobs of the model, one by one.
 
 import { bytesOf, type Job, maxAttemptsOf, type Spec, type State, whyNot } from './queue-job.ts'
 import { Names } from './queue-names.ts'
@@ -105,7 +105,7 @@ export class QueueLife {
     }
   }
 
-  /** A worker that waits leaves behind when that was. */
+  /** A waiting worker records the time. */
   noteTime(): void {
     this.token = Math.max(this.token, this.nowUs - 1)
   }

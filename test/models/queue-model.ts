@@ -1,4 +1,4 @@
-// What a queue is, in plain memory.
+// A queue in plain memory.
 
 import { backoffOf, type Job, maxAttemptsOf, newJob, type Spec, whyNot } from './queue-job.ts'
 import { type Claim, QueueLife, type Refused } from './queue-life.ts'
@@ -111,7 +111,7 @@ export class QueueModel extends QueueLife {
     })
   }
 
-  /** All that are dead, of the one kind of failure that workers name, or of being lost. How many stay so. */
+  /** Requeues dead jobs, all of one kind: of the failure that workers name, or lost. Returns how many stay dead. */
   requeueDead(numbers: readonly number[], drops: boolean): number {
     let kept = 0
     for (const number of numbers) {

@@ -25,13 +25,13 @@ export class Names {
     if (unique !== '') this.#uniques.set(unique, { number, until, endsMs: nowMs + window_ms })
   }
 
-  /** The job starts, or, where `isOver`, is done or dead. */
+  /** The job starts, or, with `isOver`, is done or dead. */
   freeUnique({ spec, number }: Job, isOver: boolean): void {
     if (spec === null || (spec.until !== 's' && !(spec.until === 'd' && isOver))) return
     if (this.#uniques.get(spec.unique)?.number === number) this.#uniques.delete(spec.unique)
   }
 
-  /** The job begins again, and needs its key until it starts, or is done. False where another job has it. */
+  /** The job begins again, and needs its key until it starts, or is done. False when another job has it. */
   holdAgain({ spec, number }: Job, nowMs: number): boolean {
     if (spec === null || spec.unique === '' || spec.until === 'w') return true
     const hold = this.#uniques.get(spec.unique)

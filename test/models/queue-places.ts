@@ -1,4 +1,4 @@
-// Where ready jobs of the model stand, and in which order they leave.
+// The places of ready jobs of the model, and the order in which they leave.
 
 export interface Standing {
   readonly number: number
@@ -26,7 +26,7 @@ class Group {
 }
 
 export class Places {
-  // A job that left the list and came back stands there twice; the first place counts.
+  // A job that left the list and came back is in it twice; the first place is valid.
   readonly #list: Standing[] = []
   readonly #prioritized = new Set<Standing>()
   readonly #groups = new Map<string, Group>()

@@ -148,7 +148,7 @@ function compare(spread: Spread, spans: readonly number[]): void {
   }
 }
 
-test('statistics say of each period what happened in it', { timeout: 3_600_000 }, async () => {
+test('statistics show for each period what happened in it', { timeout: 3_600_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
   const property = fc.asyncProperty(history, async (steps) =>
     new History(await setup({ deadline: '30s' })).play(steps),

@@ -46,7 +46,7 @@ const spec: fc.Arbitrary<Spec> = fc.record({
   tags: often('', 'red', 'red\0blue'),
 })
 
-/** What a random history is made of. */
+/** The steps of a random history. */
 export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,

@@ -1,5 +1,6 @@
-// A queue on the real scripts, and three processes that work on it, in a time of their own. Whoever works looks for jobs when a
-// letter calls it, when an answer has told it to, and when a job of its own is done; never else. One process may fail.
+// A queue on the real scripts, and three processes that work on it, in simulated time. A worker looks for jobs when a
+// letter wakes it, when an answer asked it to, and when a job of its own is done; at no other time. One process may
+// fail.
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -25,7 +26,7 @@ interface Worker {
   readonly room: number
   readonly work: Map<number, Work>
   waits: boolean
-  /** When it was told to look again. */
+  /** When it should look again. */
   lookAtMs: number
 }
 
@@ -43,7 +44,7 @@ export class World {
   readonly #channel = `${this.#prefix}:wake`
   readonly #workers: Worker[] = []
   readonly #letters: string[] = []
-  /** Since when, or from when on, a job is anybody's; of those that a living worker has: never. */
+  /** Since when, or from when on, a job is available; a job of a live worker: never. */
   readonly #free = new Map<number, number>()
   #failed: number | null = null
   #nowMs = START_US / 1000
@@ -69,10 +70,10 @@ export class World {
   async end(): Promise<void> {
     this.#listening.off('message', this.#onMessage)
     await this.#listening.unsubscribe()
-    await this.#run('clear', this.#told)
+    await this.#run('clear', this.#listeners)
   }
 
-  /** The jobs that somebody who lives and waits should have had by now, with how late they are. */
+  /** The jobs that a live waiting worker should have by now, with how late they are. */
   overdue(byMs: number): [number: number, lateMs: number][] {
     if (!this.#workers.some((worker) => worker.waits && this.#lives(worker))) return []
     const late = [...this.#free].map(([number, freeMs]): [number, number] => [number, this.#nowMs - freeMs])
@@ -99,7 +100,7 @@ export class World {
     await this.#readLetters()
   }
 
-  /** Its connections stay open where it stands still, and are closed where it dies. Only one process fails. */
+  /** Its connections stay open when it stalls, and are closed when it dies. Only one process fails. */
   async fail(process: number, how: 'dies' | 'stands still'): Promise<void> {
     if (this.#failed !== null) return
     this.#failed = process
@@ -111,21 +112,21 @@ export class World {
 
   async enqueue(payloads: number): Promise<void> {
     const given = { name: 'mail', payloads: Array.from({ length: payloads }, () => '1') }
-    const [, first] = await this.#run('enqueue-alike', { ...this.#told, ...given })
+    const [, first] = await this.#run('enqueue-alike', { ...this.#listeners, ...given })
     for (let n = 0; n < payloads; n++) this.#free.set(Number(first) + n, this.#nowMs)
     await this.#readLetters()
   }
 
   async enqueueLater(delayMs: number): Promise<void> {
     const [, first] = await this.#run('enqueue', {
-      ...this.#told,
+      ...this.#listeners,
       specs: [{ payload: '1', delay_ms: delayMs }],
     })
     this.#free.set(Number(first), this.#nowMs + delayMs)
     await this.#readLetters()
   }
 
-  /** What happens meanwhile happens in its order; `see` is called after each moment. */
+  /** Events in between happen in their order; `see` is called after each moment. */
   async pass(ms: number, see: () => void): Promise<void> {
     const endMs = this.#nowMs + ms
     for (;;) {
@@ -151,14 +152,14 @@ export class World {
     return [next, soonestMs]
   }
 
-  /** What is done is acked, and there is room for so much more. */
+  /** Done jobs are acked, which makes room for as many. */
   async #look(worker: Worker): Promise<void> {
     const done = [...worker.work].filter(([, { doneAtMs }]) => doneAtMs <= this.#nowMs)
     for (const [number] of done) worker.work.delete(number)
     const limit = worker.room - worker.work.size
     const acks = done.map(([number, { token }]) => ({ number: `${number}`, token }))
     const [endsAtMs, waits, recheckMs, jobs] = await this.#claim({
-      ...this.#told,
+      ...this.#listeners,
       acks,
       limit,
       lease_ms: LEASE_MS,
@@ -177,7 +178,7 @@ export class World {
     this.#free.set(number, this.#lives(worker) ? Infinity : endsAtMs)
   }
 
-  /** The quick way first, as the library does. */
+  /** The fast path first, as the library does. */
   async #claim(given: Record<string, unknown>): Promise<Claimed> {
     const call = { ...given, caller: 'x.0', call: `${++this.#calls}` }
     const quick = await this.#run('ack-and-claim-plain', call)
@@ -199,10 +200,10 @@ export class World {
   async #goAway(worker: Worker): Promise<void> {
     worker.waits = false
     worker.lookAtMs = Infinity
-    await this.#claim({ ...this.#told, acks: [], limit: 0, lease_ms: 0, worker: worker.name })
+    await this.#claim({ ...this.#listeners, acks: [], limit: 0, lease_ms: 0, worker: worker.name })
   }
 
-  /** Letters to one that has failed are read by nobody. */
+  /** Letters to a failed process are not read. */
   async #readLetters(): Promise<void> {
     for (;;) {
       await this.#delivered()
@@ -243,7 +244,7 @@ export class World {
     return `${this.#channel}:${process}`
   }
 
-  get #told() {
+  get #listeners() {
     return { channel: this.#channel, sharded: false, counted: true }
   }
 

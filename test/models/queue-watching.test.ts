@@ -1,5 +1,5 @@
-// Random histories of three processes that work on one queue, of which one dies or stands still at some time: what is ready,
-// due, or was held by the one that failed, is had soon by another one that waits. PERILUNE_LONG=1 plays 3000.
+// Random histories of three processes that work on one queue, one of which dies or stalls at some time: a job that is
+// ready, due, or was held by the failed one is soon taken by another waiting process. PERILUNE_LONG=1 plays 3000.
 
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
@@ -55,7 +55,7 @@ async function play(world: World, each: Step): Promise<void> {
   else await world.pass(each.ms, see)
 }
 
-/** One that does not stand still waits neither among the first ten nor among the last three. */
+/** A process that does not stall waits neither among the first ten nor among the last three. */
 const inTheMiddle: Step[] = [
   { do: 'join', process: 0, kind: 0, count: 12 },
   { do: 'join', process: 1, kind: 0, count: 3 },
@@ -64,7 +64,7 @@ const inTheMiddle: Step[] = [
   { do: 'enqueue', count: 1 },
 ]
 
-test('what is free is had within a second by another one that waits, whichever process fails', {
+test('a free job is taken within a second by another waiting worker, whichever process fails', {
   timeout: 3_600_000,
 }, async () => {
   const property = fc.asyncProperty(history, async (steps) => {

@@ -1,5 +1,5 @@
-// Random histories on real scripts and on the model, which must answer alike, and what must hold of the stored data
-// after each step. A failure prints the seed and the shortest history that shows it. PERILUNE_LONG=1 plays 10,000.
+// Random histories on real scripts and on the model, which must answer the same, with the invariants of the stored data
+// after each step. A failure prints the seed and the shortest failing history. PERILUNE_LONG=1 plays 10,000.
 
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
@@ -44,7 +44,7 @@ function payloads(count: number): string[] {
   return Array.from({ length: count }, (_, at) => String(at))
 }
 
-test('a worker that met only jobs that are gone comes back at once for those behind them', async () => {
+test('a worker that met only removed jobs returns at once for those after them', async () => {
   const calls = new QueueCalls(driver)
   await calls.setClock(START_US)
   const [, first] = await calls.run('enqueue-alike', { payloads: payloads(3102) })
@@ -65,15 +65,15 @@ test('a worker that met only jobs that are gone comes back at once for those beh
   await calls.run('clear', {})
 })
 
-test('a claim of a thousand jobs is told again, also where more leases end at the same time', async () => {
+test('a repeated claim of a thousand jobs gets the same answer, also when more leases end at the same time', async () => {
   const calls = new QueueCalls(driver)
   await calls.setClock(START_US)
   await calls.run('enqueue-alike', { payloads: payloads(1700) })
   await calls.run('ack-and-claim', { limit: 700 })
 
-  const told = await calls.run('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' })
+  const answer = await calls.run('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' })
 
-  expect(told[8]).toHaveLength(1000)
-  await calls.same('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' }, told)
+  expect(answer[8]).toHaveLength(1000)
+  await calls.same('ack-and-claim', { limit: 1000, caller: 'p:1', call: '1' }, answer)
   await calls.run('clear', {})
 })

@@ -17,14 +17,14 @@ export class BoundChecker {
   readonly #terms: readonly Terms[]
   readonly #taken: Taken[] = []
   #refunds = 0
-  /** What small steps of the clock may have been taken for. */
+  /** Small steps of the clock that may have counted as passed time. */
   #stepsUs = 0
 
   constructor(terms: readonly Terms[]) {
     this.#terms = terms
   }
 
-  /** What is broken by this take from some of the limits, or null. All windows that end with it are looked at. */
+  /** The limit that this take breaks, or null. All windows that end with it are checked. */
   take(token: number, atUs: number, cost: number, terms: readonly Terms[]): string | null {
     const newest = this.#taken.at(-1)
     if (newest !== undefined && token <= newest.token) return `token ${token} after ${newest.token}`
@@ -64,7 +64,7 @@ export class BoundChecker {
   /** The most units in a span between two takes, both included. */
   #most({ algorithm, limit, window_ms, burst }: Terms, spanUs: number): number | null {
     if (algorithm === 'sliding-window') return spanUs + this.#stepsUs < window_ms * 1000 ? limit : null
-    // A token may lie some microseconds behind its take, one for each take at the same instant.
+    // A token may be some microseconds later than its take, one for each take at the same instant.
     const slackUs = this.#refunds === 0 ? 0 : this.#taken.length
     return burst + ((spanUs + slackUs + this.#stepsUs) * limit) / (window_ms * 1000)
   }

@@ -1,4 +1,4 @@
-// What a limiter is meant to do, in plain arithmetic: whole numbers of any size, nothing packed.
+// A limiter in plain arithmetic: whole numbers of any size, nothing packed.
 
 export interface Terms {
   readonly name: string
@@ -16,7 +16,7 @@ export interface LimitModel {
   waitUs(nowUs: number, cost: number): number
   count(nowUs: number, cost: number, token: number): void
   refund(nowUs: number, cost: number, atUs: number): void
-  /** Forgets what is past, as whatever is written does: a small step back of the clock does not bring it back. */
+  /** Removes past takes, as every write does: a small step back of the clock does not bring them back. */
   settle(nowUs: number): void
 }
 
@@ -184,17 +184,17 @@ class PlacesModel implements LimitModel {
 /** A clock that steps back by less than this is waited for. */
 export const STEP_US = 10_000
 
-/** Several limits of one subject. Each call names some of them, of which it takes all or none. */
+/** Several limits of one subject. Each call names some of them, and takes all or none of these. */
 export class SubjectModel {
   readonly #all: ReadonlyMap<string, LimitModel>
   readonly #refunded = new Set<number>()
   /** Those that the call names. */
   #limits: readonly LimitModel[] = []
   #token = 0
-  /** What time it was for the subject in its newest take, whose token may be ahead of that. */
+  /** The subject's time at its newest take, whose token may be ahead of that. */
   #takenUs = 0
   #offsetUs = 0
-  /** What time it is for the subject in this call. */
+  /** The subject's time in this call. */
   #ownUs = 0
   /** By the server's clock. */
   nowUs: number
@@ -209,7 +209,7 @@ export class SubjectModel {
     return this.#takeNow(cost)
   }
 
-  /** Takes of one cost one after the other, as many as are allowed; told in the form of `take-each`. */
+  /** Takes of one cost one after the other, as many as are allowed, in the form of `take-each`. */
   takeEach(terms: Terms, cost: number, count: number): [number, number, number, number, number] {
     this.#look([terms])
     this.#keepTime()
@@ -226,17 +226,17 @@ export class SubjectModel {
 
   get(terms: readonly Terms[], cost: number): unknown[] {
     this.#look(terms)
-    return this.#denied(cost) ?? ['allowed', this.nowUs, this.#told()]
+    return this.#denied(cost) ?? ['allowed', this.nowUs, this.#states()]
   }
 
   refund(terms: readonly Terms[], cost: number, token: number): unknown[] {
     this.#look(terms)
     if (this.#token === 0) return ['absent']
-    if (token > 0 && this.#refunded.has(token)) return ['known', this.nowUs, this.#told()]
+    if (token > 0 && this.#refunded.has(token)) return ['known', this.nowUs, this.#states()]
     this.#settle()
     this.#refunded.add(token)
     for (const limit of this.#limits) limit.refund(this.#ownUs, cost, token || this.#ownUs)
-    return ['refunded', this.nowUs, this.#told()]
+    return ['refunded', this.nowUs, this.#states()]
   }
 
   release(terms: readonly Terms[], token: number): unknown[] {
@@ -256,7 +256,7 @@ export class SubjectModel {
     this.#token = Math.max(this.#token + 1, this.#ownUs)
     this.#takenUs = Math.max(this.#takenUs, this.#ownUs)
     for (const limit of this.#limits) limit.count(this.#ownUs, cost, this.#token)
-    return ['taken', this.#token, this.nowUs, this.#told()]
+    return ['taken', this.#token, this.nowUs, this.#states()]
   }
 
   /** The subject's own time does not step back, whichever limits its newest take was of. */
@@ -279,10 +279,10 @@ export class SubjectModel {
   #denied(cost: number): unknown[] | null {
     const waits = this.#limits.map((limit) => limit.waitUs(this.#ownUs, cost))
     const longest = Math.max(...waits)
-    return longest === 0 ? null : ['denied', waits.indexOf(longest) + 1, longest, this.nowUs, this.#told()]
+    return longest === 0 ? null : ['denied', waits.indexOf(longest) + 1, longest, this.nowUs, this.#states()]
   }
 
-  #told(): number[][] {
+  #states(): number[][] {
     return this.#limits.map((limit) => [limit.free(this.#ownUs), limit.resetUs(this.#ownUs)])
   }
 }

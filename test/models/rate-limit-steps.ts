@@ -33,7 +33,7 @@ export const limits: fc.Arbitrary<Terms[]> = fc
   .map((all) => all.map((each, at) => ({ name: `l${at}`, ...each })))
 
 const cost = fc.integer({ min: 1, max: 5 })
-// Of takes that are judged together.
+// Takes that are judged together.
 const count = fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 12 }))
 const back = fc.integer({ min: 0, max: 5 })
 const handle = fc.integer({ min: 1, max: 7 })

@@ -1,5 +1,5 @@
-// Random histories on real scripts and on the model, which must answer alike, and whose windows are
-// checked by a reader that knows neither. PERILUNE_LONG=1 plays a hundred times as many.
+// Random histories on real scripts and on the model, which must answer the same, and whose windows are checked by a
+// reader that uses neither. PERILUNE_LONG=1 plays a hundred times as many.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -100,13 +100,13 @@ class History {
     else counts.denied += 1
   }
 
-  /** The model takes one after the other, and the script is told of all of them at once. */
+  /** The model takes one after the other, and the script all of them at once. */
   async #takeEach(cost: number, count: number, only: Terms): Promise<void> {
-    const told = this.#model.takeEach(only, cost, count)
+    const expected = this.#model.takeEach(only, cost, count)
     const { name, limit, window_ms, burst } = only
     const args = { name, limit, window_ms, burst, takes: [{ count, cost }] }
-    await this.#twice('take-each', args, ['judged', this.#model.nowUs, [told], null])
-    const [granted, token] = told
+    await this.#twice('take-each', args, ['judged', this.#model.nowUs, [expected], null])
+    const [granted, token] = expected
     counts.denied += count - granted
     for (let nth = 0; nth < granted; nth++) this.#took([only], token + nth, cost)
   }
@@ -128,7 +128,7 @@ class History {
     if (word === 'refunded') this.#checker.refund(token, cost)
   }
 
-  /** Sent again as after a lost answer; a call that changed nothing may be judged anew. */
+  /** Sent again as after a lost answer; a call that changed nothing may be judged again. */
   async #twice(name: string, args: Arguments, expected: unknown[]): Promise<Value[]> {
     this.#calls += 1
     const all = { ...args, caller: 'p.0', call: this.#calls }

@@ -1,4 +1,4 @@
-// Recurring jobs as a plain program: the runs of each are a grid of times, and it remembers behind which of them it is.
+// Recurring jobs as a plain program: the runs of each are a grid of times, and it remembers its last one.
 
 export interface Rule {
   everyMs: number
@@ -59,7 +59,7 @@ export class RecurrenceModel {
     return this.#all.delete(id)
   }
 
-  /** Times that a caller would compute: so many of the rule behind `afterMs`. */
+  /** The times that a caller would compute: so many of the rule after `afterMs`. */
   timesOf({ everyMs, offsetMs }: Rule, afterMs: number, count: number): number[] {
     const first = (Math.floor((afterMs - offsetMs) / everyMs) + 1) * everyMs + offsetMs
     return Array.from({ length: count }, (_, at) => first + at * everyMs)
@@ -98,7 +98,7 @@ export class RecurrenceModel {
   #spawnOf(each: Recurrence): number[] {
     const coming = this.#coming(each)
     const due = coming.filter((time) => time <= this.nowMs)
-    // Whether the last of them was missed, nobody knows.
+    // Whether the last of them was missed is unknown.
     if (each.rule.isCron && !each.isComplete && due.length === coming.length) return []
     const { missed, limit } = each.terms
     const isLate = this.nowMs - (due.at(-1) ?? 0) > 60_000
@@ -122,7 +122,7 @@ export class RecurrenceModel {
     return isComplete && next > knownMs
   }
 
-  /** The runs that are known and not over: at least one behind now, where it has any. */
+  /** The known runs that are not over: at least one after now, if there is one. */
   #coming(each: Recurrence): number[] {
     if (this.#hasEnded(each)) return []
     const { rule, terms, behindMs, knownMs } = each

@@ -106,7 +106,7 @@ class History {
     const answer = await this.#calls.run('ack-and-claim', { limit: 100, lease_ms: 1000 })
     const jobs = answer[8] as [number, number][]
     expect((answer[9] as [number, string][]).map(([, name]) => name)).toEqual(expected)
-    // What is acked is forgotten: its id holds off no second one.
+    // An acked job is forgotten: its id does not block a second one.
     const acks = jobs.map(([number, token]) => ({ number: String(number), token }))
     await this.#calls.run('ack-and-claim', { limit: 0, acks })
   }
@@ -131,10 +131,10 @@ class History {
     }
   }
 
-  /** What is told of each, and that there is a chore while one needs times. */
+  /** Checks what is shown of each, and that there is a chore while one needs times. */
   async #look(): Promise<void> {
-    const [, , , told] = await this.#calls.run('recurrences', {})
-    const found = new Map((told as (string | number)[][]).map((each) => [each[0], each]))
+    const [, , , rows] = await this.#calls.run('recurrences', {})
+    const found = new Map((rows as (string | number)[][]).map((each) => [each[0], each]))
     for (const each of IDS) {
       const [, nextMs, lastMs, , runs] = found.get(each) ?? []
       const shown = found.has(each) ? { nextMs, lastMs, runs } : undefined

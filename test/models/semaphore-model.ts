@@ -1,4 +1,4 @@
-// What a semaphore is, in plain memory: permits that end, and a line.
+// A semaphore in plain memory: permits that end, and a line.
 
 export const CLAIM_MS = 1000
 const SILENT_S = 4
@@ -7,11 +7,14 @@ interface Attempt {
   readonly id: string
   readonly weight: number
   readonly leaseMs: number
-  /** Its process is gone: nobody hears what it is told. */
+  /** Its process has died: notifications to it are not heard. */
   readonly dead: boolean
 }
 
-/** One in line, and how often others have looked while it was the first and did not ask: up to twice, four seconds apart. */
+/**
+ * One in line, and how often others have looked while it was the first and did not ask: up to twice, four seconds
+ * apart.
+ */
 interface Waiter {
   readonly attempt: Attempt
   looks: number
@@ -48,7 +51,7 @@ export class SemaphoreModel {
     if (!this.#resized) this.#limit = limit
     const oversized = attempt.weight > this.#limit
     if (oversized) this.#leave(attempt.id)
-    // Where nothing is free, the line is not looked at.
+    // When nothing is free, the line is not read.
     const mine = this.#fits(1) && this.#serve(attempt.id)
     if (oversized) return ['oversized', this.#limit]
     if (mine || (this.#line.length === 0 && this.#fits(attempt.weight))) {
@@ -118,7 +121,7 @@ export class SemaphoreModel {
     this.#line = []
   }
 
-  /** `limit` is told of a semaphore that is not known. */
+  /** `limit` is returned for an unknown semaphore. */
   inspect(limit: number, holder: string): Answer {
     const live = this.#permits
       .filter(({ endsAtMs }) => endsAtMs > this.#nowMs)

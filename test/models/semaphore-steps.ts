@@ -29,7 +29,7 @@ const advance = fc.record({
   do: fc.constant('advance' as const),
   ms: fc.constantFrom(1, 999, 1000, 1001, 2500, 5000, 11_000),
 })
-/** What a random history is made of. */
+/** The steps of a random history. */
 export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 16, arbitrary: acquire },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('abandon' as const), who }) },

@@ -1,5 +1,5 @@
-// Random histories on real scripts and on the model, which must answer alike. A failure prints the seed
-// and the shortest history that shows it. PERILUNE_LONG=1 plays 10,000 of them.
+// Random histories on real scripts and on the model, which must answer the same. A failure prints the seed and the
+// shortest failing history. PERILUNE_LONG=1 plays 10,000 of them.
 
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -31,7 +31,7 @@ afterAll(async () => {
   client.disconnect()
 })
 
-/** One history: what the semaphore and the model have been told, and the tokens that they gave out. */
+/** One history: the calls to the semaphore and the model, and the tokens that they gave out. */
 class History {
   readonly #prefix = `conformance:{semaphore:${randomUUID()}}`
   readonly #model = new SemaphoreModel(START_US)
@@ -113,8 +113,8 @@ class History {
 
   async #same(name: string, args: Arguments, expected: Answer): Promise<Value[]> {
     const answer = await this.#run(name, args)
-    const told = `${name} ${JSON.stringify(args)} answered ${JSON.stringify(answer)}`
-    expect(this.#bindings.mismatch(expected, answer), told).toBe(null)
+    const call = `${name} ${JSON.stringify(args)} answered ${JSON.stringify(answer)}`
+    expect(this.#bindings.mismatch(expected, answer), call).toBe(null)
     return answer
   }
 
@@ -126,7 +126,10 @@ class History {
   }
 }
 
-/** Ten who attempt, each of a process of its own and always with the same weight; the last two are of one that is gone. */
+/**
+ * Ten callers, each in a process of its own and always with the same weight; the last two are of a process that has
+ * died.
+ */
 function attemptOf(at: number): { args: Arguments; attempt: Parameters<SemaphoreModel['acquire']>[0] } {
   const dead = at >= 8
   const attempt = {

@@ -1,5 +1,5 @@
-// A call is remembered for ten minutes. Callers that live for one call and are gone (a function in a cloud, a job of cron) must
-// not leave a record each for ever: where records come, old ones go.
+// A call is remembered for ten minutes. Callers that live for one call (a cloud function, a cron job) must not leave a
+// record each for ever: new records replace old ones.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,5 +1,5 @@
-// A random history of counters whose counts are in SQL: votes, notes that are lost or wrong, rounds that overlap and die at
-// every step, reads that take long, and a Redis that loses everything, some of it, or its newest part.
+// A random history of counters whose counts are in SQL: votes, notes that are lost or wrong, rounds that overlap and
+// die at every step, reads that take long, and a Redis that loses everything, some of it, or its newest part.
 
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
@@ -22,8 +22,8 @@ export type Rule =
   | 'what is noted of absent values stays noted'
 
 /**
- * What is written in the place of a rule, to see that it is needed at rest. The others keep what is shown right until then, and
- * the vectors hold them.
+ * The replacement for a rule, to see that it is needed at rest. The other rules keep the shown values right until then,
+ * and the vectors test them.
  */
 const RULES: Readonly<Record<Rule, readonly [script: string, rule: string, instead: string]>> = {
   'no version is left out': ['counters/show', 'since ~= state.version', 'false'],
@@ -47,7 +47,7 @@ export interface Where {
 }
 
 export interface Verdict {
-  /** What is wrong at rest. */
+  /** The faults at rest. */
   readonly faults: readonly string[]
   readonly story: readonly string[]
 }
@@ -70,11 +70,11 @@ const PARTITIONS = 2
 const KILLED = 'killed'
 const STEPS = 60
 
-/** Something that stands at a gate. */
+/** An operation that is held at a gate. */
 interface Held {
   readonly what: string
   readonly done: Promise<unknown>
-  /** On to the next gate, or to the end; with an error, that is what comes of where it stands. */
+  /** On to the next gate, or to the end; with an error, that is the outcome of its step. */
   go(error?: Error): Promise<void>
 }
 
@@ -148,7 +148,7 @@ export class History {
     this.#tell(`${item} is shown as ${String(value)}`)
   }
 
-  /** Begins something that stops behind what it does in the database, and before it, if that is a round. */
+  /** Begins an operation that stops after its database step, and before it, if it is a round. */
   async #hold(what: string, work: (board: Board) => Promise<unknown>): Promise<void> {
     if (this.#held.length >= 3) return
     let [arrive, pass] = [(): void => undefined, (_error?: Error): void => undefined]
@@ -212,7 +212,7 @@ export class History {
     this.#tell('Redis is empty')
   }
 
-  /** Not what is noted: a wrong note that is lost leaves a wrong value, which nobody knows of. */
+  /** Notes are not lost: a lost note would leave a wrong value that goes unnoticed. */
   async #lose(): Promise<void> {
     const keys = (await this.#keys()).filter((key) => !key.endsWith(':noted'))
     const key = keys[Math.floor(this.#random() * keys.length)]
@@ -231,7 +231,7 @@ export class History {
     this.#tell('Redis is the copy')
   }
 
-  /** In one step: of a round that has died, a call may still be on its way. */
+  /** In one step: a call of a round that has died may still be on its way. */
   async #replace(copies: readonly Buffer[]): Promise<void> {
     await this.#where.client.call('EVAL', REPLACE, 0, this.#pattern, ...copies)
   }

@@ -7,7 +7,7 @@ import { countOf, LONG, SEED, tell } from '../proof.ts'
 import { History, type Rule, type Verdict } from './shown-history.ts'
 
 const HISTORIES = countOf(20_000, 45)
-/** How many seeds on a search finds something soon; it goes on from there. A long run searches from the first. */
+/** The seeds to skip so that a search finds a fault soon; it continues from there. A long run starts at the first. */
 const SOON: Readonly<Record<Rule, number>> = {
   'no version is left out': 37,
   'nothing is shown that was read too early': 83,
@@ -36,7 +36,7 @@ test(`at rest SQL has its rows and Redis shows them, in ${HISTORIES} histories`,
   tell(`counters of SQL, ${HISTORIES} histories from seed ${SEED}: nothing is wrong at rest`)
 })
 
-describe('something goes wrong without the rule that', () => {
+describe('a history fails without the rule that', () => {
   test.each(Object.keys(SOON) as Rule[])('%s', { timeout: 120_000 }, async (rule) => {
     const first = LONG ? SEED : SEED + SOON[rule]
     for (let seed = first; seed < first + 3000; seed++) {

@@ -1,7 +1,7 @@
-// A random history of counters of all modes and a database: workers that die at any step and connections that are lost, backups that are
-// put back, a copy that takes over or lags, rows that are NULL, come late, vanish, or are refused, and two schemas with a table each.
-// Whatever was acknowledged is in the database once, is kept as refused, or went with a database that came back older: nothing else may
-// be missing.
+// A random history of counters of all modes and a database: workers that die at any step and connections that are lost,
+// backups that are put back, a copy that takes over or lags, rows that are NULL, come late, vanish, or are refused, and
+// two schemas with a table each. Whatever was acknowledged is in the database once, is kept as refused, or went with a
+// database that came back older: nothing else may be missing.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Counters, type RowCounters, type Loss, type Perilune, RefusedError, SinkError } from 'perilune'
@@ -12,7 +12,7 @@ import type { World } from './sql-worlds.ts'
 
 const IDS = ['1', '2', '3', '4', '5']
 const STEPS = 40
-/** Processes that live on, where the database does. */
+/** Processes that live on where the database does. */
 const MOST_PROCESSES = 3
 const MOST_STATEMENTS = 9
 
@@ -29,11 +29,11 @@ export class SqlHistory {
   readonly #missing: 'create' | 'refuse'
   readonly #story: string[] = []
   readonly #losses: Loss[] = []
-  /** What was acknowledged and is not known to have gone with a database. */
+  /** Acknowledged increments that are not known to have been lost with a database. */
   readonly #counted: Book = new Map()
-  /** What each batch brought, by its id. */
+  /** The content of each batch, by its id. */
   readonly #batches = new Map<string, Batch>()
-  /** What was read of the same epoch and ids before: what a copy that lags would say. */
+  /** Earlier reads of the same epoch and ids: the answer of a lagging copy. */
   readonly #before = new Map<string, Snapshot>()
   readonly #processes: { counters: Counters[]; derived: RowCounters[] } = { counters: [], derived: [] }
   #hasBackup = false
@@ -48,7 +48,7 @@ export class SqlHistory {
     this.#missing = this.#random() < 0.5 ? 'create' : 'refuse'
   }
 
-  /** What is wrong once all rest. */
+  /** The faults once all processes rest. */
   async play(): Promise<{ faults: string[]; story: string[] }> {
     const faults: string[] = []
     this.#story.push(`on ${this.#world.name}, missing: ${this.#missing}`)
@@ -182,13 +182,13 @@ export class SqlHistory {
     this.#story.push('a backup is made')
   }
 
-  /** What is in the database and not in the backup goes with it, but for a batch that Redis still has. */
+  /** Rows in the database and not in the backup are lost with it, except for a batch that Redis still has. */
   async #restore(): Promise<void> {
     if (!this.#hasBackup) return
     const [before, was] = [await this.#held(), await this.#batchesIn()]
     const { partitions } = await this.#counters().inspect()
     await this.#world.putBack()
-    // A copy that lags behind this one knows nothing of the time that is gone.
+    // A copy that lags behind this one knows nothing of the lost time.
     this.#before.clear()
     const [after, is] = [await this.#held(), await this.#batchesIn()]
     for (const id of IDS) add(this.#counted, id, (after.get(id) ?? 0n) - (before.get(id) ?? 0n))
@@ -206,7 +206,7 @@ export class SqlHistory {
     return new Set(rows.map(({ batch }) => String(batch)))
   }
 
-  /** What the database has of each counter, in its row or kept. */
+  /** The value of each counter in the database, in its row or kept. */
   async #held(table = 'items', counters = this.#name): Promise<Book> {
     const book: Book = new Map()
     for (const { id, votes } of await this.#world.run(`SELECT id, votes FROM ${table}`))
@@ -221,7 +221,7 @@ export class SqlHistory {
     this.#lags = 0
     this.#story.push('all rest')
     for (let round = 0; round < 3; round++) await this.#flush()
-    // The server may not have noticed yet that a connection is gone, whose transaction holds roll-ups back.
+    // The server may not have noticed yet that a connection is closed, whose transaction delays roll-ups.
     for (let tries = 0; tries < 50 && (await this.#derived().inspect()).waiting > 0; tries++) {
       await sleep(20)
       await this.#flush()
@@ -243,11 +243,11 @@ export class SqlHistory {
         : [`something is stuck: ${dirty} dirty, ${waiting} rows, ${noted} notes`]),
       ...(this.#losses.length === 0
         ? []
-        : [`losses were told though Redis lost nothing: ${JSON.stringify(this.#losses)}`]),
+        : [`losses were reported though Redis lost nothing: ${JSON.stringify(this.#losses)}`]),
     ]
   }
 
-  /** What is read of each is what the database has. */
+  /** The values read are those of the database. */
   async #shown(): Promise<string[]> {
     const shown = async (what: string, of: Counters | RowCounters, table: string, name: string) => {
       await of.reconcile(IDS).catch((error: unknown) => this.#allow(error, 'sink-refused'))
@@ -255,7 +255,7 @@ export class SqlHistory {
       const book: Book = new Map(IDS.map((id, at) => [id, BigInt(values[at] ?? 0)]))
       const there = await this.#world.run(`SELECT id FROM ${table}`)
       const rows = new Set(there.map(({ id }) => String(id)))
-      // Where no row is made, one that is gone is unknown, or as it was until its time in Redis is over.
+      // When no row is created, a removed one is unknown, or unchanged until its time in Redis is over.
       const isOpen = (id: string): boolean => this.#missing === 'refuse' && !rows.has(id)
       return differences(what, book, new Map(IDS.map((id) => [id, (isOpen(id) ? book : held).get(id) ?? 0n])))
     }
@@ -296,7 +296,7 @@ export class SqlHistory {
     })
   }
 
-  /** A process that has just started, or one that goes on. */
+  /** A process that has just started, or one that continues. */
   #process<Handle>(known: Handle[], start: (elsewhere: boolean) => Handle): Handle {
     const isOld = this.#world.isServer && known.length > 0 && this.#random() < 0.7
     if (isOld) return this.#pick(known)

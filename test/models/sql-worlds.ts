@@ -1,4 +1,5 @@
-// The databases of random histories: each can be backed up, put back while processes go on, and lose the connection of a transaction.
+// The databases of random histories: each can be backed up, restored while processes continue, and lose the connection
+// of a transaction.
 
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
@@ -26,7 +27,7 @@ export interface World {
   backUp(): Promise<void>
   /** Puts the backup in the place of all that is there. */
   putBack(): Promise<void>
-  /** Of a process that begins in the schema of the table, or in another one. */
+  /** A process that begins in the schema of the table, or in another one. */
   sink(target: Target, elsewhere: boolean): Sink
   events(events: string, target: Target, elsewhere: boolean): EventSource
   /** The next transaction loses its connection at this statement. */
@@ -46,7 +47,7 @@ function tablesWith(key: string, votes: string): string[] {
   return [...counts, `CREATE TABLE votes (${votes}, item ${key}, points INTEGER NOT NULL)`]
 }
 
-/** A file, which processes open; what is put back is another one. */
+/** A file, which processes open; a restored file is another one. */
 class SqliteFile {
   readonly #folder = mkdtempSync(join(tmpdir(), 'perilune-history-'))
   readonly #others: Database.Database[] = []
@@ -115,7 +116,7 @@ export function sqliteWorld(): World {
       const [own, name] = file.connect(table, elsewhere)
       return sqliteEvents(own, rowsOf(name.replace(table, events), { ...target, table: name }))
     },
-    // A file has no connection: what a process had not committed when it died is not there.
+    // A file has no connection: uncommitted work of a dead process is not there.
     cutNext: () => undefined,
     close: async () => file.remove(),
   }
@@ -125,7 +126,7 @@ function rowsOf(table: string, target: Target): EventsOptions {
   return { table, id: 'item', amount: 'points', target }
 }
 
-/** What both servers do alike: a backup is a copy of the tables, and goes into their place. */
+/** Common to both servers: a backup is a copy of the tables, and replaces them. */
 function serverWorld(
   run: World['run'],
   schema: string,

@@ -1,5 +1,5 @@
-// Counters and their databases, in random histories: see sql-history.ts. PERILUNE_LONG=1 plays 1,000, of which a fifth each is on
-// PostgreSQL and on MariaDB.
+// Counters and their databases, in random histories: see sql-history.ts. PERILUNE_LONG=1 plays 1,000, a fifth of them
+// each on PostgreSQL and on MariaDB.
 
 import { Redis } from 'ioredis'
 import { perilune } from 'perilune'
@@ -14,7 +14,7 @@ import { mariadbWorld, postgresWorld, sqliteWorld, type World } from './sql-worl
 
 const HISTORIES = countOf(1000, 15)
 
-/** Of its own: transactions that others have open would hold back what is rolled up. */
+/** A server of its own: open transactions of other tests would delay the roll-up. */
 let server: DatabaseServer
 beforeAll(async () => {
   server = await startPostgres()

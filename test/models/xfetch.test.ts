@@ -1,9 +1,9 @@
 // Whether `early: 'xfetch'` is the algorithm that it is called after: Vattani, Chierichetti and Lowenstein, "Optimal
-// Probabilistic Cache Stampede Prevention", VLDB 8(8), 2015, pages 886 to 897. The library's own decision is asked, on a value that its
-// own script has stored, by readers who come at random; time is counted, not waited for.
+// Probabilistic Cache Stampede Prevention", VLDB 8(8), 2015, pages 886 to 897. The library's own decision is asked, on
+// a value that its own script has stored, by readers who come at random; time is counted, not waited for.
 //
-// What must come out. Readers come as a Poisson process with the rate r, a load takes d, beta is b. Who reads when s is left
-// draws an exponential variable with the mean b d, and loads if it is greater than s: with the probability
+// What must come out. Readers come as a Poisson process with the rate r, a load takes d, beta is b. Who reads when s is
+// left draws an exponential variable with the mean b d, and loads if it is greater than s: with the probability
 // exp(-s / (b d)). So the loads that are begun until s is left are a Poisson process too, of which there are on average
 //
 //   A(s) = integral over all u > s of r exp(-u / (b d)) du = r b d exp(-s / (b d)).
@@ -12,9 +12,9 @@
 //
 //   s = b d (ln(r b d) - ln E)    left, on average b d (ln(r b d) + 0.5772), with the deviation b d pi / sqrt(6),
 //
-// for the mean of -ln E is Euler's constant. Until its value is there, d later, others load too, for nobody elects one here: A
-// has grown from E to E exp(1 / b). That makes 1 + E (exp(1 / b) - 1) loads, on average exp(1 / b); with g = exp(1 / b) - 1 the
-// variance is g, of the Poisson process, and g squared, of E.
+// for the mean of -ln E is Euler's constant. Until its value is there, d later, others load too, because no loader is
+// elected here: A has grown from E to E exp(1 / b). That makes 1 + E (exp(1 / b) - 1) loads, on average exp(1 / b);
+// with g = exp(1 / b) - 1 the variance is g, of the Poisson process, and g squared, of E.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -33,7 +33,7 @@ const CYCLES = LONG ? 20_000 : 2000
 const LOAD_MS = 200
 const PER_MS = 1
 const FRESH_MS = 60_000
-/** What a mean of so many cycles may differ, in its standard errors: one run in 16,000 differs more. */
+/** How much a mean of so many cycles may differ, in its standard errors: one run in 16,000 differs more. */
 const TOLERANCE = 4
 const EULER = 0.5772
 
@@ -77,7 +77,7 @@ function meanOf(numbers: readonly number[]): number {
 }
 
 test.each([0.5, 1, 2])(
-  'by beta %s the first load begins as early, and as many begin in a cycle, as theory says',
+  'by beta %s the first load begins as early, and as many begin in a cycle, as theory predicts',
   { timeout: 3_600_000 },
   async (beta) => {
     const terms = toTerms({ ttl: `${FRESH_MS}ms`, early: 'xfetch', beta })
@@ -91,7 +91,7 @@ test.each([0.5, 1, 2])(
     const cycles: ReturnType<typeof cycle>[] = []
     while (cycles.length < CYCLES) {
       cycles.push(cycle(envelope, terms, random))
-      // Who is never heard of is taken for dead by the runner of the tests.
+      // The test runner takes a silent test for dead.
       if (cycles.length % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
 
@@ -108,10 +108,10 @@ test.each([0.5, 1, 2])(
     }
     expect(Math.abs(gapMs - expected.gapMs) / error.gapMs, `a gap of ${gapMs} ms`).toBeLessThan(TOLERANCE)
     expect(Math.abs(loads - expected.loads) / error.loads, `${loads} loads a cycle`).toBeLessThan(TOLERANCE)
-    const told = `${loads.toFixed(3)} loads a cycle of ${expected.loads.toFixed(3)} expected`
+    const found = `${loads.toFixed(3)} loads a cycle of ${expected.loads.toFixed(3)} expected`
     const ahead = `${gapMs.toFixed(1)} ms ahead of ${expected.gapMs.toFixed(1)}`
     tell(
-      `cache: xfetch by beta ${beta}, ${CYCLES} cycles: ${told}, ${ahead}, within ${TOLERANCE} standard errors`,
+      `cache: xfetch by beta ${beta}, ${CYCLES} cycles: ${found}, ${ahead}, within ${TOLERANCE} standard errors`,
     )
   },
 )

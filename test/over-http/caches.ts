@@ -28,8 +28,8 @@ export function cachePart(sides: Sides): Part {
       () => setWrongly(world),
       () => get(world),
       () => get(world),
-      () => lend(world),
-      () => lend(world),
+      () => beginLoad(world),
+      () => beginLoad(world),
       () => complete(world),
       () => complete(world),
       () => extend(world),
@@ -49,7 +49,7 @@ function urlOf({ sides }: World, key: string): string {
   return `/caches/${sides.name}/keys/${encodeURIComponent(key)}`
 }
 
-/** How old it is the service does not say. */
+/** The service does not return its age. */
 async function withoutAge(value: Promise<{ readonly ageMs: number } | null>): Promise<object | null> {
   const kept = await value
   if (kept === null) return null
@@ -101,7 +101,7 @@ async function setWrongly(world: World): Promise<void> {
   )
 }
 
-/** Unless somebody loads it: that would have to be waited for. */
+/** Unless a load is under way: the call would wait for it. */
 async function get(world: World): Promise<void> {
   const { sides, cache } = world
   const key = sides.dice.oneOf(KEYS)
@@ -112,21 +112,21 @@ async function get(world: World): Promise<void> {
     `get ${key} ${JSON.stringify(tags)}`,
     () => cache.get(key, () => value, tags),
     async () => {
-      const told = await sides.http.post(`${urlOf(world, key)}/loads`, { ...tags, lease: LEASE })
-      if (told.load === undefined) return told.value
-      await sides.http.put(`${urlOf(world, key)}/loads/${told.load}/value`, { value })
+      const answer = await sides.http.post(`${urlOf(world, key)}/loads`, { ...tags, lease: LEASE })
+      if (answer.load === undefined) return answer.value
+      await sides.http.put(`${urlOf(world, key)}/loads/${answer.load}/value`, { value })
       return value
     },
   )
 }
 
-async function lend(world: World): Promise<void> {
+async function beginLoad(world: World): Promise<void> {
   const { sides, cache, loads } = world
   const key = sides.dice.oneOf(KEYS)
   const tags = drawTags(sides)
   const pair = await sides.same(
     `load ${key} ${JSON.stringify(tags)}`,
-    async () => lentOf(await cache.loadDetached(key, tags)),
+    async () => answerOf(await cache.loadDetached(key, tags)),
     () => sides.http.post(`${urlOf(world, key)}/loads`, { ...tags, lease: LEASE }),
   )
   if (pair !== null && 'load' in pair.here) {
@@ -134,13 +134,13 @@ async function lend(world: World): Promise<void> {
   }
 }
 
-function lentOf(told: DetachedLoad<unknown>): { load: string } | object {
-  if (told.status === 'elected') {
-    const { status: _status, ...load } = told
+function answerOf(answer: DetachedLoad<unknown>): { load: string } | object {
+  if (answer.status === 'elected') {
+    const { status: _status, ...load } = answer
     return load
   }
-  if (told.status !== 'found') throw new Refused(told.status === 'loading' ? 'loading' : 'load-failed')
-  const { status: _status, ageMs: _ageMs, ...value } = told
+  if (answer.status !== 'found') throw new Refused(answer.status === 'loading' ? 'loading' : 'load-failed')
+  const { status: _status, ageMs: _ageMs, ...value } = answer
   return value
 }
 

@@ -25,7 +25,7 @@ interface World {
   readonly sides: Sides
   readonly kind: CollectionKind
   readonly url: string
-  /** Where a page ended. */
+  /** The end of a page. */
   next: Pair<string> | null
 }
 
@@ -61,10 +61,10 @@ function open(
 }
 
 /** Sets and hashes have none: so that they can be compared they get one. */
-function inOrder(kind: CollectionKind, told: CollectionRead<unknown>): unknown {
-  if (told.status === 'absent') throw new Refused('not-found')
-  if (told.status === 'replaced') return told
-  const { undecodable: _none, ...page } = told
+function inOrder(kind: CollectionKind, answer: CollectionRead<unknown>): unknown {
+  if (answer.status === 'absent') throw new Refused('not-found')
+  if (answer.status === 'replaced') return answer
+  const { undecodable: _none, ...page } = answer
   return kind === 'set' || kind === 'hash' ? { ...page, items: sorted(page.items) } : page
 }
 
@@ -108,9 +108,9 @@ async function add(world: World): Promise<void> {
   await sides.same(
     `add ${items.length}`,
     async () => {
-      const told = await addTo(open(sides.redis, sides.name, kind, bounds), items)
-      if (told.status === 'absent') throw new Refused('not-found')
-      return withoutStatus(told)
+      const answer = await addTo(open(sides.redis, sides.name, kind, bounds), items)
+      if (answer.status === 'absent') throw new Refused('not-found')
+      return withoutStatus(answer)
     },
     () => sides.http.post(`${url}/items`, { items, ...bounds }),
   )
@@ -129,9 +129,9 @@ async function remove(world: World): Promise<void> {
     async () => {
       // A list has no such method.
       if (kind === 'list') throw new Refused('not-found')
-      const told = await removeFrom(open(sides.redis, sides.name, kind), items)
-      if (told.status === 'absent') throw new Refused('not-found')
-      return withoutStatus(told)
+      const answer = await removeFrom(open(sides.redis, sides.name, kind), items)
+      if (answer.status === 'absent') throw new Refused('not-found')
+      return withoutStatus(answer)
     },
     () => sides.http.post(`${url}/removals`, { items }),
   )
@@ -158,7 +158,7 @@ async function replaceWrongly(world: World): Promise<void> {
   ])
   const { limit, kind: isOther, ...options } = wrong as { limit?: number; kind?: boolean; version?: number }
   const other = isOther === true ? (KINDS[(KINDS.indexOf(kind) + 1) % KINDS.length] as CollectionKind) : kind
-  // Only what is there has a kind.
+  // Only an existing collection has a kind.
   if (isOther === true && !(await open(sides.redis, sides.name, kind).inspect()).exists) return
   const bounds = limit === undefined ? {} : { limit }
   await sides.same(

@@ -1,4 +1,5 @@
-// Counters that Redis counts, over a table of SQLite for each side. They are the same ones in all histories, which have ids of their own.
+// Counters that Redis counts, over a table of SQLite for each side. They are the same ones in all histories, which have
+// ids of their own.
 
 import Database from 'libsql'
 import {
@@ -80,7 +81,7 @@ export function counterPart(sides: Sides, at: number, tables: CounterTables): Pa
   }
 }
 
-/** Of the rows that are there from the start, one is close to the end of 64 bits. */
+/** One of the rows that exist from the start is close to the end of 64 bits. */
 function drawCounter({ sides: { dice }, ids }: World): { name: string; id: number } {
   if (dice.chance(0.7)) return { name: 'votes', id: dice.oneOf([...ids, FULL]) }
   return { name: 'known', id: dice.oneOf([KNOWN, 999_999]) }
@@ -94,7 +95,7 @@ function drawItem({ sides: { dice } }: World, id: number): IncrementItem {
   }
 }
 
-/** Greater than what stands for ids and tokens elsewhere: in two pieces it is compared to the last digit. */
+/** Greater than the labels of ids and tokens elsewhere: in two pieces it is compared to the last digit. */
 function exactly(value: CounterValue | null): string | null {
   return value === null ? null : String(value).replace(/(\d{9})$/, ' $1')
 }
@@ -116,10 +117,10 @@ async function increment(world: World): Promise<void> {
       return { id: String(id), value: exactly(value) }
     },
     async () => {
-      const { counted, ...told } = (await sides.http.post(`${urlOf(name)}/increments`, item)) as Counted
-      // The library tells it of many only.
-      if (typeof counted !== 'boolean') throw new Error('whether it was counted is not told')
-      return { ...told, value: exactly(told.value) }
+      const { counted, ...answer } = (await sides.http.post(`${urlOf(name)}/increments`, item)) as Counted
+      // The library returns it only for several increments.
+      if (typeof counted !== 'boolean') throw new Error('the answer does not say whether it was counted')
+      return { ...answer, value: exactly(answer.value) }
     },
   )
 }
@@ -138,14 +139,16 @@ async function incrementMany(world: World): Promise<void> {
   await sides.same(
     `increment ${name} ${JSON.stringify(increments)}`,
     async () => {
-      const told = await countersOf(counters, name).incrementMany(increments)
-      return told.map((each, at) => (each instanceof Error ? refusal(increments[at], each) : shown(each)))
+      const answer = await countersOf(counters, name).incrementMany(increments)
+      return answer.map((each, at) => (each instanceof Error ? refusal(increments[at], each) : shown(each)))
     },
     async () => {
-      const told = (await sides.http.post(`${urlOf(name)}/increments`, { increments })) as {
+      const answer = (await sides.http.post(`${urlOf(name)}/increments`, { increments })) as {
         increments: ({ id: string; code: string } | Counted)[]
       }
-      return told.increments.map((each) => ('code' in each ? { id: each.id, code: each.code } : shown(each)))
+      return answer.increments.map((each) =>
+        'code' in each ? { id: each.id, code: each.code } : shown(each),
+      )
     },
   )
 }
@@ -219,8 +222,8 @@ async function read(world: World): Promise<void> {
       return { id: String(id), value: exactly(value) }
     },
     async () => {
-      const told = (await sides.http.get(`${urlOf(name)}/values/${id}`)) as Counted
-      return { ...told, value: exactly(told.value) }
+      const answer = (await sides.http.get(`${urlOf(name)}/values/${id}`)) as Counted
+      return { ...answer, value: exactly(answer.value) }
     },
   )
 }
@@ -243,7 +246,7 @@ async function readMany({ sides, counters, ids }: World): Promise<void> {
   )
 }
 
-/** Whether increments wait is told; for how long is not compared. */
+/** The answer says whether increments wait; how long they wait is not compared. */
 async function inspect({ sides, counters }: World): Promise<void> {
   const name = sides.dice.oneOf(['votes', 'known'])
   await sides.same(

@@ -5,14 +5,14 @@ import type { FeedSteps, FeedWorld } from './feed-world.ts'
 import { found, notLost, Refused } from './outcome.ts'
 import type { Pair } from './sides.ts'
 
-interface Told {
+interface ClaimAnswer {
   readonly token: number
   readonly messages: readonly { readonly id: string }[]
 }
 
 interface Held {
   readonly here: Claim<unknown>
-  readonly there: Told
+  readonly there: ClaimAnswer
 }
 
 interface World extends FeedWorld {
@@ -57,14 +57,14 @@ async function claim({ sides, url, held }: World): Promise<void> {
     `claim ${JSON.stringify({ ...dead, ...terms })}`,
     async () => {
       claimed = await sides.redis.feed(sides.name, dead).claim(terms)
-      return claimed === null ? null : told(claimed)
+      return claimed === null ? null : answerOf(claimed)
     },
     () => sides.http.post(`${url}/claims`, { ...dead, ...terms }),
   )
-  if (pair !== null && claimed !== null) held.push({ here: claimed, there: pair.there as Told })
+  if (pair !== null && claimed !== null) held.push({ here: claimed, there: pair.there as ClaimAnswer })
 }
 
-function told({ token, leaseMs, expiresAtMs, messages }: Claim<unknown>): object {
+function answerOf({ token, leaseMs, expiresAtMs, messages }: Claim<unknown>): object {
   return { token, leaseMs, expiresAtMs, messages }
 }
 
@@ -177,7 +177,7 @@ async function find({ sides, url, feed, held, over }: World): Promise<void> {
   const { here, there } = sides.dice.oneOf(tokens)
   await sides.same(
     'look a claim up',
-    async () => told(found(await feed.byToken.get({ token: here }))),
+    async () => answerOf(found(await feed.byToken.get({ token: here }))),
     () => sides.http.get(`${url}/claims/${there}`),
   )
 }

@@ -55,7 +55,7 @@ async function forget(world: FeedWorld): Promise<void> {
   )
 }
 
-/** The library makes one that is not there: of that only the service is asked. */
+/** The library creates a missing subscriber: only the service is asked for one. */
 async function read(world: FeedWorld): Promise<void> {
   const { sides, feed } = world
   const name = sides.dice.oneOf(NAMES)

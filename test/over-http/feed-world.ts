@@ -1,7 +1,7 @@
 import type { Feed } from 'perilune'
 import type { Pair, Part, Sides } from './sides.ts'
 
-/** What is known of a feed and its dead letters. */
+/** The known state of a feed and its dead letters. */
 export interface FeedWorld {
   readonly sides: Sides
   readonly url: string
@@ -10,10 +10,10 @@ export interface FeedWorld {
   readonly markers: Pair<string>[]
 }
 
-/** What may be done with a part of it. */
+/** The possible steps on a part of it. */
 export type FeedSteps = Pick<Part, 'steps' | 'looks'>
 
-/** One of those that were told, or the end. */
+/** One of the returned cursors, or the end. */
 export function drawMarker({ sides: { dice }, markers }: FeedWorld): Pair<string> {
   if (markers.length === 0 || dice.chance(0.2)) return { here: 'end', there: 'end' }
   return dice.oneOf(markers.slice(-12))

@@ -1,4 +1,4 @@
-// Feeds: what is appended, read, removed and claimed. Feeds in partitions are not served.
+// Feeds: append, read, remove and claim. The service does not offer feeds in partitions.
 
 import type { FeedOptions, NewMessage, Page } from 'perilune'
 import { claimsIn } from './feed-claims.ts'
@@ -90,10 +90,10 @@ async function append({ sides, url, ids, markers }: FeedWorld): Promise<void> {
     },
   )
   for (const [at, { id, cursor }] of (pair?.here.messages ?? []).entries()) {
-    const told = pair?.there.messages[at]
-    if (told === undefined) continue
-    ids.push({ here: id, there: told.id })
-    if (cursor !== null && told.cursor !== null) markers.push({ here: cursor, there: told.cursor })
+    const other = pair?.there.messages[at]
+    if (other === undefined) continue
+    ids.push({ here: id, there: other.id })
+    if (cursor !== null && other.cursor !== null) markers.push({ here: cursor, there: other.cursor })
   }
 }
 
@@ -147,7 +147,7 @@ async function read(world: FeedWorld, place: '' | '/dead-letters'): Promise<void
   if (markers.length > 50) markers.splice(0, 25)
 }
 
-/** Where one may read on. */
+/** Cursors from which reading may continue. */
 function note({ markers }: FeedWorld, { here, there }: Pair<Page<unknown>>): void {
   markers.push({ here: here.next, there: there.next })
 }

@@ -1,5 +1,6 @@
-// What the server makes up, in words that two units can share: ids, tokens and markers by the order in which they first appeared,
-// instants by how far they are from now, to a quarter of an hour: what a history asks for lasts half an hour at least.
+// Values that the server generates, in words that two units can share: ids, tokens and markers by the order in which
+// they first appeared, instants by their distance from now, to a quarter of an hour: the times in a history last half
+// an hour at least.
 
 /** Microseconds since 1970, of which ids, tokens and markers consist. */
 const NUMBERS = /\d{15,}/g
@@ -29,8 +30,8 @@ export class Labels {
   #nowMs = 0
 
   /**
-   * The same as JSON, with labels; members in an order of their own, so that both sides meet what is new in the same order. `nowMs`:
-   * the same for both.
+   * The same as JSON, with labels; members in an order of their own, so that both sides meet new values in the same
+   * order. `nowMs`: the same for both.
    */
   applyTo(value: unknown, nowMs: number): unknown {
     this.#nowMs = nowMs
@@ -55,7 +56,7 @@ export class Labels {
   }
 
   #text(value: string, name: string): string {
-    // What ends a load of a cache is opaque.
+    // The id that ends a load of a cache is opaque.
     if (name === 'load') return this.#label(value)
     return value.replace(NUMBERS, (digits) => this.#label(digits)).replace(INSTANTS, 'an instant')
   }

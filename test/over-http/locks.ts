@@ -130,7 +130,7 @@ async function releaseOver({ sides, url, over }: World): Promise<void> {
   )
 }
 
-/** Who holds it loses it, and may still try to give it back. */
+/** The holder loses it, and may still try to give it back. */
 async function clear({ sides, url }: World): Promise<void> {
   if (!sides.dice.chance(0.3)) return
   await sides.same(
@@ -144,13 +144,13 @@ function accessTo(lock: Lock, isShared: boolean): LockAccess {
   return isShared ? lock.shared : lock
 }
 
-/** As the service tells it. */
+/** As the service returns it. */
 export function grantOf(lease: Lease | null, refusal: 'held' | 'full'): object {
   if (lease === null) throw new Refused(refusal)
   return { token: lease.token, leaseMs: 3_600_000, expiresAtMs: lease.expiresAtMs }
 }
 
-/** Who leads: by a campaign, or by the lock alone. */
+/** The leader: by a campaign, or by the lock alone. */
 interface Office extends Pair<number> {
   readonly campaign: Campaign | null
 }
@@ -241,7 +241,7 @@ async function stepDown(offices: Offices): Promise<void> {
   )
 }
 
-/** Not one by a campaign, which would stand again at any time. */
+/** Not one by a campaign, which would stand for election again at any time. */
 async function depose(offices: Offices): Promise<void> {
   const { sides, leader } = offices
   if (leader !== null && leader.campaign !== null) return

@@ -57,9 +57,9 @@ async function begin(world: World): Promise<void> {
   const pair = await sides.same(
     `begin ${key} ${JSON.stringify(named)}`,
     async () => {
-      const told = await once.begin(key, named)
-      if (told.status !== 'started') return notStarted(told)
-      attempt = told.attempt
+      const answer = await once.begin(key, named)
+      if (answer.status !== 'started') return notStarted(answer)
+      attempt = answer.attempt
       return { token: attempt.token, leaseMs: 3_600_000, expiresAtMs: attempt.expiresAtMs }
     },
     () => sides.http.post(`${urlOf(world, key)}/attempts`, { ...named, ...OPTIONS }),
@@ -69,13 +69,13 @@ async function begin(world: World): Promise<void> {
   }
 }
 
-function tokenOf(told: object): number {
-  return (told as { token: number }).token
+function tokenOf(answer: object): number {
+  return (answer as { token: number }).token
 }
 
-function notStarted(told: Exclude<DetachedAttempt<unknown>, { status: 'started' }>): object {
-  if (told.status !== 'replayed') throw new Refused(told.status)
-  return { token: told.token, result: told.result }
+function notStarted(answer: Exclude<DetachedAttempt<unknown>, { status: 'started' }>): object {
+  if (answer.status !== 'replayed') throw new Refused(answer.status)
+  return { token: answer.token, result: answer.result }
 }
 
 function beginWrongly(world: World): Promise<unknown> {
@@ -85,10 +85,10 @@ function beginWrongly(world: World): Promise<unknown> {
   return sides.same(
     `begin with a lease of ${lease}`,
     async () => {
-      const told = await sides.redis
+      const answer = await sides.redis
         .once(sides.name, { ...OPTIONS, lease: lease as never })
         .beginDetached(key)
-      return told.status === 'started' ? told : notStarted(told)
+      return answer.status === 'started' ? answer : notStarted(answer)
     },
     () => sides.http.post(`${urlOf(world, key)}/attempts`, { ...OPTIONS, lease }),
   )

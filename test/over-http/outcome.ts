@@ -1,8 +1,8 @@
-// What comes of a step on one side, in the words of both: a value, or the code with which it was refused.
+// The outcome of a step on one side, in the words of both: a value, or the code of its error.
 
 import { InvalidArgumentError, PeriluneError } from 'perilune'
 
-/** What the service answers with each code (docs/http). */
+/** The status of the service for each code (docs/http). */
 const STATUS_OF: Readonly<Record<string, number>> = {
   'invalid-argument': 400,
   'not-found': 404,
@@ -59,18 +59,20 @@ export function done(was: boolean): void {
   if (!was) throw new Refused('not-found')
 }
 
-/** What became of the only one of several; throws Refused where it was lost. */
-export function notLost<Told extends { readonly outcome: string }>([told]: readonly Told[]): Told {
-  if (told === undefined) throw new Error('nothing was told')
-  if (told.outcome !== 'lost') return told
-  throw new Refused('lease-lost', 'reason' in told ? String(told.reason) : null)
+/** The outcome of the only one of several; throws Refused when it was lost. */
+export function notLost<Settled extends { readonly outcome: string }>([
+  settled,
+]: readonly Settled[]): Settled {
+  if (settled === undefined) throw new Error('no outcome was returned')
+  if (settled.outcome !== 'lost') return settled
+  throw new Refused('lease-lost', 'reason' in settled ? String(settled.reason) : null)
 }
 
 export type Outcome<Value> =
   | { readonly value: Value }
   | { readonly refused: string; readonly reason: string | null; readonly argument: string | null }
 
-/** Throws what nobody foresaw. */
+/** Throws unexpected errors. */
 export async function outcomeOf<Value>(step: () => Promise<Value>): Promise<Outcome<Value>> {
   try {
     return { value: await step() }

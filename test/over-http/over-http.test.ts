@@ -1,5 +1,5 @@
-// The same history through the library and over HTTP has the same outcome, step by step, and leaves the same behind. A failure prints
-// the seed, the step, and those before it. PERILUNE_LONG=1 plays sixty times as many.
+// The same history through the library and over HTTP has the same outcome, step by step, and leaves the same data. A
+// failure prints the seed, the step, and those before it. PERILUNE_LONG=1 plays sixty times as many.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'

@@ -1,4 +1,4 @@
-// What becomes of one attempt: through the handle while it lasts, by its token when it is over.
+// The outcome of one attempt: through the handle while it lasts, by its token when it is over.
 
 import type { NextJob } from 'perilune'
 import { notLost } from './outcome.ts'
@@ -24,8 +24,8 @@ export function attemptsIn(world: QueueWorld): QueueSteps {
       () => ackWithResult(world),
       () => retry(world),
       () => retry(world),
-      () => bury(world),
-      () => bury(world),
+      () => fail(world),
+      () => fail(world),
       () => release(world),
       () => advance(world),
       () => extend(world),
@@ -91,13 +91,13 @@ async function retry(world: QueueWorld): Promise<void> {
   )
 }
 
-async function bury(world: QueueWorld): Promise<void> {
+async function fail(world: QueueWorld): Promise<void> {
   const { sides } = world
   const failure = drawFailure(sides.dice)
   const one = takeHeld(world)
   if (one === null) return
   await sides.same(
-    `bury ${one.there.id} ${JSON.stringify(failure)}`,
+    `fail ${one.there.id} ${JSON.stringify(failure)}`,
     () => one.here.fail(failure),
     () => sides.http.post(`${urlOf(world, one.there)}/fail`, failure, world.query),
   )
@@ -115,7 +115,7 @@ async function release(world: QueueWorld): Promise<void> {
   )
 }
 
-/** With a trace: a handle hands its own on to a job that has none, what goes by the token does not. */
+/** With a trace: a handle passes its own trace to a job without one, a call by token does not. */
 export function drawNext(world: QueueWorld): Pair<NextJob> {
   const { here, there } = drawJob(world)
   const trace = 'trace of the next'
@@ -182,7 +182,7 @@ async function log(world: QueueWorld): Promise<void> {
   )
 }
 
-/** Some are told the same as the first time, others that they were lost. */
+/** Some repetitions get the first answer, others that the lease was lost. */
 async function settleOver(world: QueueWorld): Promise<void> {
   const { sides, queue, query, over } = world
   const { here, there } = sides.dice.oneOf(over.slice(-8))

@@ -1,4 +1,4 @@
-// What is known of jobs, and what can be done to them without a claim.
+// Reads of jobs, and operations on them without a claim.
 
 import type { JobPage } from 'perilune'
 import { found, Refused } from './outcome.ts'
@@ -48,11 +48,14 @@ function known([outcome = 'absent']: readonly string[], id: string): object {
   return { id, outcome }
 }
 
-function told(ids: readonly string[], outcomes: readonly string[]): object {
+function answerOf(ids: readonly string[], outcomes: readonly string[]): object {
   return { jobs: ids.map((id, at) => ({ id, outcome: outcomes[at] })) }
 }
 
-/** Who works on a job that is cancelled loses it, and its handle would give it back as soon as it hears: only its token is used. */
+/**
+ * The worker of a cancelled job loses it, and its handle would give it back as soon as it learns of it: only its token
+ * is used.
+ */
 function leaveCancelled(world: QueueWorld, ids: readonly string[]): void {
   leave(
     world,
@@ -77,7 +80,7 @@ async function cancelMany(world: QueueWorld): Promise<void> {
   leaveCancelled(world, here)
   await sides.same(
     `cancel ${there.join(', ')}`,
-    async () => told(here, await queue.jobs.cancel(here)),
+    async () => answerOf(here, await queue.jobs.cancel(here)),
     () => sides.http.post(`${url}/cancel`, { ids: there }, query),
   )
 }
@@ -97,7 +100,7 @@ async function requeueMany(world: QueueWorld): Promise<void> {
   const { here, there } = drawIds(world)
   await sides.same(
     `requeue ${there.join(', ')}`,
-    async () => told(here, await queue.jobs.requeue(here)),
+    async () => answerOf(here, await queue.jobs.requeue(here)),
     () => sides.http.post(`${url}/requeue`, { ids: there }, query),
   )
 }
@@ -123,7 +126,7 @@ async function reprioritizeMany(world: QueueWorld): Promise<void> {
   const priority = sides.dice.oneOf([0, 3, -2])
   await sides.same(
     `give ${there.join(', ')} the priority ${priority}`,
-    async () => told(here, await queue.jobs.reprioritize(here, priority)),
+    async () => answerOf(here, await queue.jobs.reprioritize(here, priority)),
     () => sides.http.post(`${url}/reprioritize`, { ids: there, priority }, query),
   )
 }
@@ -173,7 +176,7 @@ function shownPage({ jobs, next }: JobPage): object {
   return { jobs: jobs.map(shownJob), next }
 }
 
-/** Of partitions the first pages are not the same everywhere: all is asked for. */
+/** The first pages of partitions differ: all pages are read. */
 async function list({ sides, queue, url, query, partitions }: QueueWorld): Promise<void> {
   const state = sides.dice.oneOf(LISTS)
   const limit = partitions === null ? sides.dice.oneOf([1, 3, 50]) : 1000

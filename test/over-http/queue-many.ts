@@ -1,4 +1,4 @@
-// Many attempts in one call, live ones and others, by their tokens: each is told what became of it.
+// Many attempts in one call, live ones and others, by their tokens: each gets its own outcome.
 
 import { drawFailure, drawNext, drawRetry } from './queue-attempts.ts'
 import { leave, type QueueSteps, type QueueWorld, type Token, tokenOf, VALUES } from './queue-world.ts'
@@ -9,7 +9,7 @@ export function manyIn(world: QueueWorld): QueueSteps {
     steps: [
       () => ack(world),
       () => retry(world),
-      () => bury(world),
+      () => fail(world),
       () => release(world),
       () => extend(world),
       () => advance(world),
@@ -29,8 +29,8 @@ function draw(world: QueueWorld): Pair<Token>[] {
   return all.filter(({ there }, at) => all.findIndex((each) => each.there.token === there.token) === at)
 }
 
-/** What the library tells of each, beside what it is of. */
-function told(given: readonly Token[], outcomes: readonly object[]): object {
+/** The library's answer for each, with the attempt that it belongs to. */
+function answerOf(given: readonly Token[], outcomes: readonly object[]): object {
   return { jobs: given.map(({ id, token }, at) => ({ id, token, ...outcomes[at] })) }
 }
 
@@ -52,7 +52,7 @@ async function settle(world: QueueWorld, what: Settle, say: () => object): Promi
   const jobs = withSame(drawn, say)
   await sides.same(
     `${what} ${JSON.stringify(jobs.there).slice(0, 300)}`,
-    async () => told(jobs.here, await queue.byToken[what](jobs.here)),
+    async () => answerOf(jobs.here, await queue.byToken[what](jobs.here)),
     () => sides.http.post(`${url}/${what}`, { jobs: jobs.there }, query),
   )
 }
@@ -66,7 +66,7 @@ function retry(world: QueueWorld): Promise<void> {
   return settle(world, 'retry', () => drawRetry(world))
 }
 
-function bury(world: QueueWorld): Promise<void> {
+function fail(world: QueueWorld): Promise<void> {
   return settle(world, 'fail', () => drawFailure(world.sides.dice))
 }
 
@@ -85,7 +85,7 @@ async function extend(world: QueueWorld): Promise<void> {
     `extend ${all.length}`,
     async () => {
       const { jobs, ...until } = await queue.byToken.extend(here, '3h')
-      return { ...until, ...told(here, jobs) }
+      return { ...until, ...answerOf(here, jobs) }
     },
     () => sides.http.post(`${url}/extend`, { jobs: all.map(({ there }) => there), lease: '3h' }, query),
   )

@@ -1,4 +1,4 @@
-// What is told of jobs: logs, tags, histories, results and dependencies.
+// What can be read of jobs: logs, tags, histories, results and dependencies.
 
 import type { Dependency } from 'perilune'
 import { done, found, Refused } from './outcome.ts'
@@ -117,9 +117,9 @@ async function result(world: QueueWorld): Promise<void> {
     async () => {
       const end = await queue.jobs.waitForResult(here)
       if (end === null) return null
-      const { state, result: told = null, ...rest } = end
+      const { state, result = null, ...rest } = end
       if (state === 'absent') throw new Refused('not-found')
-      return { id: here, state, result: told, ...rest }
+      return { id: here, state, result, ...rest }
     },
     () => sides.http.get(`${url}/jobs/${pathOf(there)}/result`, query),
   )
@@ -128,7 +128,7 @@ async function result(world: QueueWorld): Promise<void> {
 async function dependencies(world: QueueWorld): Promise<void> {
   const { sides, queue, url, query } = world
   const { here, there } = drawId(world)
-  const shown = ({ result: told = null, ...rest }: Dependency): object => ({ ...rest, result: told })
+  const shown = ({ result = null, ...rest }: Dependency): object => ({ ...rest, result })
   await sides.same(
     `dependencies of ${there}`,
     async () => {

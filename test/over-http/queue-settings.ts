@@ -1,4 +1,4 @@
-// What holds for a whole queue and for its groups, its recurring jobs, and what is counted in it.
+// Settings of a whole queue and of its groups, its recurring jobs, and its statistics.
 
 import type { QueueSettings, RecurringJob, StatsPeriod } from 'perilune'
 import { found } from './outcome.ts'
@@ -22,7 +22,7 @@ export function settingsOf(world: QueueWorld): QueueSteps {
   }
 }
 
-/** What bounds claims is taken away as often as it is set. */
+/** Limits of claims are removed as often as they are set. */
 async function set({ sides, queue, url, query }: QueueWorld): Promise<void> {
   const settings = sides.dice.oneOf<object>([
     { concurrency: 9 },
@@ -165,7 +165,7 @@ async function listRecurring({ sides, queue, url, query }: QueueWorld): Promise<
   )
 }
 
-/** What the periods count together: a minute may end between both sides. */
+/** The sums of the periods: a minute may end between both sides. */
 function together(periods: readonly StatsPeriod[]): object {
   const sum = (count: (period: StatsPeriod) => number): number =>
     periods.reduce((all, period) => all + count(period), 0)
@@ -174,7 +174,7 @@ function together(periods: readonly StatsPeriod[]): object {
     enqueued: sum(({ enqueued }) => enqueued),
     acked: sum(({ acked }) => acked),
     retried: sum(({ retried }) => retried),
-    buried: sum(({ failed: buried }) => buried),
+    failed: sum(({ failed }) => failed),
     cancelled: sum(({ cancelled }) => cancelled),
     reclaimed: sum(({ reclaimed }) => reclaimed),
     waited: sum(({ wait }) => wait.count),
@@ -194,12 +194,12 @@ async function stats({ sides, queue, url, query }: QueueWorld): Promise<void> {
   await sides.same(
     `stats ${JSON.stringify(wanted)}`,
     async () => {
-      const { periods, ...told } = await queue.stats(wanted)
-      return { ...told, names: await queue.names(), periods: together(periods) }
+      const { periods, ...totals } = await queue.stats(wanted)
+      return { ...totals, names: await queue.names(), periods: together(periods) }
     },
     async () => {
-      const { periods, ...told } = await sides.http.get(`${url}/stats`, { ...wanted, ...query })
-      return { ...told, periods: together(periods as StatsPeriod[]) }
+      const { periods, ...totals } = await sides.http.get(`${url}/stats`, { ...wanted, ...query })
+      return { ...totals, periods: together(periods as StatsPeriod[]) }
     },
   )
 }

@@ -1,4 +1,4 @@
-// What is known of a queue in a history, and jobs as both sides tell them.
+// The known state of a queue in a history, and jobs as both sides return them.
 
 import type { ClaimedJob, Job, NewJob, Queue } from 'perilune'
 import { found } from './outcome.ts'
@@ -7,31 +7,31 @@ import type { Pair, Part, Sides } from './sides.ts'
 
 export type Jobs = Record<string, unknown>
 
-/** What a claim is known by outside of its process. */
+/** The identity of a claim outside of its process. */
 export interface Token {
   readonly id: string
   readonly token: number
 }
 
-/** A claimed job: by its handle, and as the service has told it. */
+/** A claimed job: by its handle, and as the service returned it. */
 export type Held = Pair<ClaimedJob, Token>
 
 export interface QueueWorld {
   readonly sides: Sides
   readonly url: string
-  /** How many; null: it is not spread. One in partitions has the same methods. */
+  /** The number of partitions; null: none. A queue in partitions has the same methods. */
   readonly partitions: number | null
   readonly queue: Queue<Jobs>
-  /** What each request says of the queue. */
+  /** The part of each request that names the queue. */
   readonly query: Query
   held: Held[]
   /** Attempts that are over, or were never. */
   readonly over: Pair<Token>[]
-  /** What jobs are called, of which some are not there any more. */
+  /** Names of jobs, some of which no longer exist. */
   readonly ids: Pair<string>[]
 }
 
-/** What may be done with a part of it. */
+/** The possible steps on a part of it. */
 export type QueueSteps = Pick<Part, 'steps' | 'looks'>
 
 export const LEASE = '1h'
@@ -43,7 +43,7 @@ export const KINDS: readonly string[] = ['smtp', 'a/b é']
 export function worldOf(sides: Sides, partitions: number | null): QueueWorld {
   const { name, redis } = sides
   const options = partitions === null ? {} : { partitions }
-  const never = { id: 'nobody', token: 1 }
+  const never = { id: 'unknown', token: 1 }
   return {
     sides,
     url: `/queues/${name}`,
@@ -52,7 +52,7 @@ export function worldOf(sides: Sides, partitions: number | null): QueueWorld {
     query: options,
     held: [],
     over: [{ here: never, there: never }],
-    ids: [{ here: 'nobody', there: 'nobody' }],
+    ids: [{ here: 'unknown', there: 'unknown' }],
   }
 }
 
@@ -80,8 +80,9 @@ function drawUnique(key: string, kind: number): object | string {
 }
 
 /**
- * A new job on both sides. In partitions it has an id, for one that says nothing goes where a process likes, by turns that begin
- * anywhere; and no dependencies, for what one partition tells another arrives in its own time.
+ * A new job on both sides. In partitions it has an id, because a job without one goes to a partition that the process
+ * chooses, by turns that begin anywhere; and no dependencies, because messages between partitions arrive in their own
+ * time.
  */
 export function drawJob(world: QueueWorld): Pair<NewJob<Jobs>> {
   const { dice } = world.sides
@@ -136,20 +137,20 @@ export function leave(world: QueueWorld, left: readonly Held[]): void {
   world.over.push(...left.map(({ here, there }) => ({ here: tokenOf(here), there })))
 }
 
-/** As the service tells it: nothing is null. */
-export function shownJob<Told extends Job>(job: Told): object {
+/** As the service returns it: nothing is null. */
+export function shownJob<Shown extends Job>(job: Shown): object {
   const { payload = null, result = null, progress = null, ...rest } = job
   return { ...rest, payload, result, progress }
 }
 
-export function shownFound<Told extends Job>(job: Told | null): object {
+export function shownFound<Shown extends Job>(job: Shown | null): object {
   return shownJob(found(job))
 }
 
-/** In an order that both sides share, where the queue has none. */
-export function byId<Told extends { readonly id: string; readonly group?: string }>(
-  jobs: readonly Told[],
-): Told[] {
-  const keyOf = ({ id, group = '' }: Told): string => `${id} ${group}`
+/** In an order that both sides share, when the queue has none. */
+export function byId<Identified extends { readonly id: string; readonly group?: string }>(
+  jobs: readonly Identified[],
+): Identified[] {
+  const keyOf = ({ id, group = '' }: Identified): string => `${id} ${group}`
   return jobs.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }

@@ -1,5 +1,5 @@
-// Queues, spread over partitions or not: jobs that are enqueued and claimed, and the queue as a whole. What goes to other queues
-// (dependencies there, jobs that follow there) arrives in its own time, and is left out.
+// Queues, in partitions or not: jobs that are enqueued and claimed, and the queue as a whole. Messages to other queues
+// (dependencies and successors there) arrive in their own time, and are left out.
 
 import type { ClaimedJob, DetachedJob, Queue } from 'perilune'
 import { done, Refused } from './outcome.ts'
@@ -51,13 +51,13 @@ function partOf(world: QueueWorld): Part {
 
 async function contentsOf(queue: Queue<Jobs>, { partitions }: QueueWorld): Promise<unknown> {
   const { jobs } = await queue.jobs.search({ limit: 1000 })
-  const told = byId(jobs).map(async (job) => {
+  const contents = byId(jobs).map(async (job) => {
     const { id } = job
     const dependencies = partitions === null ? await queue.jobs.dependencies(id) : null
     return [shownJob(job), await queue.jobs.history(id), dependencies]
   })
   const { total } = await queue.stats()
-  return [shown(await queue.inspect()), await Promise.all(told), total, await queue.names()]
+  return [shown(await queue.inspect()), await Promise.all(contents), total, await queue.names()]
 }
 
 async function enqueue(world: QueueWorld): Promise<void> {
@@ -68,8 +68,8 @@ async function enqueue(world: QueueWorld): Promise<void> {
   const pair = await sides.same(
     `enqueue ${JSON.stringify(there).slice(0, 400)}`,
     async () => {
-      const told = await queue.enqueueMany(here)
-      return { jobs: told, isNew: !told.every(({ duplicate }) => duplicate) }
+      const enqueued = await queue.enqueueMany(here)
+      return { jobs: enqueued, isNew: !enqueued.every(({ duplicate }) => duplicate) }
     },
     async () => {
       const body = there.length === 1 ? there[0] : { jobs: there }
@@ -112,7 +112,7 @@ async function enqueueWrongly({ sides, url, query, queue }: QueueWorld): Promise
   )
 }
 
-interface Lent {
+interface ClaimAnswer {
   readonly leaseMs: number
   readonly expiresAtMs: number
   readonly jobs: readonly DetachedJob[]
@@ -127,7 +127,7 @@ async function claim(world: QueueWorld): Promise<void> {
     `claim ${terms.limit}`,
     async () => {
       claimed = byId(await queue.claim(terms))
-      return claimed.length === 0 ? null : lent(claimed)
+      return claimed.length === 0 ? null : answerOf(claimed)
     },
     async () => sorted(await sides.http.post(`${url}/claims`, terms, query)),
   )
@@ -138,16 +138,16 @@ function drawLimit({ sides: { dice }, partitions }: QueueWorld): number {
   return partitions === null ? 1 + dice.upTo(3) : 200
 }
 
-function hold(world: QueueWorld, claimed: readonly ClaimedJob[], { jobs }: Lent): void {
+function hold(world: QueueWorld, claimed: readonly ClaimedJob[], { jobs }: ClaimAnswer): void {
   world.held.push(...claimed.map((here, at) => ({ here, there: tokenOf(jobs[at] as Token) })))
 }
 
-function lent(claimed: readonly ClaimedJob[]): Lent {
+function answerOf(claimed: readonly ClaimedJob[]): ClaimAnswer {
   const [first] = claimed
   const jobs = claimed.map((job) => {
     const { id, token, name, attempt, maxAttempts, priority, group, tags, trace, maxRunMs, enqueuedAtMs } =
       job
-    const told = {
+    const shownOf = {
       id,
       token,
       name,
@@ -160,16 +160,16 @@ function lent(claimed: readonly ClaimedJob[]): Lent {
       maxRunMs,
       enqueuedAtMs,
     }
-    return { ...told, payload: job.payload }
+    return { ...shownOf, payload: job.payload }
   })
   return { leaseMs: 3_600_000, expiresAtMs: first?.expiresAtMs ?? 0, jobs }
 }
 
-function sorted(told: Lent | null): Lent | null {
-  return told === null ? null : { ...told, jobs: byId(told.jobs) }
+function sorted(claims: ClaimAnswer | null): ClaimAnswer | null {
+  return claims === null ? null : { ...claims, jobs: byId(claims.jobs) }
 }
 
-/** What was done before, and what comes next, in one call. */
+/** Acks of earlier jobs and the next claim, in one call. */
 async function claimAndAck(world: QueueWorld): Promise<void> {
   const { sides, url, query, queue } = world
   const acked = [takeHeld(world), takeHeld(world)].filter((one): one is Held => one !== null)
@@ -181,18 +181,18 @@ async function claimAndAck(world: QueueWorld): Promise<void> {
     async () => {
       const acks = acked.map(({ here }) => here)
       claimed = byId(await queue.claim({ ...terms, acks }))
-      const told = acks.map(({ id, token, outcome }) => ({ id, token, outcome: outcome ?? 'lost' }))
-      return claimed.length === 0 ? { jobs: [], acked: told } : { ...lent(claimed), acked: told }
+      const outcomes = acks.map(({ id, token, outcome }) => ({ id, token, outcome: outcome ?? 'lost' }))
+      return claimed.length === 0 ? { jobs: [], acked: outcomes } : { ...answerOf(claimed), acked: outcomes }
     },
     async () => {
       const acks = acked.map(({ there }) => there)
-      const told = await sides.http.post(`${url}/claims`, { ...terms, acks }, query)
+      const answer = await sides.http.post(`${url}/claims`, { ...terms, acks }, query)
       // The handles do not say why.
-      const all = told.acked.map(({ reason: _reason, ...rest }: { reason?: string }) => rest)
-      return { ...told, jobs: byId(told.jobs as DetachedJob[]), acked: all }
+      const all = answer.acked.map(({ reason: _reason, ...rest }: { reason?: string }) => rest)
+      return { ...answer, jobs: byId(answer.jobs as DetachedJob[]), acked: all }
     },
   )
-  if (pair !== null && claimed.length > 0) hold(world, claimed, pair.there as Lent)
+  if (pair !== null && claimed.length > 0) hold(world, claimed, pair.there as ClaimAnswer)
 }
 
 async function claimWrongly({ sides, url, query, queue }: QueueWorld): Promise<void> {
@@ -206,7 +206,7 @@ async function claimWrongly({ sides, url, query, queue }: QueueWorld): Promise<v
   ])
   await sides.same(
     `claim ${JSON.stringify(terms)}`,
-    async () => lent(await queue.claim(terms as object)),
+    async () => answerOf(await queue.claim(terms as object)),
     () => sides.http.post(`${url}/claims`, terms, query),
   )
 }

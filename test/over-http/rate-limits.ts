@@ -12,7 +12,7 @@ const PLACES = { algorithm: 'concurrency', limit: 3, lease: '1h' } as const
 
 type Terms = Exclude<RateLimitOptions, { onOutage: unknown }>
 
-/** Each is of a limiter of its own: what is stored goes by the kind. */
+/** Each is of a limiter of its own: the stored data depends on the kind. */
 const LIMITERS: Readonly<Record<string, Terms>> = {
   units: UNITS,
   sliding: SLIDING,

@@ -6,7 +6,7 @@ import { refusedBy } from './outcome.ts'
 
 export const TENANT = 'test'
 
-/** The members of a query: what is undefined is not sent, a list with commas between. */
+/** The members of a query: undefined ones are not sent, a list has commas. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers of any shape

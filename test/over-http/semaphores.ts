@@ -135,7 +135,7 @@ function resize({ sides, url }: World): Promise<unknown> {
   )
 }
 
-/** Who holds a permit loses it, and may still try to give it back. */
+/** The holder of a permit loses it, and may still try to give it back. */
 async function clear({ sides, url }: World): Promise<void> {
   if (!sides.dice.chance(0.3)) return
   await sides.same(

@@ -11,34 +11,34 @@ import { Requests, TENANT } from './requests.ts'
 const SHOWN_STEPS = 25
 const SHOWN_LENGTH = 400
 
-/** What both sides have of one thing. */
+/** A value of each side. */
 export interface Pair<Here, There = Here> {
   readonly here: Here
   readonly there: There
 }
 
-/** What may come next in a history. */
+/** The possible next steps of a history. */
 export type Step = () => Promise<unknown>
 
 /** A structure in a history. */
 export interface Part {
-  /** One that stands there twice comes twice as often. */
+  /** A step that is listed twice comes twice as often. */
   readonly steps: readonly Step[]
   /** Those that change nothing. All of them are made at the end, too. */
   readonly looks: readonly Step[]
-  /** What there is, as the library sees it, for the end of the history: of the unit that the service wrote, too. */
+  /** The final content, as the library sees it: also of the unit that the service wrote. */
   contents(redis: Perilune, name: string): Promise<unknown>
 }
 
 export class Sides {
-  /** Of the units of this history. The service's are of the tenant. */
+  /** The units of this history. Those of the service belong to the tenant. */
   readonly name: string
   readonly dice: Dice
   readonly redis: Perilune
   readonly http: Requests
   readonly #api: FeedApi
   readonly #labels: Pair<Labels> = { here: new Labels(), there: new Labels() }
-  readonly #told: string[] = []
+  readonly #steps: string[] = []
 
   constructor(name: string, dice: Dice, redis: Perilune, api: FeedApi) {
     this.name = name
@@ -49,8 +49,8 @@ export class Sides {
   }
 
   /**
-   * Does a step on both sides, first `here`, and throws where the outcomes differ. Resolves to both values, or to null where the step
-   * was refused.
+   * Does a step on both sides, first `here`, and throws where the outcomes differ. Resolves to both values, or to null
+   * where the step was refused.
    */
   async same<Here, There>(
     what: string,
@@ -65,12 +65,12 @@ export class Sides {
       here: labelled(left, { labels: this.#labels.here, nowMs, withReason }),
       there: labelled(right, { labels: this.#labels.there, nowMs, withReason }),
     }
-    this.#told.push(`${what.slice(0, SHOWN_LENGTH)} -> ${JSON.stringify(seen.there).slice(0, SHOWN_LENGTH)}`)
+    this.#steps.push(`${what.slice(0, SHOWN_LENGTH)} -> ${JSON.stringify(seen.there).slice(0, SHOWN_LENGTH)}`)
     if (!isDeepStrictEqual(seen.here, seen.there)) throw this.#differ(what, seen)
     return 'value' in left && 'value' in right ? { here: left.value, there: right.value } : null
   }
 
-  /** As `same`, of what the library sees of both units. */
+  /** As `same`, for the library's view of both units. */
   async sameContents({ contents }: Part): Promise<void> {
     const prefix = `v1:${TENANT}/`
     await this.same(
@@ -81,7 +81,7 @@ export class Sides {
   }
 
   #differ(what: string, { here, there }: Pair<unknown>): Error {
-    const before = this.#told.slice(-SHOWN_STEPS, -1).join('\n')
+    const before = this.#steps.slice(-SHOWN_STEPS, -1).join('\n')
     return new Error(
       `${what}\n  through the library: ${JSON.stringify(here)}\n  over HTTP: ${JSON.stringify(there)}\nafter\n${before}`,
     )

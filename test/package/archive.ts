@@ -8,7 +8,7 @@ import manifest from '../../package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** `perilune`, `perilune/lock` …: what programs import. */
+/** `perilune`, `perilune/lock` …: the imports of programs. */
 export const PUBLIC_NAMES: readonly string[] = Object.keys(manifest.exports)
   .filter((path) => !path.endsWith('.json'))
   .map((path) => path.replace('.', 'perilune'))
@@ -20,8 +20,8 @@ export interface Ended {
 }
 
 /**
- * A new folder in which the archive is installed: unpacked as npm unpacks it, with what it depends on, and with `packages`
- * that a user installs beside it. Whoever asked for the folder removes it.
+ * A new folder in which the archive is installed: unpacked as npm unpacks it, with what it depends on, and with
+ * `packages` that a user installs next to it. The caller removes the folder.
  */
 export function installArchive(packages: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'perilune-package-'))

@@ -1,4 +1,4 @@
-// The package has one build, of ES modules. Programs import it, or load it with `require`, and have the same modules.
+// The package has one build, of ES modules. Programs import it, or load it with `require`, and get the same modules.
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -112,7 +112,7 @@ describe('the archive', () => {
     expect(types).toEqual(expect.arrayContaining(publicModules.map((name) => `dist/${name}.d.mts`)))
   })
 
-  test('has no module that waits at its top level, which require could not load', async () => {
+  test('has no module with a top-level await, which require could not load', async () => {
     expect(await waitsAtTopLevel('await null')).toBe(true)
 
     const modules = files.filter((path) => path.endsWith('.mjs') && path !== COMMAND)

@@ -15,7 +15,7 @@ const OPTIONS = {
   skipLibCheck: false,
   rootDir: '.',
 }
-/** Every public name, and a line that compiles only where types are found: what is not found is `any`. */
+/** Every public name, and a line that compiles only when types are found: a missing one is `any`. */
 const IMPORTS = `${PUBLIC_NAMES.map((name, index) => `import * as part${index} from '${name}'`).join('\n')}
 import { perilune, type Perilune } from 'perilune'
 // @ts-expect-error -- a function
@@ -32,7 +32,10 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Compiles `program.ts` of a package in a folder of its own, into `program.js` beside it; what the compiler says. */
+/**
+ * Compiles `program.ts` of a package in a folder of its own, into `program.js` next to it; returns the output of the
+ * compiler.
+ */
 function compile(type: 'commonjs' | 'module', options: object, text: string): Ended {
   writeProgram(folder, {
     [`${type}/package.json`]: JSON.stringify({ type }),

@@ -32,7 +32,7 @@ const PROGRAMS = [
 /** To load their hundreds of files takes a process longer than all else that it loads. */
 const BUNDLED = new Set(['@fastify/type-provider-typebox', 'ioredis', 'mysql2', 'pg', 'redis', 'typebox'])
 
-/** A program finds the files beside its source, wherever it is built to. */
+/** A program finds the files next to its source, wherever it is built to. */
 const besideItsSource: Plugin = {
   name: 'beside-its-source',
   setup(plugin) {
@@ -65,7 +65,7 @@ const OPTIONS = {
   plugins: [besideItsSource],
 } as const satisfies BuildOptions
 
-/** What programs load from where it is installed. */
+/** Modules that programs load from their installation. */
 async function packages(): Promise<string[]> {
   const names = await Promise.all(
     ['package.json', 'server/package.json'].map(async (file) => {
@@ -83,7 +83,7 @@ async function examples(): Promise<string[]> {
 
 /** Builds them, for `forkProgram` and `commandOf`. Resolves to what removes them. */
 export async function buildPrograms(): Promise<() => Promise<void>> {
-  // Where the packages that they use are found, and a folder for each run.
+  // The folder of the packages that they use, and a folder for each run.
   const parent = `${ROOT}node_modules/.perilune-programs`
   await mkdir(parent, { recursive: true })
   const folder = await mkdtemp(`${parent}/`)
@@ -93,7 +93,7 @@ export async function buildPrograms(): Promise<() => Promise<void>> {
   return () => rm(folder, { recursive: true })
 }
 
-/** Builds a program of one test, a file in the project, beside its source; resolves to the file to run. */
+/** Builds a program of one test, a file in the project, next to its source; resolves to the file to run. */
 export async function buildBeside(source: string): Promise<string> {
   await build({ ...OPTIONS, entryPoints: [source], outdir: dirname(source) })
   return source.replace(/\.ts$/, '.mjs')

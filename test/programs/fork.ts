@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Where `buildPrograms` has put them. Without it, as in tools, they run from their sources. */
+/** The folder of `buildPrograms`. Without it, as in tools, programs run from their sources. */
 export const PROGRAMS_VARIABLE = 'PERILUNE_TEST_PROGRAMS'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -16,7 +16,7 @@ export function forkProgram(source: URL, args: readonly string[], options: ForkO
   return fork(built, args, options)
 }
 
-/** What `node` runs the program with this source by. */
+/** The arguments with which `node` runs the program of this source. */
 export function commandOf(source: URL): string[] {
   const file = fileURLToPath(source)
   const built = builtOf(file)

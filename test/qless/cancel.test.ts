@@ -6,7 +6,7 @@ describe('TestCancel', () => {
     ['test_cancel_waiting', 'ready', {}],
     ['test_cancel_depends', 'blocked', { dependsOn: ['dependency'] }],
     ['test_cancel_scheduled', 'scheduled', { delay: '1h' }],
-  ] as const)('%s: a job that is %s is gone at once', async (_, state, options) => {
+  ] as const)('%s: a job that is %s is removed at once', async (_, state, options) => {
     const { queue, put, stateOf, popIds } = await begin()
     await put('dependency')
     await put('a', options)
@@ -17,7 +17,7 @@ describe('TestCancel', () => {
     expect([await stateOf('a'), await popIds(10)]).toEqual(['absent', ['dependency']])
   })
 
-  test('test_cancel_dependents: a job that others wait for may be cancelled, and they die with it', async () => {
+  test('test_cancel_dependents: a job with dependents may be cancelled, and they die with it', async () => {
     const { queue, put } = await begin()
     await put('a')
     await put('b', { dependsOn: ['a'] })
@@ -27,13 +27,13 @@ describe('TestCancel', () => {
     expect(await queue.jobs.get('b')).toMatchObject({ state: 'dead', failure: { kind: 'dependency-failed' } })
   })
 
-  test('test_cancel_nonexistent: a job that is not known is told as absent', async () => {
+  test('test_cancel_nonexistent: an unknown job is reported as absent', async () => {
     const { queue } = await begin()
 
     expect(await queue.jobs.cancel(['a'])).toEqual(['absent'])
   })
 
-  test('test_cancel_failed: a dead job is gone, and counts among its failures no more', async () => {
+  test('test_cancel_failed: a dead job is removed, and no longer counted among failures', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     await (await putAndPop('a')).fail({ kind: 'BadAddress' })
 
@@ -42,7 +42,7 @@ describe('TestCancel', () => {
     expect([await stateOf('a'), await queue.dead.list()]).toEqual(['absent', []])
   })
 
-  test('test_cancel_running: a job at work is to stop: it is extended no more, and its ack ends it', async () => {
+  test('test_cancel_running: a running job is asked to stop: it can no longer be extended, and its ack removes it', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     const job = await putAndPop('a')
 

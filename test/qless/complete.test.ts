@@ -1,10 +1,10 @@
-// The tests that qless-core has for its queue, by their names: each of them stands here for what it is about, with what
-// holds in our queue (docs/from-qless.md).
+// The tests that qless-core has for its queue, by their names: each of them is here with its subject, and with the
+// behaviour of our queue (docs/from-qless.md).
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-/** Of each of its classes the tests, `unlock` for `test_unlock`. */
+/** The tests of each of its classes, `unlock` for `test_unlock`. */
 const CASES = {
   TestAsserts: `assertRaisesRegexp`,
   TestConfig: `all get set_get unset_default unset`,
@@ -78,7 +78,7 @@ function namesOf(cases: Record<string, string>): string[] {
   )
 }
 
-/** What stands in a file as `describe('TestPop'` and in it as `'test_basic`, in a title or a table of titles. */
+/** The titles in a file that has `describe('TestPop'` and `'test_basic`, in a title or a table of titles. */
 function namesIn(source: string): string[] {
   const [, ...classes] = source.split(/^describe\('(?=Test)/m)
   return classes.flatMap((text) => {

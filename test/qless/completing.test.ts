@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { begin, guessed, MINUTE, type Place, refusalOf } from './fixture.ts'
 
-/** What becomes of a job that somebody acks who does not have it. */
+/** What becomes of a job that a caller acks without holding it. */
 async function ackGuessed({ queue, stateOf }: Place, id: string): Promise<[string, string]> {
   const [settled] = await queue.byToken.ack([guessed(id)])
   return [settled?.outcome ?? '', await stateOf(id)]
@@ -18,7 +18,7 @@ describe('TestComplete', () => {
     ['token', [{ id: 'a', token: 0 }]],
     ['token', [{ id: 'a', token: 1.5 }]],
     ['job.worker', [{ id: 'a', token: 1, worker: 'w' }]],
-  ])('test_malformed: an ack names what is wrong: %s %#', async (argument, jobs) => {
+  ])('test_malformed: an ack names the wrong argument: %s %#', async (argument, jobs) => {
     const { queue, putAndPop, stateOf } = await begin()
     await putAndPop('a')
 
@@ -27,14 +27,14 @@ describe('TestComplete', () => {
     expect(await stateOf('a')).toBe('claimed')
   })
 
-  test('test_complete_waiting: a job that nobody has claimed is not acked', async () => {
+  test('test_complete_waiting: a job that is not claimed cannot be acked', async () => {
     const place = await begin()
     await place.put('a')
 
     expect(await ackGuessed(place, 'a')).toEqual(['lost', 'ready'])
   })
 
-  test('test_complete_depends: a blocked job is not acked', async () => {
+  test('test_complete_depends: a blocked job cannot be acked', async () => {
     const place = await begin()
     await place.put('dependency')
     await place.put('a', { dependsOn: ['dependency'] })
@@ -42,20 +42,20 @@ describe('TestComplete', () => {
     expect(await ackGuessed(place, 'a')).toEqual(['lost', 'blocked'])
   })
 
-  test('test_complete_scheduled: a scheduled job is not acked', async () => {
+  test('test_complete_scheduled: a scheduled job cannot be acked', async () => {
     const place = await begin()
     await place.put('a', { delay: '1m' })
 
     expect(await ackGuessed(place, 'a')).toEqual(['lost', 'scheduled'])
   })
 
-  test('test_complete_nonexistent: a job that is not known is not acked', async () => {
+  test('test_complete_nonexistent: an unknown job cannot be acked', async () => {
     const { queue } = await begin()
 
     expect(await queue.byToken.ack([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
   })
 
-  test('test_complete_failed: a dead job is not acked, also by the attempt of which it died', async () => {
+  test('test_complete_failed: a dead job cannot be acked, not even by the attempt of which it died', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     const { token } = await putAndPop('a')
     await queue.byToken.fail([{ id: 'a', token }])
@@ -65,7 +65,7 @@ describe('TestComplete', () => {
     expect(await stateOf('a')).toBe('dead')
   })
 
-  test('test_complete_previously_failed: of a job that died, was requeued and acked no failure is left', async () => {
+  test('test_complete_previously_failed: a job that died, was requeued and acked has no failure left', async () => {
     const { queue, putAndPop, pop, stateOf } = await begin()
     await (await putAndPop('a')).fail({ kind: 'BadAddress' })
     await queue.jobs.requeue(['a'])
@@ -74,7 +74,7 @@ describe('TestComplete', () => {
     expect([await stateOf('a'), await queue.dead.list()]).toEqual(['absent', []])
   })
 
-  test('test_basic: a job that is acked is gone, or stays with its result where the queue keeps any', async () => {
+  test('test_basic: an acked job is removed, or stays with its result when the queue keeps results', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     await (await putAndPop('a')).ack()
     await queue.settings.set({ retention: { count: 1 } })
@@ -85,7 +85,7 @@ describe('TestComplete', () => {
     expect(await queue.inspect()).toMatchObject({ acked: 2, done: 1, claimed: 0, ready: 0 })
   })
 
-  test('test_advance: a job is done, and another one follows, in one step', async () => {
+  test('test_advance: one step completes a job and enqueues its successor', async () => {
     const { putAndPop, stateOf, calls } = await begin()
     const job = await putAndPop('a')
     const before = calls.length
@@ -99,7 +99,7 @@ describe('TestComplete', () => {
     expect([await stateOf('a'), await stateOf('b')]).toEqual(['absent', 'ready'])
   })
 
-  test('test_advance_empty_array_mangle: an empty list stays one, in payload, progress and result', async () => {
+  test('test_advance_empty_array_mangle: an empty list stays a list, in payload, progress and result', async () => {
     const { redis, name } = await begin()
     const queue = redis.queue<{ list: { list: unknown[] } }>(name)
     await queue.settings.set({ retention: { count: 5 } })
@@ -112,7 +112,7 @@ describe('TestComplete', () => {
     expect((await queue.claim())[0]?.payload).toEqual({ list: [] })
   })
 
-  test('test_wrong_worker: only the attempt that has the job acks it', async () => {
+  test('test_wrong_worker: only the attempt that holds the job acks it', async () => {
     const { putAndPop, pop, clock } = await begin()
     const first = await putAndPop('a')
     await clock.advance(MINUTE)
@@ -133,7 +133,7 @@ describe('TestComplete', () => {
     expect(await stateOf('a')).toBe('claimed')
   })
 
-  test('test_expire_complete_count: of jobs that are done so many of the newest are kept', async () => {
+  test('test_expire_complete_count: a limited number of the newest done jobs is kept', async () => {
     const { queue, putAndPop, clock } = await begin()
     await queue.settings.set({ retention: { count: 3 } })
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
@@ -144,7 +144,7 @@ describe('TestComplete', () => {
     expect((await queue.jobs.list('done')).jobs.map(({ id }) => id).toSorted()).toEqual(['c', 'd', 'e'])
   })
 
-  test('test_expire_complete_time: jobs that are done are kept so long, until the next one is acked', async () => {
+  test('test_expire_complete_time: done jobs are kept for a limited time, until the next ack', async () => {
     const { queue, putAndPop, clock, stateOf } = await begin()
     await queue.settings.set({ retention: { age: '1m' } })
     await (await putAndPop('a')).ack()

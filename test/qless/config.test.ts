@@ -11,13 +11,13 @@ const NOTHING_SET = {
 }
 
 describe('TestConfig', () => {
-  test('test_all: all that is set for a queue is told in one picture', async () => {
+  test('test_all: one call returns all settings of a queue', async () => {
     const { queue } = await begin()
 
     expect(await queue.inspect()).toMatchObject(NOTHING_SET)
   })
 
-  test('test_get: each setting is told by a name of its own', async () => {
+  test('test_get: each setting is returned under its own name', async () => {
     const { queue } = await begin()
     await queue.settings.pause()
     await queue.settings.set({
@@ -36,7 +36,7 @@ describe('TestConfig', () => {
     })
   })
 
-  test('test_set_get: what is set is told, by every handle, and nothing else changes', async () => {
+  test('test_set_get: every handle returns a changed setting, and nothing else changes', async () => {
     const { queue, redis, name } = await begin()
     await queue.settings.set({ concurrency: 5 })
     await queue.settings.set({ retention: { count: 7 } })
@@ -48,7 +48,7 @@ describe('TestConfig', () => {
     })
   })
 
-  test('test_unset_default: what is taken away is as it was before it was set', async () => {
+  test('test_unset_default: a removed setting is as it was before it was set', async () => {
     const { queue } = await begin()
     await queue.settings.set({ concurrency: 5, rate: { limit: 2, window: '3s' }, retention: { age: '1d' } })
 
@@ -57,7 +57,7 @@ describe('TestConfig', () => {
     expect(await queue.inspect()).toMatchObject(NOTHING_SET)
   })
 
-  test('test_unset: what is taken away holds no more for claims', async () => {
+  test('test_unset: a removed setting no longer affects claims', async () => {
     const { queue, put, popIds } = await begin()
     for (const id of ['a', 'b']) await put(id)
     await queue.settings.set({ concurrency: 1 })

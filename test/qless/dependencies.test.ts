@@ -27,7 +27,7 @@ describe('TestDependencies', () => {
     expect(await popIds()).toEqual(['b'])
   })
 
-  test('test_unlock_with_delay_satisfied: with a dependency that is done and a delay it is scheduled at once', async () => {
+  test('test_unlock_with_delay_satisfied: with a done dependency and a delay it is scheduled at once', async () => {
     const { put, putAndPop, stateOf } = await begin()
     await (await putAndPop('a')).ack()
 
@@ -36,7 +36,7 @@ describe('TestDependencies', () => {
     expect(await stateOf('b')).toBe('scheduled')
   })
 
-  test('test_complete_depends_with_delay: what follows a job may have dependencies and a delay', async () => {
+  test('test_complete_depends_with_delay: a successor may have dependencies and a delay', async () => {
     const { put, putAndPop, pop, stateOf } = await begin()
     const a = await putAndPop('a')
     await put('b')
@@ -48,7 +48,7 @@ describe('TestDependencies', () => {
     expect(await stateOf('c')).toBe('scheduled')
   })
 
-  test('test_complete_depends: what follows a job may have dependencies', async () => {
+  test('test_complete_depends: a successor may have dependencies', async () => {
     const { put, putAndPop, pop, popIds, stateOf } = await begin()
     const a = await putAndPop('a')
     await put('b')
@@ -60,7 +60,7 @@ describe('TestDependencies', () => {
     expect(await popIds()).toEqual(['c'])
   })
 
-  test('test_satisfied_dependencies: a job whose dependencies are done is ready at once, kept or not', async () => {
+  test('test_satisfied_dependencies: a job with done dependencies is ready at once, kept or not', async () => {
     const { queue, put, putAndPop, popIds } = await begin()
     await (await putAndPop('gone')).ack()
     await queue.settings.set({ retention: { count: 1 } })
@@ -71,7 +71,7 @@ describe('TestDependencies', () => {
     expect(await popIds()).toEqual(['dependent'])
   })
 
-  test('test_nonexistent_dependencies: a dependency that is not known is taken for done', async () => {
+  test('test_nonexistent_dependencies: an unknown dependency is taken as done', async () => {
     const { put, popIds } = await begin()
 
     await put('dependent', { dependsOn: ['never there'] })
@@ -79,7 +79,7 @@ describe('TestDependencies', () => {
     expect(await popIds()).toEqual(['dependent'])
   })
 
-  test('test_cancel_dependency_chain: a chain that is cancelled in one call is gone', async () => {
+  test('test_cancel_dependency_chain: a chain that is cancelled in one call is removed', async () => {
     const { queue, put, stateOf } = await begin()
     await put('a')
     await put('b', { dependsOn: ['a'] })
@@ -89,7 +89,7 @@ describe('TestDependencies', () => {
     expect([await stateOf('a'), await stateOf('b')]).toEqual(['absent', 'absent'])
   })
 
-  test('test_cancel_incomplete_chain: a dependency may be cancelled alone; its dependent says what becomes of it', async () => {
+  test('test_cancel_incomplete_chain: a dependency may be cancelled alone; its dependent decides what follows', async () => {
     const { queue, put, stateOf } = await begin()
     await put('a')
     for (const onDependencyFailure of ['fail', 'cancel', 'run'] as const) {
@@ -105,7 +105,7 @@ describe('TestDependencies', () => {
     ])
   })
 
-  test('test_cancel_with_missing_jobs: those that are gone are told as absent, and hold up no other', async () => {
+  test('test_cancel_with_missing_jobs: removed jobs are reported as absent, and do not block others', async () => {
     const { queue, put } = await begin()
     await put('a')
     await put('b', { dependsOn: ['a'] })
@@ -202,7 +202,7 @@ describe('TestDependencies', () => {
     ['test_depends_scheduled', 'scheduled', { delay: '1m' }, ''],
     ['test_depends_failed', 'dead', {}, 'fail'],
     ['test_depends_running', 'claimed', {}, 'claim'],
-  ] as const)('%s: dependencies of a job that is %s are not changed', async (_, state, options, then) => {
+  ] as const)('%s: dependencies of a job that is %s cannot be changed', async (_, state, options, then) => {
     const { queue, put, pop, stateOf } = await begin()
     await put('dependent', options)
     const [job] = then === '' ? [] : await pop()
@@ -215,7 +215,7 @@ describe('TestDependencies', () => {
     expect([await stateOf('dependent'), await queue.jobs.dependencies('dependent')]).toEqual([state, []])
   })
 
-  test('test_depends_nonexistent: of a job that is not known dependencies are not changed', async () => {
+  test('test_depends_nonexistent: dependencies of an unknown job cannot be changed', async () => {
     const { queue, put } = await begin()
     await put('a')
 

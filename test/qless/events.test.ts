@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { begin, hear, SECOND, until } from './fixture.ts'
 
 describe('TestEvents', () => {
-  test('test_track: that a job is tracked, and no longer, is told', async () => {
+  test('test_track: an event reports that a job is tracked, and that it is no longer', async () => {
     const place = await begin()
     await place.put('a')
     const heard = await hear(place)
@@ -13,7 +13,7 @@ describe('TestEvents', () => {
     expect(await heard.first(2)).toEqual(['a tracked', 'a untracked'])
   })
 
-  test('test_track_canceled: who listens to tracked jobs hears that one was cancelled, and nothing of others', async () => {
+  test('test_track_canceled: a listener to tracked jobs gets the cancel event of one, and no events of others', async () => {
     const place = await begin()
     await place.put('other')
     await place.put('a')
@@ -25,7 +25,7 @@ describe('TestEvents', () => {
     expect(await heard.first(1)).toEqual(['a cancelled'])
   })
 
-  test('test_track_completed: who listens to tracked jobs hears that one is done', async () => {
+  test('test_track_completed: a listener to tracked jobs gets the event that one is done', async () => {
     const place = await begin()
     const job = await place.putAndPop('a')
     await place.queue.jobs.track('a')
@@ -36,7 +36,7 @@ describe('TestEvents', () => {
     expect(await heard.first(1)).toEqual(['a acked'])
   })
 
-  test('test_track_fail: who listens to tracked jobs hears that one is dead, and of what', async () => {
+  test('test_track_fail: a listener to tracked jobs gets the event that one is dead, with the failure', async () => {
     const place = await begin()
     const job = await place.putAndPop('a')
     await place.queue.jobs.track('a')
@@ -48,7 +48,7 @@ describe('TestEvents', () => {
     expect(heard.events).toMatchObject([{ more: 'BadAddress', isTracked: true }])
   })
 
-  test('test_track_popped: who listens to tracked jobs hears that one was claimed', async () => {
+  test('test_track_popped: a listener to tracked jobs gets the event that one was claimed', async () => {
     const place = await begin()
     await place.put('a')
     await place.queue.jobs.track('a')
@@ -60,7 +60,7 @@ describe('TestEvents', () => {
     expect(heard.events).toMatchObject([{ attempt: 1, token: job?.token }])
   })
 
-  test('test_track_put: who listens to tracked jobs hears that one is ready again', async () => {
+  test('test_track_put: a listener to tracked jobs gets the event that one is ready again', async () => {
     const place = await begin()
     await place.put('a', { delay: '1h' })
     await place.queue.jobs.track('a')
@@ -71,7 +71,7 @@ describe('TestEvents', () => {
     expect(await heard.first(1)).toEqual(['a requeued'])
   })
 
-  test('test_track_stalled: who listens to tracked jobs hears that the lease of one ended', async () => {
+  test('test_track_stalled: a listener to tracked jobs gets the event that the lease of one ended', async () => {
     const place = await begin()
     await place.put('a')
     await place.pop({ lease: '1s' })
@@ -84,7 +84,7 @@ describe('TestEvents', () => {
     expect(await heard.first(2)).toEqual(['a reclaimed', 'a claimed'])
   })
 
-  test('test_failed_retries: a job that dies of its last retry is told as dead', async () => {
+  test('test_failed_retries: a job that dies of its last retry is reported as dead', async () => {
     const place = await begin()
     const job = await place.putAndPop('a', { maxAttempts: 1 })
     const heard = await hear(place)
@@ -95,7 +95,7 @@ describe('TestEvents', () => {
     expect(heard.events).toMatchObject([{ more: 'Throttled' }])
   })
 
-  test('test_failed_retries_tracked: a tracked job that dies of its last lease is told as dead', async () => {
+  test('test_failed_retries_tracked: a tracked job that dies of its last lease is reported as dead', async () => {
     const place = await begin()
     await place.put('a', { maxAttempts: 1 })
     await place.pop({ lease: '1s' })
@@ -109,7 +109,7 @@ describe('TestEvents', () => {
     expect(heard.events).toMatchObject([{ more: 'lost' }])
   })
 
-  test('test_advance: that a job is done is told, and then what follows it', async () => {
+  test('test_advance: events report that a job is done, and then its successor', async () => {
     const place = await begin()
     const job = await place.putAndPop('a')
     const heard = await hear(place)
@@ -119,7 +119,7 @@ describe('TestEvents', () => {
     expect(await heard.first(2)).toEqual(['a acked', 'b enqueued'])
   })
 
-  test('test_timeout: a lease is not taken away by a call; that it ended is told when somebody claims', async () => {
+  test('test_timeout: no call takes a lease away; an event reports its end at the next claim', async () => {
     const place = await begin()
     await place.put('a')
     await place.pop({ lease: '1s' })
@@ -132,7 +132,7 @@ describe('TestEvents', () => {
     expect(await heard.first(2)).toEqual(['a reclaimed', 'a claimed'])
   })
 
-  test('test_put: that a job came is told', async () => {
+  test('test_put: an event reports a new job', async () => {
     const place = await begin()
     const heard = await hear(place)
 
@@ -142,7 +142,7 @@ describe('TestEvents', () => {
     expect(heard.events).toMatchObject([{ name: 'mail', attempt: null, token: null }])
   })
 
-  test('test_reput: a job that is put again while it is claimed stays with its worker, and nothing is told', async () => {
+  test('test_reput: a job that is put again while it is claimed stays with its worker, and there is no event', async () => {
     const place = await begin()
     const job = await place.putAndPop('a')
     const heard = await hear(place)
@@ -157,26 +157,23 @@ describe('TestEvents', () => {
   test.each([
     ['test_config_set', { concurrency: 5 }, 5],
     ['test_config_unset', { concurrency: null }, 0],
-  ] as const)(
-    '%s: settings are no events; whoever wants to know looks at the queue',
-    async (_, settings, limit) => {
-      const place = await begin()
-      await place.queue.settings.set({ concurrency: 3 })
-      const heard = await hear(place)
+  ] as const)('%s: settings cause no events; inspect shows them', async (_, settings, limit) => {
+    const place = await begin()
+    await place.queue.settings.set({ concurrency: 3 })
+    const heard = await hear(place)
 
-      await place.queue.settings.set(settings)
-      await place.put('a')
+    await place.queue.settings.set(settings)
+    await place.put('a')
 
-      expect(await heard.first(1)).toEqual(['a enqueued'])
-      expect(await place.queue.inspect()).toMatchObject({ concurrency: limit })
-    },
-  )
+    expect(await heard.first(1)).toEqual(['a enqueued'])
+    expect(await place.queue.inspect()).toMatchObject({ concurrency: limit })
+  })
 
   test.each([
     ['test_cancel_waiting', 'ready', {}],
     ['test_cancel_depends', 'blocked', { dependsOn: ['dependency'] }],
     ['test_cancel_scheduled', 'scheduled', { delay: '1h' }],
-  ] as const)('%s: that a job was cancelled that is %s is told', async (_, state, options) => {
+  ] as const)('%s: an event reports that a job that is %s was cancelled', async (_, state, options) => {
     const place = await begin()
     await place.put('dependency')
     await place.put('a', options)
@@ -188,7 +185,7 @@ describe('TestEvents', () => {
     expect(await heard.first(1)).toEqual(['a cancelled'])
   })
 
-  test('test_cancel_running: that a job is to stop is told, and its worker learns it when it extends', async () => {
+  test('test_cancel_running: an event reports that a job is to stop, and its worker learns it when it extends', async () => {
     const place = await begin()
     const job = await place.putAndPop('a')
     const heard = await hear(place)
@@ -199,7 +196,7 @@ describe('TestEvents', () => {
     expect(await heard.first(1)).toEqual(['a stopping'])
   })
 
-  test('test_cancel_failed: that a dead job was cancelled is told', async () => {
+  test('test_cancel_failed: an event reports that a dead job was cancelled', async () => {
     const place = await begin()
     await (await place.putAndPop('a')).fail()
     const heard = await hear(place)
@@ -209,7 +206,7 @@ describe('TestEvents', () => {
     expect(await heard.first(1)).toEqual(['a cancelled'])
   })
 
-  test('test_move_lock: of a job that its own worker advances no lost lease is told', async () => {
+  test('test_move_lock: a job that its own worker advances causes no event of a lost lease', async () => {
     const place = await begin()
     const next = await place.another()
     const job = await place.putAndPop('a')

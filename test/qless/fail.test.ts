@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { begin, guessed, MINUTE, type Place, refusalOf, START_MS } from './fixture.ts'
 
-/** What becomes of a job that somebody buries who does not have it. */
-async function buryGuessed({ queue, stateOf }: Place, id: string): Promise<[string, string]> {
+/** What becomes of a job that a caller fails without holding it. */
+async function failGuessed({ queue, stateOf }: Place, id: string): Promise<[string, string]> {
   const [settled] = await queue.byToken.fail([guessed(id)])
   return [settled?.outcome ?? '', await stateOf(id)]
 }
@@ -14,7 +14,7 @@ describe('TestFail', () => {
     ['kind', { kind: 7 }],
     ['options.group', { group: 'g' }],
     ['options', 'odd'],
-  ])('test_malformed: a burial names what is wrong: %s %j', async (argument, options) => {
+  ])('test_malformed: a rejected failure names the wrong argument: %s %j', async (argument, options) => {
     const { putAndPop, stateOf } = await begin()
     const job = await putAndPop('a')
 
@@ -23,7 +23,7 @@ describe('TestFail', () => {
     expect([await stateOf('a'), job.isClaimed]).toEqual(['claimed', true])
   })
 
-  test('test_basic: a job that failed is dead, and says since when and of what', async () => {
+  test('test_basic: a failed job is dead, with the time and the failure', async () => {
     const { queue, putAndPop } = await begin()
 
     await (await putAndPop('a')).fail({ kind: 'BadAddress', message: 'no @ in it' })
@@ -43,35 +43,35 @@ describe('TestFail', () => {
     expect(await popIds()).toEqual(['a'])
   })
 
-  test('test_fail_waiting: a job that nobody has claimed is not failed', async () => {
+  test('test_fail_waiting: a job that is not claimed cannot be failed', async () => {
     const place = await begin()
     await place.put('a')
 
-    expect(await buryGuessed(place, 'a')).toEqual(['lost', 'ready'])
+    expect(await failGuessed(place, 'a')).toEqual(['lost', 'ready'])
   })
 
-  test('test_fail_depends: a blocked job is not failed', async () => {
+  test('test_fail_depends: a blocked job cannot be failed', async () => {
     const place = await begin()
     await place.put('dependency')
     await place.put('a', { dependsOn: ['dependency'] })
 
-    expect(await buryGuessed(place, 'a')).toEqual(['lost', 'blocked'])
+    expect(await failGuessed(place, 'a')).toEqual(['lost', 'blocked'])
   })
 
-  test('test_fail_scheduled: a scheduled job is not failed', async () => {
+  test('test_fail_scheduled: a scheduled job cannot be failed', async () => {
     const place = await begin()
     await place.put('a', { delay: '1m' })
 
-    expect(await buryGuessed(place, 'a')).toEqual(['lost', 'scheduled'])
+    expect(await failGuessed(place, 'a')).toEqual(['lost', 'scheduled'])
   })
 
-  test('test_fail_nonexistent: a job that is not known is not failed', async () => {
+  test('test_fail_nonexistent: an unknown job cannot be failed', async () => {
     const { queue } = await begin()
 
     expect(await queue.byToken.fail([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
   })
 
-  test('test_fail_completed: a job that is done is not failed, also by whoever did it', async () => {
+  test('test_fail_completed: a job that is done cannot be failed, not even by its worker', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     await queue.settings.set({ retention: { count: 1 } })
     const { token, ...job } = await putAndPop('a')
@@ -82,7 +82,7 @@ describe('TestFail', () => {
     expect(await stateOf('a')).toBe('done')
   })
 
-  test('test_fail_owner: a job is not failed by an attempt that has lost it', async () => {
+  test('test_fail_owner: an attempt that has lost its job cannot fail it', async () => {
     const { putAndPop, pop, clock, stateOf } = await begin()
     const first = await putAndPop('a')
     await clock.advance(MINUTE)
@@ -102,7 +102,7 @@ describe('TestFailed', () => {
     ['after', ({ jobs }: Place['queue']) => jobs.list('dead', { after: 'here' })],
     ['kind', ({ dead }: Place['queue']) => dead.requeue('')],
     ['kind', ({ dead }: Place['queue']) => dead.drop('k'.repeat(201))],
-  ])('test_malformed: a look at dead jobs names what is wrong: %s', async (argument, look) => {
+  ])('test_malformed: a list of dead jobs names the wrong argument: %s', async (argument, look) => {
     const { queue } = await begin()
 
     expect(await refusalOf(async () => look(queue))).toBe(argument)

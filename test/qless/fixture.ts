@@ -1,4 +1,4 @@
-// What the tests that follow those of qless line by line share: its verbs, on a queue of ours whose clock stands still.
+// Shared by the tests that follow those of qless line by line: its verbs, on a queue of ours whose clock stands still.
 
 import {
   type ClaimedJob,
@@ -77,18 +77,18 @@ export async function refusalOf(call: Promise<unknown> | (() => Promise<unknown>
   }
 }
 
-/** What somebody says who never had the job. */
+/** A token that was never granted. */
 export function guessed(id: string): { id: string; token: number } {
   return { id, token: 7 }
 }
 
 export interface Heard {
   readonly events: readonly QueueEvent[]
-  /** Once so many have come: what happened to which job. */
+  /** Once so many have arrived: the event and its job. */
   first(count: number): Promise<string[]>
 }
 
-/** What is heard of the queue from now on. */
+/** The events of the queue from now on. */
 export async function hear({ queue, client, name }: Setup, options: EventOptions = {}): Promise<Heard> {
   const events: QueueEvent[] = []
   const aborter = new AbortController()

@@ -10,7 +10,7 @@ afterEach(() => {
 })
 
 describe('TestAsserts', () => {
-  test('test_assertRaisesRegexp: what a test expects to be refused says by its name why', async () => {
+  test('test_assertRaisesRegexp: each expected rejection has an error code', async () => {
     const { queue, putAndPop } = await begin()
     const job = await putAndPop('a')
     await job.ack()
@@ -23,7 +23,7 @@ describe('TestAsserts', () => {
 })
 
 describe('TestGeneral', () => {
-  test('test_keys: every script is told all keys that it touches', async () => {
+  test('test_keys: every script declares all keys that it touches', async () => {
     expect(operations.length).toBeGreaterThan(30)
     expect(operations.filter(([, { keys }]) => keys.length === 0)).toEqual([])
 
@@ -35,7 +35,7 @@ describe('TestGeneral', () => {
     expect(keys.filter((key) => !key.startsWith(`queue-test:{queue:${name}}:`))).toEqual([])
   })
 
-  test('test_unknown_function: what is not known is refused by its name, and nothing is sent', async () => {
+  test('test_unknown_function: an unknown call is rejected by its name, and nothing is sent', async () => {
     const { queue, calls } = await begin()
 
     const put = queue.enqueue('mail', { to: 'ada' }, { odd: 1 } as never)
@@ -45,15 +45,15 @@ describe('TestGeneral', () => {
     expect(calls).toEqual([])
   })
 
-  test('test_no_time: no operation is told what time it is', async () => {
-    const told = operations.flatMap(([operation, { arguments: declared }]) =>
+  test('test_no_time: no operation takes the time as an argument', async () => {
+    const found = operations.flatMap(([operation, { arguments: declared }]) =>
       declared.filter(({ name }) => /^now|^time$|clock/.test(name)).map(({ name }) => `${operation} ${name}`),
     )
 
-    expect(told).toEqual([])
+    expect(found).toEqual([])
   })
 
-  test('test_malformed_time: a client without a clock that makes sense is served by that of the server', async () => {
+  test('test_malformed_time: a client with a meaningless clock is served by the clock of the server', async () => {
     const { queue, putAndPop } = await begin()
     vi.spyOn(Date, 'now').mockReturnValue(Number.NaN)
 

@@ -1,11 +1,11 @@
-// There is no grace period: a lease that should last longer is made longer, or extended. What holds instead is that
-// its end alone takes a job from nobody, but the next claim.
+// There is no grace period: a lease that should last longer is made longer, or extended. Instead, only the next claim
+// takes a job from its holder, not the end of its lease.
 
 import { describe, expect, test } from 'vitest'
 import { begin, MINUTE, refusalOf } from './fixture.ts'
 
 describe('TestGracePeriod', () => {
-  test('test_basic: the first claim after the end of the lease has the job', async () => {
+  test('test_basic: the first claim after the end of the lease gets the job', async () => {
     const { putAndPop, popIds, clock } = await begin()
     await putAndPop('a')
     await clock.advance(MINUTE - 1)
@@ -16,7 +16,7 @@ describe('TestGracePeriod', () => {
     expect(await popIds()).toEqual(['a'])
   })
 
-  test('test_repeated: each lost lease ends as the first did', async () => {
+  test('test_repeated: each lost lease ends like the first one', async () => {
     const { putAndPop, popIds, clock } = await begin()
     await putAndPop('a', { maxAttempts: 10 })
     for (let lost = 1; lost <= 4; lost++) {
@@ -27,7 +27,7 @@ describe('TestGracePeriod', () => {
     }
   })
 
-  test('test_fail: what an attempt does after its lease counts, as long as nobody has taken the job back', async () => {
+  test('test_fail: an attempt may settle its job after its lease, until the job is taken back', async () => {
     const { putAndPop, popIds, clock, stateOf } = await begin()
     const job = await putAndPop('a')
     await clock.advance(2 * MINUTE)

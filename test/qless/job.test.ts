@@ -8,7 +8,7 @@ describe('TestJob', () => {
     ['priority', ({ jobs }: Place['queue']) => jobs.reprioritize(['a'], 'high' as never)],
     ['ids', ({ jobs }: Place['queue']) => jobs.reprioritize([], 1)],
     ['ids', ({ jobs }: Place['queue']) => jobs.reprioritize('a' as never, 1)],
-  ])('test_malformed: another priority names what is wrong: %s', async (argument, call) => {
+  ])('test_malformed: a new priority names the wrong argument: %s', async (argument, call) => {
     const { queue, put } = await begin()
     await put('a', { priority: 3 })
 
@@ -30,7 +30,7 @@ describe('TestJob', () => {
     ])
   })
 
-  test('test_log_nonexistent: a line for a job that is not known is told to be in vain', async () => {
+  test('test_log_nonexistent: a log line for an unknown job is not stored, and log returns false', async () => {
     const { queue } = await begin()
 
     expect(await queue.jobs.log('a', 'one')).toBe(false)
@@ -50,7 +50,7 @@ describe('TestJob', () => {
 })
 
 describe('TestRequeue', () => {
-  test('test_requeue_existing_job: a job that is there is made ready, and its attempts count from the start', async () => {
+  test('test_requeue_existing_job: an existing job becomes ready, and its attempts count from the start', async () => {
     const { queue, put, putAndPop, pop } = await begin()
     await (await putAndPop('dead', { maxAttempts: 1 })).retry()
     await put('scheduled', { delay: '1h' })
@@ -64,7 +64,7 @@ describe('TestRequeue', () => {
     ])
   })
 
-  test('test_requeue_cancelled_job: a job that was cancelled, or never was, is told as absent', async () => {
+  test('test_requeue_cancelled_job: a job that was cancelled or never existed is reported as absent', async () => {
     const { queue, put, count } = await begin()
     await put('a')
     await queue.jobs.cancel(['a'])

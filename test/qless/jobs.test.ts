@@ -28,13 +28,13 @@ describe('TestJobs', () => {
     ['limit', ({ jobs }: Place['queue']) => jobs.list('done', { limit: 'all' as never })],
     ['after', ({ jobs }: Place['queue']) => jobs.list('done', { after: '-1' })],
     ['options.offset', ({ jobs }: Place['queue']) => jobs.list('done', { offset: 1 } as never)],
-  ])('test_malformed: a list of jobs names what is wrong: %s', async (argument, look) => {
+  ])('test_malformed: a list of jobs names the wrong argument: %s', async (argument, look) => {
     const { queue } = await begin()
 
     expect(await refusalOf(async () => look(queue))).toBe(argument)
   })
 
-  test('test_complete: jobs that are done and kept are listed', async () => {
+  test('test_complete: done jobs that are kept are listed', async () => {
     const place = await begin()
     await place.queue.settings.set({ retention: { count: 10 } })
     for (const id of ['a', 'b']) await (await place.putAndPop(id)).ack()
@@ -42,7 +42,7 @@ describe('TestJobs', () => {
     expect((await listed(place, 'done')).toSorted()).toEqual(['a', 'b'])
   })
 
-  test('test_running: jobs at work are listed, those first whose lease ends first', async () => {
+  test('test_running: claimed jobs are listed, ordered by the end of their lease', async () => {
     const place = await begin()
     await place.putAndPop('a')
     await place.clock.advance(1)
@@ -51,7 +51,7 @@ describe('TestJobs', () => {
     expect(await listed(place, 'claimed')).toEqual(['a', 'b'])
   })
 
-  test('test_stalled: jobs whose lease ended are listed among those at work until somebody claims', async () => {
+  test('test_stalled: jobs whose lease ended are listed as claimed until the next claim', async () => {
     const place = await begin()
     await place.putAndPop('a')
     await place.clock.advance(MINUTE)
@@ -63,7 +63,7 @@ describe('TestJobs', () => {
     expect([await listed(place, 'claimed'), await listed(place, 'ready')]).toEqual([[], ['a']])
   })
 
-  test('test_scheduled: jobs that wait for their time are listed, the soonest first', async () => {
+  test('test_scheduled: scheduled jobs are listed, the soonest first', async () => {
     const place = await begin()
     await place.put('later', { delay: '2h' })
     await place.put('soon', { delay: '1h' })
@@ -71,7 +71,7 @@ describe('TestJobs', () => {
     expect(await listed(place, 'scheduled')).toEqual(['soon', 'later'])
   })
 
-  test('test_depends: jobs that wait for others are listed', async () => {
+  test('test_depends: blocked jobs are listed', async () => {
     const place = await begin()
     await place.put('a')
     await place.put('b', { dependsOn: ['a'] })
@@ -79,7 +79,7 @@ describe('TestJobs', () => {
     expect([await listed(place, 'blocked'), await listed(place, 'ready')]).toEqual([['b'], ['a']])
   })
 
-  test('test_recurring: recurring jobs are listed, and when they run next', async () => {
+  test('test_recurring: recurring jobs are listed with their next run', async () => {
     const { queue } = await begin()
     await queue.recurring.set('a', { name: 'mail', payload: { to: 'ada' }, every: '1m' })
 
@@ -99,7 +99,7 @@ describe('TestJobs', () => {
     expect(recurring).toMatchObject([{ id: 'a', nextAtMs: next, runs: 0 }])
   })
 
-  test('test_scheduled_waiting: a job that is due is listed as ready once somebody has claimed', async () => {
+  test('test_scheduled_waiting: a job that is due is listed as ready after the next claim', async () => {
     const place = await begin()
     await place.put('a', { delay: '1m' })
     await place.put('b', { delay: '1m' })
@@ -111,7 +111,7 @@ describe('TestJobs', () => {
     expect([await listed(place, 'scheduled'), await listed(place, 'ready')]).toEqual([[], ['b']])
   })
 
-  test('test_pagination_complete: jobs that are done are listed page by page', async () => {
+  test('test_pagination_complete: done jobs are listed page by page', async () => {
     const place = await begin()
     await place.queue.settings.set({ retention: { count: 100 } })
     for (const id of TEN) await (await place.putAndPop(id)).ack()
@@ -122,7 +122,7 @@ describe('TestJobs', () => {
     expect(pages.flat().toSorted()).toEqual(TEN)
   })
 
-  test('test_pagination_running: jobs at work are listed page by page', async () => {
+  test('test_pagination_running: claimed jobs are listed page by page', async () => {
     const place = await begin()
     for (const id of TEN) await place.put(id)
     await place.popIds(10)

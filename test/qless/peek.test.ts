@@ -15,13 +15,13 @@ describe('TestPeek', () => {
     ['limit', ({ jobs }: Place['queue']) => jobs.list('ready', { limit: 1.5 })],
     ['limit', ({ jobs }: Place['queue']) => jobs.list('ready', { limit: -1 })],
     ['options.count', ({ jobs }: Place['queue']) => jobs.list('ready', { count: 1 } as never)],
-  ])('test_malformed: a look at what is ready names what is wrong: %s', async (argument, look) => {
+  ])('test_malformed: peek names the wrong argument: %s', async (argument, look) => {
     const { queue } = await begin()
 
     expect(await refusalOf(async () => look(queue))).toBe(argument)
   })
 
-  test('test_basic: a job that is ready is seen, and stays so', async () => {
+  test('test_basic: peek shows a ready job, and leaves it ready', async () => {
     const place = await begin()
     await place.put('a')
 
@@ -31,14 +31,14 @@ describe('TestPeek', () => {
     expect(await place.popIds()).toEqual(['a'])
   })
 
-  test('test_priority: jobs with a priority are seen in its order', async () => {
+  test('test_priority: peek shows jobs in the order of their priority', async () => {
     const place = await begin()
     for (const priority of [3, 1, 4, 2]) await place.put(`p${priority}`, { priority })
 
     expect(await peek(place, 'prioritized')).toEqual(['p4', 'p3', 'p2', 'p1'])
   })
 
-  test('test_time_order: jobs of one priority are seen in the order in which they came', async () => {
+  test('test_time_order: peek shows jobs of one priority in the order of their arrival', async () => {
     const place = await begin()
     const ids = ['d', 'a', 'c', 'b']
     for (const id of ids) await place.put(id)
@@ -57,7 +57,7 @@ describe('TestPeek', () => {
     expect([await peek(place), await peek({ queue: other })]).toEqual([['a'], ['b']])
   })
 
-  test('test_recurring: a look spawns no job; the next run is told', async () => {
+  test('test_recurring: peek spawns no job, and returns the next run', async () => {
     const place = await begin()
     const { queue, clock } = place
     await queue.recurring.set('a', { name: 'mail', payload: { to: 'ada' }, every: '1m' })
@@ -69,7 +69,7 @@ describe('TestPeek', () => {
     expect(await place.popIds()).toEqual([`a@${nextAtMs}`])
   })
 
-  test('test_priority_update: a job may get another priority; with the one that it has it keeps its place', async () => {
+  test('test_priority_update: a job may get another priority; with its own one it keeps its place', async () => {
     const place = await begin()
     for (const id of ['a', 'b', 'c']) await place.put(id, { priority: 1 })
 

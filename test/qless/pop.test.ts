@@ -13,7 +13,7 @@ describe('TestPop', () => {
     ['wait', { wait: '2h' }],
     ['acks', { acks: ['a'] }],
     ['options.worker', { worker: 'w' }],
-  ])('test_malformed: a claim names what is wrong: %s %j', async (argument, options) => {
+  ])('test_malformed: a claim names the wrong argument: %s %j', async (argument, options) => {
     const { queue, put, stateOf } = await begin()
     await put('a')
 
@@ -22,7 +22,7 @@ describe('TestPop', () => {
     expect(await stateOf('a')).toBe('ready')
   })
 
-  test('test_basic: a claimed job is at work, by an attempt of its own, until its lease ends', async () => {
+  test('test_basic: a claimed job has an attempt of its own, until its lease ends', async () => {
     const { queue, putAndPop } = await begin()
     const job = await putAndPop('a')
 
@@ -35,7 +35,7 @@ describe('TestPop', () => {
     })
   })
 
-  test('test_pop_many: a claim gives as many as there are, up to its limit', async () => {
+  test('test_pop_many: a claim returns all ready jobs, up to its limit', async () => {
     const { put, popIds } = await begin()
     for (const id of TEN) await put(id)
 
@@ -43,7 +43,7 @@ describe('TestPop', () => {
     expect(await popIds(7)).toEqual(TEN.slice(7))
   })
 
-  test('test_priority: jobs are claimed by their priority, also below that of others without', async () => {
+  test('test_priority: jobs are claimed by their priority, including priorities below the default', async () => {
     const { put, popIds } = await begin()
     const priorities = Array.from({ length: 20 }, (_, at) => ((at * 7) % 20) - 10)
     for (const priority of priorities) await put(`p${priority}`, { priority })
@@ -51,7 +51,7 @@ describe('TestPop', () => {
     expect(await popIds(20)).toEqual(Array.from({ length: 20 }, (_, at) => `p${9 - at}`))
   })
 
-  test('test_time_order: jobs of one priority are claimed in the order in which they came', async () => {
+  test('test_time_order: jobs of one priority are claimed in the order of their arrival', async () => {
     const { put, popIds, clock } = await begin()
     for (const id of TEN) {
       await put(id, { priority: 1_000_000 })
@@ -61,7 +61,7 @@ describe('TestPop', () => {
     expect(await popIds(10)).toEqual(TEN)
   })
 
-  test('test_move: each queue gives out its own jobs', async () => {
+  test('test_move: each queue hands out its own jobs', async () => {
     const place = await begin()
     const other = verbsOf(await place.another())
     await place.put('a')
@@ -70,7 +70,7 @@ describe('TestPop', () => {
     expect([await place.popIds(10), await other.popIds(10)]).toEqual([['a'], ['b']])
   })
 
-  test('test_max_concurrency: no more jobs are claimed at once than the queue may have', async () => {
+  test('test_max_concurrency: no more jobs are claimed at once than the limit of the queue', async () => {
     const { queue, put, pop, popIds } = await begin()
     await queue.settings.set({ concurrency: 5 })
     for (const id of TEN) await put(id)
@@ -84,7 +84,7 @@ describe('TestPop', () => {
     }
   })
 
-  test('test_reduce_max_concurrency: a lower limit holds for the next claim, and takes no job away', async () => {
+  test('test_reduce_max_concurrency: a lower limit applies to the next claim, and takes no job away', async () => {
     const { queue, put, pop, popIds } = await begin()
     await queue.settings.set({ concurrency: 5 })
     for (const id of TEN) await put(id)
@@ -101,7 +101,7 @@ describe('TestPop', () => {
     expect(await popIds(10)).toEqual(['job 5'])
   })
 
-  test('test_stalled_max_concurrency: a job whose lease ended is claimed again, also where one may be at once', async () => {
+  test('test_stalled_max_concurrency: a job whose lease ended is claimed again, even with a limit of one', async () => {
     const { queue, put, popIds, clock } = await begin()
     await queue.settings.set({ concurrency: 1 })
     await put('a')

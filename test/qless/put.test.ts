@@ -16,7 +16,7 @@ describe('TestPut', () => {
     ['dependsOn', 'mail', { dependsOn: 'a' }],
     ['onDependencyFailure', 'mail', { onDependencyFailure: 'wait' }],
     ['options.retries', 'mail', { retries: 5 }],
-  ])('test_malformed: an enqueue names what is wrong: %s of %j %j', async (argument, name, options) => {
+  ])('test_malformed: an enqueue names the wrong argument: %s of %j %j', async (argument, name, options) => {
     const { queue, count } = await begin()
 
     expect(await refusalOf(async () => queue.enqueue(name as 'mail', { to: 'ada' }, options as never))).toBe(
@@ -26,7 +26,7 @@ describe('TestPut', () => {
     expect(await count('ready')).toBe(0)
   })
 
-  test('test_basic: a job that is put can be found, with all that holds for it', async () => {
+  test('test_basic: an enqueued job can be found with all its options', async () => {
     const { queue, put } = await begin()
     await put('a')
 
@@ -65,28 +65,28 @@ describe('TestPut', () => {
     expect(await queue.jobs.get('a')).toMatchObject({ state: 'scheduled', atMs: START_MS + 60_000 })
   })
 
-  test('test_put_retries: a job has as many attempts as was said', async () => {
+  test('test_put_retries: a job has the requested number of attempts', async () => {
     const { queue, put } = await begin()
     await put('a', { maxAttempts: 2 })
 
     expect(await queue.jobs.get('a')).toMatchObject({ maxAttempts: 2 })
   })
 
-  test('test_put_tags: a job has the tags that were named', async () => {
+  test('test_put_tags: a job has the requested tags', async () => {
     const { queue, put } = await begin()
     await put('a', { tags: ['some', 'tags'] })
 
     expect(await queue.jobs.get('a')).toMatchObject({ tags: ['some', 'tags'] })
   })
 
-  test('test_put_priority: a job has the priority that was named', async () => {
+  test('test_put_priority: a job has the requested priority', async () => {
     const { queue, put } = await begin()
     await put('a', { priority: 1 })
 
     expect(await queue.jobs.get('a')).toMatchObject({ priority: 1 })
   })
 
-  test('test_put_depends: a job tells what it waits for', async () => {
+  test('test_put_depends: a job shows its dependencies', async () => {
     const { queue, put, stateOf } = await begin()
     await put('a')
     await put('b', { dependsOn: ['a'] })
@@ -113,7 +113,7 @@ describe('TestPut', () => {
     expect([await place.popIds(10), await other.popIds(10)]).toEqual([['a'], ['a']])
   })
 
-  test('test_move_update: a job that is put again stays as it is, unless it may be replaced, as a whole', async () => {
+  test('test_move_update: a job that is put again stays unchanged, unless it may be replaced, as a whole', async () => {
     const { queue, put } = await begin()
     await put('kept', { priority: 1, tags: ['first'] })
     await put('kept', { priority: 2, tags: ['second'] })

@@ -4,7 +4,7 @@ import { begin, HOUR, MINUTE, until, verbsOf } from './fixture.ts'
 const mail = { name: 'mail', payload: { to: 'ada' } } as const
 
 describe('TestQueue', () => {
-  test('test_stalled: jobs whose lease ended are counted as overdue, where they stood, until somebody claims', async () => {
+  test('test_stalled: jobs whose lease ended are counted as overdue, in their old place, until the next claim', async () => {
     const { putAndPop, pop, count, clock } = await begin()
     await putAndPop('a')
     expect([await count('claimed'), await count('overdue')]).toEqual([1, 0])
@@ -26,7 +26,7 @@ describe('TestQueue', () => {
     expect(await count('ready')).toBe(3)
   })
 
-  test('test_running: jobs at work are counted', async () => {
+  test('test_running: claimed jobs are counted', async () => {
     const { putAndPop, count } = await begin()
     const job = await putAndPop('a')
     expect([await count('ready'), await count('claimed')]).toEqual([0, 1])
@@ -36,7 +36,7 @@ describe('TestQueue', () => {
     expect(await count('claimed')).toBe(0)
   })
 
-  test('test_depends: jobs that wait for others are counted', async () => {
+  test('test_depends: blocked jobs are counted', async () => {
     const { put, pop, count } = await begin()
     await put('a')
     await put('b', { dependsOn: ['a'] })
@@ -47,7 +47,7 @@ describe('TestQueue', () => {
     expect([await count('ready'), await count('blocked')]).toEqual([1, 0])
   })
 
-  test('test_scheduled: jobs that wait for their time are counted', async () => {
+  test('test_scheduled: scheduled jobs are counted', async () => {
     const { put, count } = await begin()
     await put('a', { delay: '1m' })
 
@@ -62,7 +62,7 @@ describe('TestQueue', () => {
     expect([await count('ready'), await count('scheduled'), await count('overdue')]).toEqual([0, 0, 0])
   })
 
-  test('test_recurring_offset: a recurring job whose first run is far is listed, too', async () => {
+  test('test_recurring_offset: a recurring job whose first run is far in the future is listed, too', async () => {
     const { queue, count } = await begin()
     await queue.recurring.set('a', { ...mail, every: '100d', offset: '7d' })
 
@@ -70,7 +70,7 @@ describe('TestQueue', () => {
     expect(await count('scheduled')).toBe(0)
   })
 
-  test('test_pause: a paused queue gives out nothing, and what it has once it is resumed', async () => {
+  test('test_pause: a paused queue hands out nothing, and its jobs once it is resumed', async () => {
     const { queue, put, popIds } = await begin()
     await put('a')
     await queue.settings.pause()
@@ -81,7 +81,7 @@ describe('TestQueue', () => {
     expect([await popIds(), (await queue.inspect()).paused]).toEqual([['a'], false])
   })
 
-  test('test_advance: a queue begins with the job that is handed to it', async () => {
+  test('test_advance: a queue begins with the job that is advanced into it', async () => {
     const { putAndPop, another } = await begin()
     const next = await another()
     expect(await next.inspect()).toMatchObject({ beganAtMs: null, ready: 0 })
@@ -104,7 +104,7 @@ describe('TestQueue', () => {
     expect([await popIds(), (await verbsOf(next).popIds()).length]).toEqual([[], 1])
   })
 
-  test('test_scheduled_waiting: a job that is due counts as overdue, and as ready once somebody has claimed', async () => {
+  test('test_scheduled_waiting: a job that is due is counted as overdue, and as ready after the next claim', async () => {
     const { put, pop, count, clock } = await begin()
     await put('a', { delay: '1m' })
     await put('b', { delay: '1m' })

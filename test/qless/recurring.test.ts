@@ -3,7 +3,7 @@ import { begin, DAY, HOUR, MINUTE, type Place, refusalOf, SECOND, START_MS, verb
 
 const mail = { name: 'mail', payload: { to: 'ada' } } as const
 
-/** The times of the runs that are claimed now, behind the start. */
+/** The times of the runs that are claimed now, relative to the start. */
 async function runs({ popIds }: Pick<Place, 'popIds'>): Promise<number[]> {
   return (await popIds(200)).map((id) => Number(id.split('@')[1]) - START_MS)
 }
@@ -23,7 +23,7 @@ describe('TestRecurring', () => {
     ['maxAttempts', 'a', { maxAttempts: -1 }],
     ['tags', 'a', { tags: 'urgent' }],
     ['options.backlog', 'a', { backlog: 1 }],
-  ])('test_malformed: a recurring job names what is wrong: %s of %j %j', async (argument, id, wrong) => {
+  ])('test_malformed: a recurring job names the wrong argument: %s of %j %j', async (argument, id, wrong) => {
     const { queue } = await begin()
 
     expect(await refusalOf(queue.recurring.set(id, { ...mail, every: '1m', ...wrong } as never))).toBe(
@@ -48,7 +48,7 @@ describe('TestRecurring', () => {
     expect(await runs(place)).toEqual([2 * MINUTE])
   })
 
-  test('test_offset: runs may be moved by a part of the interval', async () => {
+  test('test_offset: runs may be shifted by a part of the interval', async () => {
     const place = await begin()
     await place.queue.recurring.set('a', { ...mail, every: '1m', offset: '10s' })
     await place.clock.advance(10 * SECOND - 1)
@@ -63,18 +63,21 @@ describe('TestRecurring', () => {
     ['test_tags', { tags: ['some', 'tags'] }],
     ['test_priority', { priority: 9 }],
     ['test_retries', { maxAttempts: 2 }],
-  ] as const)('%s: what is set for a recurring job holds for each that it spawns: %j', async (_, options) => {
-    const { queue, pop, clock } = await begin()
-    await queue.recurring.set('a', { ...mail, every: '1m', ...options })
-    await clock.advance(MINUTE)
+  ] as const)(
+    '%s: a setting of a recurring job applies to each job that it spawns: %j',
+    async (_, options) => {
+      const { queue, pop, clock } = await begin()
+      await queue.recurring.set('a', { ...mail, every: '1m', ...options })
+      await clock.advance(MINUTE)
 
-    const [job] = await pop()
+      const [job] = await pop()
 
-    expect(job).toMatchObject(options)
-    expect(await queue.jobs.get(job?.id ?? '')).toMatchObject(options)
-  })
+      expect(job).toMatchObject(options)
+      expect(await queue.jobs.get(job?.id ?? '')).toMatchObject(options)
+    },
+  )
 
-  test('test_backlog: of the runs that were missed so many are made up for, the latest ones', async () => {
+  test('test_backlog: a limited number of missed runs is made up for, the latest ones', async () => {
     const place = await begin()
     await place.queue.recurring.set('two', { ...mail, every: '1m', missed: { upTo: 2 } })
     await place.queue.recurring.set('one', { ...mail, every: '1m' })
@@ -87,7 +90,7 @@ describe('TestRecurring', () => {
     )
   })
 
-  test('test_get: all that is set of a recurring job can be found', async () => {
+  test('test_get: all settings of a recurring job can be read', async () => {
     const { queue } = await begin()
     const options = { priority: 1, maxAttempts: 7, tags: ['some', 'tags'] } as const
     await queue.recurring.set('a', { ...mail, every: '1m', offset: '5s', missed: { upTo: 3 }, ...options })
@@ -112,7 +115,7 @@ describe('TestRecurring', () => {
     ['test_untag', { tags: [] }, { tags: [] }],
     ['test_rerecur_attributes', { priority: 3, tags: [], maxAttempts: 4 }, { priority: 3, maxAttempts: 4 }],
   ] as const)(
-    '%s: set anew with %j it keeps its times, and what comes has that',
+    '%s: set again with %j it keeps its times, and later jobs have the new value',
     async (_, changes, expected) => {
       const { queue, pop, clock } = await begin()
       const before = { ...mail, every: '1m', tags: ['first'] } as const
@@ -126,7 +129,7 @@ describe('TestRecurring', () => {
     },
   )
 
-  test('test_update_interval: with another interval its runs begin behind now', async () => {
+  test('test_update_interval: with another interval its runs begin after now', async () => {
     const place = await begin()
     await place.queue.recurring.set('a', { ...mail, every: '1h' })
     await place.clock.advance(10 * MINUTE)
@@ -150,7 +153,7 @@ describe('TestRecurring', () => {
     expect([await runs(place), await runs(verbsOf(other))]).toEqual([[], [MINUTE]])
   })
 
-  test('test_unrecur: one that was removed spawns no more', async () => {
+  test('test_unrecur: a removed recurring job spawns no more', async () => {
     const place = await begin()
     await place.queue.recurring.set('a', { ...mail, every: '1m' })
 
@@ -160,7 +163,7 @@ describe('TestRecurring', () => {
     expect([await runs(place), await place.queue.recurring.get('a')]).toEqual([[], null])
   })
 
-  test('test_empty_array_data: an empty list as payload stays one', async () => {
+  test('test_empty_array_data: an empty list as payload stays a list', async () => {
     const { redis, name, clock } = await begin()
     const queue = redis.queue<{ list: unknown[] }>(name)
     await queue.recurring.set('a', { name: 'list', payload: [], every: '1m' })
@@ -170,7 +173,7 @@ describe('TestRecurring', () => {
     expect((await queue.claim())[0]?.payload).toEqual([])
   })
 
-  test('test_multiple: where all missed runs are to be made up for, each has a job', async () => {
+  test('test_multiple: when all missed runs are to be made up for, each has a job', async () => {
     const place = await begin()
     await place.queue.recurring.set('a', { ...mail, every: '1m', missed: { upTo: 100 } })
     await place.clock.advance(10 * MINUTE + 59 * SECOND)
@@ -178,7 +181,7 @@ describe('TestRecurring', () => {
     expect(await runs(place)).toEqual(Array.from({ length: 10 }, (_, at) => (at + 1) * MINUTE))
   })
 
-  test('test_rerecur: set anew it goes on counting its runs, and no id comes twice', async () => {
+  test('test_rerecur: set again it continues to count its runs, and no id occurs twice', async () => {
     const place = await begin()
     await place.queue.recurring.set('a', { ...mail, every: '1m' })
     await place.clock.advance(MINUTE)
@@ -192,7 +195,7 @@ describe('TestRecurring', () => {
     expect(await place.queue.recurring.get('a')).toMatchObject({ runs: 2 })
   })
 
-  test('test_rerecur_move: set in another queue it is another one', async () => {
+  test('test_rerecur_move: set in another queue it is a different recurring job', async () => {
     const place = await begin()
     const other = await place.another()
     await place.queue.recurring.set('a', { ...mail, every: '1m' })
@@ -203,7 +206,7 @@ describe('TestRecurring', () => {
     expect((await place.queue.recurring.list()).recurring).toHaveLength(1)
   })
 
-  test('test_history: a spawned job is ready since the time of its run; its history tells when it was spawned', async () => {
+  test('test_history: a spawned job is ready since the time of its run; its history shows when it was spawned', async () => {
     const { queue, pop, clock } = await begin()
     await queue.recurring.set('a', { ...mail, every: '1m', missed: { upTo: 10 } })
     await clock.advance(HOUR)

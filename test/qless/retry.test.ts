@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { begin, guessed, MINUTE, refusalOf, SECOND } from './fixture.ts'
 
 describe('TestRetries', () => {
-  test('test_basic: a lease that ends costs an attempt, and the number that it may have stays', async () => {
+  test('test_basic: a lease that ends costs an attempt, and the maximum of attempts stays', async () => {
     const { queue, putAndPop, pop, clock } = await begin()
     await putAndPop('a', { maxAttempts: 5 })
     await clock.advance(MINUTE)
@@ -22,7 +22,7 @@ describe('TestRetries', () => {
     expect(await popIds()).toEqual(['a'])
   })
 
-  test('test_reset_complete: the attempts of the job that follows count from the start', async () => {
+  test('test_reset_complete: the attempts of the successor count from the start', async () => {
     const { putAndPop, pop, clock } = await begin()
     await putAndPop('a', { maxAttempts: 5 })
     await clock.advance(MINUTE)
@@ -54,7 +54,7 @@ describe('TestRetry', () => {
     ['kind', { kind: 'k'.repeat(201) }],
     ['options.worker', { worker: 'w' }],
     ['options', null],
-  ])('test_malformed: a retry names what is wrong: %s %j', async (argument, options) => {
+  ])('test_malformed: a retry names the wrong argument: %s %j', async (argument, options) => {
     const { putAndPop } = await begin()
     const job = await putAndPop('a')
 
@@ -63,7 +63,7 @@ describe('TestRetry', () => {
     expect(job.isClaimed).toBe(true)
   })
 
-  test('test_retry_waiting: a job that nobody has claimed is not retried', async () => {
+  test('test_retry_waiting: a job that is not claimed cannot be retried', async () => {
     const { queue, put, stateOf } = await begin()
     await put('a')
 
@@ -72,7 +72,7 @@ describe('TestRetry', () => {
     expect(await stateOf('a')).toBe('ready')
   })
 
-  test('test_retry_completed: a job that is done is not retried', async () => {
+  test('test_retry_completed: a done job cannot be retried', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     await queue.settings.set({ retention: { count: 1 } })
     const { id, token } = await putAndPop('a')
@@ -83,7 +83,7 @@ describe('TestRetry', () => {
     expect(await stateOf('a')).toBe('done')
   })
 
-  test('test_retry_failed: a dead job is not retried; its attempt is told that it is dead', async () => {
+  test('test_retry_failed: a dead job is not retried; its attempt gets the answer that it is dead', async () => {
     const { queue, putAndPop, stateOf } = await begin()
     const { id, token } = await putAndPop('a')
     await queue.byToken.fail([{ id, token, kind: 'BadAddress' }])
@@ -94,7 +94,7 @@ describe('TestRetry', () => {
     expect(await queue.dead.list()).toMatchObject([{ kind: 'BadAddress', count: 1 }])
   })
 
-  test('test_retry_otherowner: a job is not retried by an attempt that has lost it', async () => {
+  test('test_retry_otherowner: an attempt that has lost its job cannot retry it', async () => {
     const { putAndPop, pop, clock, stateOf } = await begin()
     const first = await putAndPop('a')
     await clock.advance(MINUTE)
@@ -120,13 +120,13 @@ describe('TestRetry', () => {
     expect(await stateOf('a')).toBe('ready')
   })
 
-  test('test_retry_nonexistent: a job that is not known is not retried', async () => {
+  test('test_retry_nonexistent: an unknown job cannot be retried', async () => {
     const { queue } = await begin()
 
     expect(await queue.byToken.retry([guessed('a')])).toEqual([{ outcome: 'lost', reason: 'absent' }])
   })
 
-  test('test_retry_group_message: the last retry says of what the job is dead', async () => {
+  test('test_retry_group_message: the last retry decides of what the job is dead', async () => {
     const { queue, putAndPop, pop } = await begin()
     const failure = { kind: 'Throttled', message: 'come back later' }
     expect(await (await putAndPop('a', { maxAttempts: 2, backoff: 'none' })).retry(failure)).toBe('retried')
@@ -159,7 +159,7 @@ describe('TestRetry', () => {
     expect(await stateOf('a')).toBe('claimed')
   })
 
-  test('test_retry_failed_retries: after so many retries a job is dead, of the kind `retried`', async () => {
+  test('test_retry_failed_retries: after its last retry a job is dead, of the kind `retried`', async () => {
     const { queue, put, pop } = await begin()
     await put('a', { maxAttempts: 3, backoff: 'none' })
     const outcomes: unknown[] = []

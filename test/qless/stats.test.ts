@@ -15,7 +15,7 @@ function expectSeconds(spread: Spread): void {
 }
 
 describe('TestStats', () => {
-  test('test_malformed: what makes no sense is refused', async () => {
+  test('test_malformed: meaningless arguments are rejected', async () => {
     const { queue } = await begin()
 
     expect(await refusalOf(queue.stats({ by: 'week' as 'day' }))).toBe('by')
@@ -23,7 +23,7 @@ describe('TestStats', () => {
     expect(await refusalOf(queue.stats({ name: '' }))).toBe('name')
   })
 
-  test('test_wait: how long jobs waited is told with count, mean, percentiles and the greatest', async () => {
+  test('test_wait: waiting times have a count, mean, percentiles and maximum', async () => {
     const { queue, put, pop, clock } = await begin()
     for (const id of twenty) await put(id)
     for (const _ of twenty) {
@@ -34,7 +34,7 @@ describe('TestStats', () => {
     expectSeconds((await queue.stats({ by: 'hour', last: 1 })).total.wait)
   })
 
-  test('test_completion: how long jobs ran is told likewise', async () => {
+  test('test_completion: run times have the same figures', async () => {
     const { queue, put, pop, clock } = await begin()
     for (const id of twenty) await put(id)
     for (const job of await pop({ limit: 20 })) {
@@ -45,7 +45,7 @@ describe('TestStats', () => {
     expectSeconds((await queue.stats({ by: 'hour', last: 1 })).total.run)
   })
 
-  test('test_failed: failures are counted for ever, and what is dead now beside them', async () => {
+  test('test_failed: failures are counted for ever, and currently dead jobs next to them', async () => {
     const { queue, putAndPop, count } = await begin()
     const job = await putAndPop('a')
     await job.fail({ kind: 'odd' })
@@ -56,7 +56,7 @@ describe('TestStats', () => {
     expect([(await queue.stats()).total.failed, await count('dead')]).toEqual([1, 0])
   })
 
-  test('test_failed_cancel: a dead job that is cancelled had failed, and is dead no more', async () => {
+  test('test_failed_cancel: a dead job that is cancelled stays a failure, and is no longer dead', async () => {
     const { queue, putAndPop, count } = await begin()
     const job = await putAndPop('a')
     await job.fail()
@@ -74,7 +74,7 @@ describe('TestStats', () => {
     expect((await queue.stats()).total).toMatchObject({ retried: 1, failed: 0, run: { count: 1 } })
   })
 
-  test('test_original_day: what was counted stays with its day, also when the job is requeued later', async () => {
+  test('test_original_day: a count stays with its day, even when the job is requeued later', async () => {
     const { queue, putAndPop, clock } = await begin()
     const job = await putAndPop('a')
     await job.fail({ kind: 'odd' })
@@ -95,7 +95,7 @@ describe('TestStats', () => {
     expect((await queue.stats()).total).toMatchObject({ retried: 0, failed: 1, run: { count: 1 } })
   })
 
-  test('test_failed_pop_retries: so is a lease that ended in the last attempt, which did not run to an end', async () => {
+  test('test_failed_pop_retries: so is a lease that ended in the last attempt, which did not finish', async () => {
     const { queue, putAndPop, pop, clock } = await begin()
     await putAndPop('a', { maxAttempts: 1 })
     await clock.advance(MINUTE)

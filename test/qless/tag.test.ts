@@ -19,7 +19,7 @@ describe('TestTag', () => {
     ['tag', ({ jobs }: Place['queue']) => jobs.search({ tag: '' })],
     ['limit', ({ jobs }: Place['queue']) => jobs.tags({ limit: 0 })],
     ['after', ({ jobs }: Place['queue']) => jobs.search({ tag: 'urgent', after: 'here' })],
-  ])('test_malformed: a call about tags names what is wrong: %s', async (argument, call) => {
+  ])('test_malformed: a call about tags names the wrong argument: %s', async (argument, call) => {
     const place = await begin()
     await place.put('a')
 
@@ -28,7 +28,7 @@ describe('TestTag', () => {
     expect(await tagsOf(place, 'a')).toEqual([])
   })
 
-  test('test_add: a job may be given tags', async () => {
+  test('test_add: tags can be added to a job', async () => {
     const place = await begin()
     await place.put('a')
 
@@ -37,7 +37,7 @@ describe('TestTag', () => {
     expect(await tagsOf(place, 'a')).toEqual(['foo'])
   })
 
-  test('test_remove: tags may be taken from a job', async () => {
+  test('test_remove: tags can be removed from a job', async () => {
     const place = await begin()
     await place.put('a', { tags: ['foo', 'bar'] })
 
@@ -46,7 +46,7 @@ describe('TestTag', () => {
     expect([await tagsOf(place, 'a'), await tagged(place, 'foo')]).toEqual([['bar'], []])
   })
 
-  test('test_add_existing: a tag that a job has already is not added twice', async () => {
+  test('test_add_existing: an existing tag is not added twice', async () => {
     const place = await begin()
     await place.put('a', { tags: ['foo'] })
 
@@ -55,7 +55,7 @@ describe('TestTag', () => {
     expect(await tagged(place, 'foo')).toEqual(['a'])
   })
 
-  test('test_remove_nonexistent: a tag that a job does not have may be taken from it', async () => {
+  test('test_remove_nonexistent: a missing tag can be removed from a job', async () => {
     const place = await begin()
     await place.put('a', { tags: ['foo'] })
 
@@ -79,7 +79,7 @@ describe('TestTag', () => {
     expect([await tagged(place, 'both'), await tagged(place, 'none')]).toEqual([['a', 'b'], []])
   })
 
-  test('test_get_add: a job is found by a tag that it was given later', async () => {
+  test('test_get_add: a job is found by a tag that was added later', async () => {
     const place = await begin()
     await place.put('a')
     await place.queue.jobs.tag('a', ['foo'])
@@ -87,7 +87,7 @@ describe('TestTag', () => {
     expect(await tagged(place, 'foo')).toEqual(['a'])
   })
 
-  test('test_order: tags keep the order in which they were given', async () => {
+  test('test_order: tags keep the order in which they were added', async () => {
     const place = await begin()
     const tags = ['f', 'a', 'e', 'b', 'd', 'c']
     await place.put('a', { tags: tags.slice(0, 3) })
@@ -96,7 +96,7 @@ describe('TestTag', () => {
     expect(await tagsOf(place, 'a')).toEqual(tags)
   })
 
-  test('test_cancel: a job that was cancelled is not found by its tags, and its tags are gone', async () => {
+  test('test_cancel: a cancelled job is not found by its tags, and its tags are removed', async () => {
     const place = await begin()
     await place.put('a', { tags: ['foo'] })
     await place.queue.jobs.cancel(['a'])
@@ -104,7 +104,7 @@ describe('TestTag', () => {
     expect([await tagged(place, 'foo'), await place.queue.jobs.tags()]).toEqual([[], []])
   })
 
-  test('test_expired_jobs: a job that was kept and is too old is not found by its tags', async () => {
+  test('test_expired_jobs: a kept job that is too old is not found by its tags', async () => {
     const place = await begin()
     await place.queue.settings.set({ retention: { age: '1m' } })
     await (await place.putAndPop('a', { tags: ['foo'] })).ack()
@@ -115,7 +115,7 @@ describe('TestTag', () => {
     expect([await tagged(place, 'foo'), await place.queue.jobs.tags()]).toEqual([[], []])
   })
 
-  test('test_expired_count_jobs: a job that is one too many to be kept is not found by its tags', async () => {
+  test('test_expired_count_jobs: a job over the limit of kept jobs is not found by its tags', async () => {
     const place = await begin()
     await place.queue.settings.set({ retention: { count: 1 } })
     await (await place.putAndPop('a', { tags: ['foo'] })).ack()
@@ -126,7 +126,7 @@ describe('TestTag', () => {
     expect([await tagged(place, 'foo'), await place.queue.jobs.tags()]).toEqual([[], []])
   })
 
-  test('test_top: the most common tags are told, and how many jobs have each', async () => {
+  test('test_top: the most common tags are returned with their number of jobs', async () => {
     const { queue, put } = await begin()
     await put('a', { tags: ['rare', 'often'] })
     for (const id of ['b', 'c']) await put(id, { tags: ['often'] })
@@ -137,7 +137,7 @@ describe('TestTag', () => {
     ])
   })
 
-  test('test_recurring: jobs that are spawned are found by the tags of the recurring job', async () => {
+  test('test_recurring: spawned jobs are found by the tags of the recurring job', async () => {
     const place = await begin()
     await place.queue.recurring.set('a', {
       name: 'mail',
@@ -168,7 +168,7 @@ describe('TestTag', () => {
     expect(found).toEqual(ids)
   })
 
-  test('test_pagination_top: of the most common tags as many are told as are asked for', async () => {
+  test('test_pagination_top: as many of the most common tags are returned as requested', async () => {
     const { queue, put } = await begin()
     const tags = ['a', 'b', 'c', 'd', 'e']
     for (let at = 1; at <= tags.length; at++) await put(`job ${at}`, { tags: tags.slice(0, at) })

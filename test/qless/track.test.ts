@@ -12,13 +12,13 @@ describe('TestTrack', () => {
     ['limit', ({ jobs }: Place['queue']) => jobs.tracked({ limit: 0 })],
     ['after', ({ jobs }: Place['queue']) => jobs.tracked({ after: 'here' })],
     ['options.offset', ({ jobs }: Place['queue']) => jobs.tracked({ offset: 1 } as never)],
-  ])('test_malfomed: a call about tracked jobs names what is wrong: %s', async (argument, call) => {
+  ])('test_malfomed: a call about tracked jobs names the wrong argument: %s', async (argument, call) => {
     const { queue } = await begin()
 
     expect(await refusalOf(async () => call(queue))).toBe(argument)
   })
 
-  test('test_track: a job that is tracked is among those that are', async () => {
+  test('test_track: a tracked job is in the list of tracked jobs', async () => {
     const place = await begin()
     await place.put('a')
     await place.put('b')
@@ -28,7 +28,7 @@ describe('TestTrack', () => {
     expect(await tracked(place)).toEqual(['a'])
   })
 
-  test('test_untrack: a job that is tracked no longer is not among them', async () => {
+  test('test_untrack: a job that is no longer tracked is not in the list', async () => {
     const place = await begin()
     await place.put('a')
     await place.queue.jobs.track('a')
@@ -38,7 +38,7 @@ describe('TestTrack', () => {
     expect(await tracked(place)).toEqual([])
   })
 
-  test('test_track_nonexistent: that a job is not known is told, and nothing is tracked', async () => {
+  test('test_track_nonexistent: an unknown job is reported as absent, and nothing is tracked', async () => {
     const place = await begin()
 
     expect(await place.queue.jobs.track('a')).toBe(false)
@@ -46,7 +46,7 @@ describe('TestTrack', () => {
     expect(await tracked(place)).toEqual([])
   })
 
-  test('test_jobs_tracked: a job says that it is tracked', async () => {
+  test('test_jobs_tracked: a job shows that it is tracked', async () => {
     const { queue, putAndPop } = await begin()
     await putAndPop('a')
     await queue.jobs.track('a')
@@ -55,7 +55,7 @@ describe('TestTrack', () => {
     expect((await queue.jobs.list('claimed')).jobs).toMatchObject([{ id: 'a', isTracked: true }])
   })
 
-  test('test_jobs_untracked: a job says that it is not tracked', async () => {
+  test('test_jobs_untracked: a job shows that it is not tracked', async () => {
     const { queue, putAndPop } = await begin()
     await putAndPop('a')
     expect(await queue.jobs.get('a')).toMatchObject({ isTracked: false })

@@ -1,5 +1,5 @@
-// There is no register of workers: who has a token has the job, whatever it is called. What holds instead is that jobs
-// at work are listed, each with its attempt, and that workers which wait are counted.
+// There is no register of workers: the holder of a token has the job, under any name. Instead, claimed jobs are listed,
+// each with its attempt, and waiting workers are counted.
 
 import type { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'
@@ -17,7 +17,7 @@ async function atWork({ queue }: Pick<Place, 'queue'>): Promise<[string, number 
   return (await queue.jobs.list('claimed')).jobs.map(({ id, token }) => [id, token])
 }
 
-/** Somebody claims, finds nothing, and is heard of no more. */
+/** A worker claims, finds nothing, and falls silent. */
 async function waitAs(worker: string, client: Redis, name: string): Promise<void> {
   const place = { channel: 'queue-test:{queue:}:wake', sharded: false, counted: true }
   const who = { codec: 'json', partitions: 0, caller: '', call: '', worker }
@@ -27,7 +27,7 @@ async function waitAs(worker: string, client: Redis, name: string): Promise<void
 }
 
 describe('TestWorker', () => {
-  test('test_basic: jobs at work are listed with their attempts', async () => {
+  test('test_basic: claimed jobs are listed with their attempts', async () => {
     const place = await begin()
     const { token } = await place.putAndPop('a')
 
@@ -35,7 +35,7 @@ describe('TestWorker', () => {
   })
 
   // Before the worker looks by itself, ten seconds after it began to wait.
-  test('test_worker_registration_lapse: a worker that waits and whose process is gone is passed over', {
+  test('test_worker_registration_lapse: a waiting worker whose process has died is skipped', {
     timeout: 9000,
   }, async () => {
     const { queue, client, name } = await setup({ clock: 'real' })
@@ -55,7 +55,7 @@ describe('TestWorker', () => {
     await idle(1)
   })
 
-  test('test_worker_heartbeat_registration: to extend a job its token is enough, in any process', async () => {
+  test('test_worker_heartbeat_registration: the token is enough to extend a job, in any process', async () => {
     const place = await begin()
     const { id, token } = await place.putAndPop('a')
     const elsewhere = (await setup()).redis.queue(place.name)
@@ -83,7 +83,7 @@ describe('TestWorker', () => {
     expect(second?.token).toBeGreaterThan(first.token)
   })
 
-  test('test_cancelled: a job that is to stop is at work until its worker gives it up', async () => {
+  test('test_cancelled: a job that is asked to stop is claimed until its worker gives it up', async () => {
     const place = await begin()
     const { id, token } = await place.putAndPop('a')
     await place.queue.jobs.cancel(['a'])
@@ -94,28 +94,28 @@ describe('TestWorker', () => {
     expect([await atWork(place), await place.stateOf('a')]).toEqual([[], 'absent'])
   })
 
-  test('test_failed: a job that is dead is at work no more', async () => {
+  test('test_failed: a dead job is no longer claimed', async () => {
     const place = await begin()
     await (await place.putAndPop('a')).fail()
 
     expect(await atWork(place)).toEqual([])
   })
 
-  test('test_complete: a job that is done is at work no more', async () => {
+  test('test_complete: a done job is no longer claimed', async () => {
     const place = await begin()
     await (await place.putAndPop('a')).ack()
 
     expect(await atWork(place)).toEqual([])
   })
 
-  test('test_put: a job that was given back is at work no more', async () => {
+  test('test_put: a job that was given back is no longer claimed', async () => {
     const place = await begin()
     await (await place.putAndPop('a')).release()
 
     expect([await atWork(place), await place.stateOf('a')]).toEqual([[], 'ready'])
   })
 
-  test('test_reregister: a worker that is closed waits no more, and another one takes its place', async () => {
+  test('test_reregister: a closed worker no longer waits, and another one takes its place', async () => {
     const { queue } = await setup({ clock: 'real' })
     const idle = async (): Promise<number> => (await queue.inspect()).idle
     const worker = queue.work({})
@@ -127,7 +127,7 @@ describe('TestWorker', () => {
     await until(async () => (await idle()) === 1)
   })
 
-  test('test_expiration: those who waited are forgotten two hours after the last of them', async () => {
+  test('test_expiration: waiting workers are forgotten two hours after the last of them', async () => {
     const { queue, client, name } = await setup({ clock: 'real' })
     await using _worker = queue.work({})
     await until(async () => (await queue.inspect()).idle === 1)
@@ -138,13 +138,13 @@ describe('TestWorker', () => {
     expect(ttl).toBeLessThanOrEqual(TWO_HOURS)
   })
 
-  test('test_unregistered: a queue that no worker ever asked is looked at like any other', async () => {
+  test('test_unregistered: a queue that no worker ever used can be inspected like any other', async () => {
     const { queue } = await begin()
 
     expect([await atWork({ queue }), await queue.inspect()]).toMatchObject([[], { claimed: 0, idle: 0 }])
   })
 
-  test('test_retry_worker: a job that is to be tried again is at work no more', async () => {
+  test('test_retry_worker: a job that will be retried is no longer claimed', async () => {
     const place = await begin()
     await (await place.putAndPop('a')).retry()
 

@@ -10,7 +10,7 @@ import { type GuildNamesAddAnswer, guildNames, preload, visits } from './generat
 
 const NAMESPACE = 'instance-test'
 
-test('a handle calls its operations, and answers with what their heads declare', async () => {
+test('a handle calls its operations, and answers as their heads declare', async () => {
   const { redis, client, name } = instance()
   const guild = guildNames(redis, `${name}:{7}`)
 
@@ -68,7 +68,7 @@ test('on a cluster each unit lives in a slot of its own, with all its keys', asy
   expect(totals.map(({ total }) => total)).toEqual(numbers.map((at) => at + 1))
 })
 
-test('a server that has forgotten the scripts is sent their text', async () => {
+test('a server that has lost the scripts gets their text again', async () => {
   const { redis, client, name } = instance()
   const guild = guildNames(redis, name)
   await guild.add({ member: 'ada' })
@@ -109,7 +109,7 @@ test('an error of Lua names the file and the line of the source', async () => {
   )
 })
 
-test('what a script refuses as invalid is an error of the argument', async () => {
+test('an invalid value found by a script is an error of the argument', async () => {
   const { redis, name } = instance()
 
   const refused = guildNames(redis, name).add({ member: 'ADA' })
@@ -144,20 +144,17 @@ const WRONG: [problem: string, call: (redis: Perilune, name: string) => Promise<
   ],
 ]
 
-test.each(WRONG)(
-  'an argument that cannot be meant is refused before it is sent: %s',
-  async (problem, call) => {
-    const { redis, calls, name } = instance()
+test.each(WRONG)('an impossible argument is rejected before it is sent: %s', async (problem, call) => {
+  const { redis, calls, name } = instance()
 
-    const refused = call(redis, name)
+  const refused = call(redis, name)
 
-    await expect(refused).rejects.toThrow(InvalidArgumentError)
-    await expect(refused).rejects.toThrow(problem)
-    expect(calls).toEqual([])
-  },
-)
+  await expect(refused).rejects.toThrow(InvalidArgumentError)
+  await expect(refused).rejects.toThrow(problem)
+  expect(calls).toEqual([])
+})
 
-test('an argument that is undefined is one that is left out', async () => {
+test('an argument that is undefined counts as omitted', async () => {
   const { redis, name } = instance()
 
   const answer = await guildNames(redis, name).complete({ prefix: 'a', limit: undefined } as never)
@@ -183,7 +180,7 @@ test('a call whose answer was lost is sent again, and counts once', async () => 
   expect(answer).toMatchObject({ total: 2, places: [{ place: 'lake', times: 2 }] })
 })
 
-test('a call whose answer stays out until the deadline may have happened', async () => {
+test('a call without an answer until the deadline may have happened', async () => {
   const { redis, proxy, name } = await behindProxy('500ms')
   const own = visits(redis, name)
   await own.addUp({ weight: 1, visits: [] })

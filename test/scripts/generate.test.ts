@@ -74,7 +74,7 @@ test('a run writes the module; another run and a check find nothing to do', () =
   expect(module).toContain('~<namespace>:{visits:* &<namespace>:{visits:* -@all')
 })
 
-test('scripts keep the names of their sources where that is asked for, and a check then asks for it, too', () => {
+test('scripts keep the names of their sources on request, and a check then requires it, too', () => {
   fixture()
 
   expect(generate('--readable')).toMatchObject({ status: 0 })
@@ -85,7 +85,7 @@ test('scripts keep the names of their sources where that is asked for, and a che
   expect(generate('--check')).toMatchObject({ status: 1 })
 })
 
-test('a check fails where the module is not what would be written, and writes nothing', () => {
+test('a check fails when the module is not up to date, and writes nothing', () => {
   fixture()
   expect(generate('--check')).toMatchObject({
     status: 1,
@@ -100,7 +100,7 @@ test('a check fails where the module is not what would be written, and writes no
   expect(readFileSync(join(folder, 'app/made/redis.ts'), 'utf8')).toContain('// edited')
 })
 
-test('a folder that breaks the grammar is told about line by line, and nothing is written', () => {
+test('a folder that breaks the grammar is reported line by line, and nothing is written', () => {
   fixture()
   lua({
     'guild-names/wrong.lua': `${HEAD}redis.call('SET', 'other', '1')\nreturn { 'counted' }\n`,
@@ -115,7 +115,7 @@ test('a folder that breaks the grammar is told about line by line, and nothing i
   expect(existsSync(join(folder, 'app/made'))).toBe(false)
 })
 
-test('the command says what is missing', () => {
+test('the command reports what is missing', () => {
   mkdirSync(join(folder, 'empty'))
 
   expect(perilune()).toMatchObject({
@@ -127,12 +127,12 @@ test('the command says what is missing', () => {
   expect(existsSync(join(folder, 'a.ts'))).toBe(false)
 })
 
-test('only a TypeScript module is written: a slip does not cost the file that it names', () => {
+test('only a TypeScript module is written: a typing error does not overwrite another file', () => {
   fixture()
   lua({ 'guild-names/add.json': '{}' })
   for (const out of ['app/redis/guild-names/add.json', 'app/redis/guild-names', 'redis.js']) {
-    const told = `--out must be a TypeScript module, such as redis.ts, not ${out}\n`
-    expect(perilune('generate', 'app/redis', '--out', out)).toMatchObject({ status: 1, stderr: told })
+    const message = `--out must be a TypeScript module, such as redis.ts, not ${out}\n`
+    expect(perilune('generate', 'app/redis', '--out', out)).toMatchObject({ status: 1, stderr: message })
   }
   expect(readFileSync(join(folder, 'app/redis/guild-names/add.json'), 'utf8')).toBe('{}')
 })

@@ -1,4 +1,4 @@
-// What docs/guides/your-own-scripts.md and docs/guides/write-your-own-script.md show is so.
+// The statements of docs/guides/your-own-scripts.md and docs/guides/write-your-own-script.md are true.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -66,17 +66,17 @@ local times = tonumber(ARGV[1] or 1) -- integer: how many
 return { 'counted', redis.call('HINCRBY', keys.state, 'total', times) }
 `
 
-test('the compiler says what the page says that it says', () => {
+test('the compiler reports what the page says', () => {
   expect(
     compiled({ 'guild/keys.lua': guildKeys, 'guild/complete.lua': complete.replace("'found'", "'fonud'") }),
   ).toBe(answers.trim())
 })
 
-test('the compiler says what the page says that it says of a script that counts', () => {
+test('the compiler reports what the page says about a script that counts', () => {
   expect(compiled({ 'visits/keys.lua': visitsKeys, 'visits/count.lua': UNREMEMBERED })).toBe(twice.trim())
 })
 
-test('the compiler refuses the first script of the five steps as they say', () => {
+test('the compiler rejects the first script of the five steps as they say', () => {
   const [keys = '', first = ''] = STEPS.filter(({ info }) => info === 'lua').map(({ text }) => text)
   const said = STEPS.find(({ info }) => info === 'text')?.text.trim()
 
@@ -94,9 +94,9 @@ const USES: Readonly<Record<string, string>> = {
   drop_over: 'drop_over(keys.seen, 4, tonumber)',
 }
 
-test('the functions of general use are there by name, alone and together', () => {
-  const told = [...GUIDE.matchAll(/^\| `([a-z_]+)\(/gm)].map(([, name]) => name)
-  expect(told).toEqual(Object.keys(USES))
+test('the general functions are available by name, alone and together', () => {
+  const listed = [...GUIDE.matchAll(/^\| `([a-z_]+)\(/gm)].map(([, name]) => name)
+  expect(listed).toEqual(Object.keys(USES))
 
   for (const use of Object.values(USES)) {
     expect(compiled({ 'demo/keys.lua': SEEN, 'demo/look.lua': operation([use]) })).toContain('class Demo')

@@ -1,4 +1,5 @@
-// Folders as editors, checkouts and file systems leave them: what is right is taken, all else is refused with file and line.
+// Folders as editors, checkouts and file systems leave them: valid files are accepted, all others are rejected with
+// file and line.
 
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +38,7 @@ const run = (check = false, out = 'redis.ts'): string =>
   generate({ folder: join(folder, 'redis'), out: join(folder, out), check, library: LIBRARY })
 const written = (): string => readFileSync(join(folder, 'redis.ts'), 'utf8')
 
-/** What the command says is wrong, with the way to the folder taken out. */
+/** The errors of the command, without the path to the folder. */
 function problems(): string[] {
   try {
     run()
@@ -48,7 +49,7 @@ function problems(): string[] {
   return []
 }
 
-test('a byte order mark and line breaks of Windows make no difference', () => {
+test('a byte order mark and Windows line breaks make no difference', () => {
   lua('demo/count.lua', COUNT)
   run()
   const plain = written()
@@ -59,7 +60,7 @@ test('a byte order mark and line breaks of Windows make no difference', () => {
   expect(written()).toBe(plain)
 })
 
-test('a module that was checked out with line breaks of Windows is up to date, and any other change is not', () => {
+test('a module that was checked out with Windows line breaks is up to date, and with any other change it is not', () => {
   lua('demo/count.lua', COUNT)
   run()
   writeFileSync(join(folder, 'redis.ts'), written().replaceAll('\n', '\r\n'))
@@ -69,7 +70,7 @@ test('a module that was checked out with line breaks of Windows is up to date, a
   expect(() => run(true)).toThrow('redis.ts differs')
 })
 
-test('text that is not UTF-8 is refused where it stands, in operations and modules', () => {
+test('text that is not UTF-8 is rejected with its position, in operations and modules', () => {
   const latin = (text: string): Uint8Array => Buffer.from(text, 'latin1')
   lua('demo/count.lua', latin(COUNT.replace('Counts', 'Compté')))
   lua('demo/more.lua', COUNT.replace('redis.call', 'odd()\nredis.call'))
@@ -79,7 +80,7 @@ test('text that is not UTF-8 is refused where it stands, in operations and modul
   expect(problems()).toEqual([`redis/demo/count.lua:2 ${refused}`, `redis/shared/odd.lua:2 ${refused}`])
 })
 
-test('characters that nobody sees are refused: they would not reach Redis as they are', () => {
+test('invisible characters are rejected: they would not reach Redis unchanged', () => {
   lua('demo/count.lua', COUNT.replace("'1'", "'\0'"))
   lua('demo/more.lua', COUNT.replace("'1'", "'\x1b'"))
 
@@ -89,7 +90,7 @@ test('characters that nobody sees are refused: they would not reach Redis as the
   ])
 })
 
-test('files of Lua of which nothing would be made are refused', () => {
+test('Lua files that are no operation and no module are rejected', () => {
   lua('count.lua', COUNT)
   lua('demo/count.lua', COUNT)
   lua('demo/deep/count.lua', COUNT)
@@ -106,7 +107,7 @@ test('files of Lua of which nothing would be made are refused', () => {
   ])
 })
 
-test('a folder that is a link is a structure like others', () => {
+test('a folder that is a symbolic link is a structure like others', () => {
   lua('demo/count.lua', COUNT)
   symlinkSync(join(folder, 'redis/demo'), join(folder, 'redis/linked'))
 
@@ -115,7 +116,7 @@ test('a folder that is a link is a structure like others', () => {
   expect(written()).toContain('export function linked(')
 })
 
-test('names of folders and modules stand in the module as they are', () => {
+test('names of folders and modules occur unchanged in the module', () => {
   lua("it's/count.lua", COUNT)
   expect(problems()).toEqual([
     "redis/it's/count.lua:1 it's is not in lower case with hyphens: rename it to it-s",
@@ -129,10 +130,10 @@ test('names of folders and modules stand in the module as they are', () => {
   expect(written()).toContain(String.raw`'redis/shared/it\'s.lua'`)
 })
 
-test('what the file system refuses is told in one line', () => {
+test('an error of the file system is reported in one line', () => {
   lua('demo/count.lua', COUNT)
   mkdirSync(join(folder, 'taken.ts'))
-  const told = (call: () => unknown): string => {
+  const messageOf = (call: () => unknown): string => {
     try {
       call()
     } catch (error) {
@@ -142,9 +143,9 @@ test('what the file system refuses is told in one line', () => {
     return ''
   }
 
-  expect(told(() => run(false, 'taken.ts'))).toMatch(/^cannot write .*taken\.ts: EISDIR/)
-  expect(told(() => run(true, 'taken.ts'))).toMatch(/^cannot read .*taken\.ts: EISDIR/)
+  expect(messageOf(() => run(false, 'taken.ts'))).toMatch(/^cannot write .*taken\.ts: EISDIR/)
+  expect(messageOf(() => run(true, 'taken.ts'))).toMatch(/^cannot read .*taken\.ts: EISDIR/)
   if (process.getuid?.() === 0) return
   chmodSync(join(folder, 'redis/demo/count.lua'), 0)
-  expect(told(() => run())).toMatch(/^cannot read .*count\.lua: EACCES/)
+  expect(messageOf(() => run())).toMatch(/^cannot read .*count\.lua: EACCES/)
 })

@@ -1,4 +1,5 @@
-// What is written compiles under the strictest settings, whatever things are called; names for which it would not are refused.
+// The written module compiles under the strictest settings, with any valid names; names that would not compile are
+// rejected.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -70,7 +71,7 @@ function write(folder: string): string[] {
   }
 }
 
-/** What the type checker says of the module, by the settings of this repository and stricter ones. */
+/** The output of the type checker for the module, with the settings of this repository and stricter ones. */
 function typeErrors(folder: string, module = 'nodenext'): string {
   const compilerOptions = {
     module,
@@ -161,7 +162,7 @@ const REFUSED: [described: Described, problem: string][] = [
   ]),
 ]
 
-test.each(REFUSED)('refused, with what would be right: %j', (described, problem) => {
+test.each(REFUSED)('rejected, with the right name: %j', (described, problem) => {
   expect(write(folderOf([described]))).toContainEqual(problem)
 })
 
@@ -175,7 +176,7 @@ const TAKEN_WELL: Described[] = [
   { operation: 'list', returns: ['listed names:[name:text]', 'none'] },
   {
     operation: 'text',
-    returns: ['told at:big half:number? raw:bytes? is:flag?', 'odd rows:[a:bytes? b:flag c:big d:number?]?'],
+    returns: ['seen at:big half:number? raw:bytes? is:flag?', 'odd rows:[a:bytes? b:flag c:big d:number?]?'],
   },
   { operation: 'status', prose: PROSE },
   { operation: 'proto', returns: ['constructor', 'to-string at:text', 'value_of', 'proto'] },
@@ -209,7 +210,7 @@ const TAKEN_WELL: Described[] = [
   { operation: 'each', args: ['local all, all_at = ARGV, -- repeated (one:flag): x'] },
 ]
 
-test('whatever is written passes the type checker, for ES modules and for bundlers', () => {
+test('every written module passes the type checker, for ES modules and for bundlers', () => {
   const folder = folderOf(TAKEN_WELL)
 
   expect(write(folder)).toEqual([])

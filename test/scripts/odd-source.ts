@@ -1,4 +1,5 @@
-// Operations as nobody would lay them out: statements share lines, functions are used or not, comments and texts look like code.
+// Operations in an unusual layout: statements share lines, functions are used or not, comments and texts look like
+// code.
 
 import type { GeneratorValue } from 'fast-check'
 import * as fc from 'fast-check'
@@ -123,7 +124,7 @@ class Writer {
     return this.#one([...texts, `[[\n${INCLUDE}\n]]`])
   }
 
-  /** Behind a statement: what ends it or not, and at least one character that parts it from the next one. */
+  /** After a statement: its end or not, and at least one character that separates it from the next one. */
   #between(): string {
     const before = this.chance(3) ? this.#gap() : ''
     return `${before}${this.chance(3) ? ';' : ''}${this.#gap()}`

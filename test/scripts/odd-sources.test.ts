@@ -1,4 +1,5 @@
-// Whatever the source looks like: what is sent to Redis does what the source does, and the module passes the type checker.
+// For any form of the source: the script that is sent to Redis behaves like the source, and the module passes the type
+// checker.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -34,14 +35,14 @@ const KEY = 'odd-sources:{odd}:state'
 
 interface Ran {
   readonly reply: unknown
-  /** Of an error that Lua threw, in the text that ran. */
+  /** The line of an error that Lua threw, in the text that ran. */
   readonly errorLine: number | null
   readonly state: unknown
 }
 
 async function run(source: string): Promise<Ran> {
   await client.del(KEY)
-  const told = await client.eval(source, 1, KEY, 'given').then(
+  const outcome = await client.eval(source, 1, KEY, 'given').then(
     (reply: unknown) => ({ reply, errorLine: null }),
     ({ message }: Error) => ({
       // Lua calls a local as the text does that ran.
@@ -52,7 +53,7 @@ async function run(source: string): Promise<Ran> {
       errorLine: Number(/user_script:\s?(\d+)/.exec(message)?.[1] ?? 0),
     }),
   )
-  return { ...told, state: await client.hgetall(KEY) }
+  return { ...outcome, state: await client.hgetall(KEY) }
 }
 
 function put(root: string, { operation, fragment }: OddSource, name = 'act'): void {
@@ -81,7 +82,7 @@ function compiled(source: OddSource): OperationContract | null {
   }
 }
 
-test('what is sent does what the source does, and tells an error where it is there', async () => {
+test('the sent script does what the source does, and reports an error at its place', async () => {
   const played: OddSource[] = []
   const property = fc.asyncProperty(fc.gen(), async (gen) => {
     const source = oddSource(gen)
@@ -98,7 +99,7 @@ test('what is sent does what the source does, and tells an error where it is the
   expect(typeErrorsOf(played.filter(({ fragment }) => fragment === '').slice(0, 100))).toBe('')
 }, 600_000)
 
-/** Of one module with all of them. */
+/** One module with all of them. */
 function typeErrorsOf(sources: readonly OddSource[]): string {
   const root = join(folder, 'all')
   for (const [at, source] of sources.entries()) put(root, source, `act-${at}`)
@@ -108,7 +109,7 @@ function typeErrorsOf(sources: readonly OddSource[]): string {
   return spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' }).stdout
 }
 
-test('a module holds the text that was compiled, byte for byte', async () => {
+test('a module contains the compiled text, byte for byte', async () => {
   const source: OddSource = {
     operation: `--[[\nActs.\n\n@returns done  text:text\n@reads\n@cost    O(1)\n]]\nlocal odd = '\`\${x}\\\\' .. [[\\]] .. 'é€😀' .. "\\n\\\`" -- \`\${y}\u2028\\\nredis.call('HLEN', keys.state)\nreturn { 'done', odd }\n`,
     fragment: '',

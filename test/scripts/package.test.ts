@@ -72,7 +72,7 @@ test('the packed command compiles a folder, and its module compiles and runs on 
   )
 })
 
-test('the command keeps the notice of the parser that is built into it', () => {
+test('the command keeps the licence notice of the parser that is built into it', () => {
   const notice = readFileSync(join(ROOT, 'node_modules/luaparse/LICENSE'), 'utf8').trim()
 
   expect(readFileSync(join(ROOT, 'dist/cli.mjs'), 'utf8')).toContain(notice)

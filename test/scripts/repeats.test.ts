@@ -27,7 +27,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(folder, { recursive: true }))
 })
 
-/** What is wrong with `redis/demo/act.lua` beside these fragments. */
+/** The faults of `redis/demo/act.lua` next to these fragments. */
 function problems(text: string, fragments: Readonly<Record<string, string>> = {}): string[] {
   const root = join(folder, 'redis')
   for (const [path, lua] of Object.entries({ 'demo/act': text, 'demo/keys': KEYS, ...fragments })) {
@@ -83,7 +83,7 @@ const REFUSED = [
   `redis.call('RENAME', keys.ranks, keys.copy)`,
 ]
 
-test.each(REFUSED)('refused without a call id: %s', (body) => {
+test.each(REFUSED)('rejected without a call id: %s', (body) => {
   const name = /'([A-Z]+)'/.exec(body)?.[1]
 
   expect(problems(script(body))).toEqual([
@@ -143,17 +143,17 @@ test.each([
     `local function less(keys) ${DIFF.replace('into', 'keys.some').replace('from', 'keys.more').replace('besides', 'keys.some')} end local all = { some = keys.some, more = keys.more } less(all)`,
     1,
   ],
-])('a key is the same whatever it is called: %s', (body, found) => {
+])('a key is the same under any name: %s', (body, found) => {
   expect(problems(script(body))).toHaveLength(found)
 })
 
 const INCR = `redis.call('INCR', keys.count)`
 
-test('a script that says why it may run twice is believed', () => {
+test('a script that states why it may run twice is accepted', () => {
   expect(problems(script(INCR, '@repeats only the holder of a token comes this far\n'))).toEqual([])
 })
 
-test('why it may run twice has to be said, and not where nothing is written', () => {
+test('the reason why it may run twice must be stated, and must not when nothing is written', () => {
   const reads = `--[[\nLooks.\n\n@returns done\n@cost    O(1)\n@reads\n@repeats why\n]]
 redis.call('GET', keys.count)\nreturn { 'done' }\n`
 
@@ -165,7 +165,7 @@ redis.call('GET', keys.count)\nreturn { 'done' }\n`
   ])
 })
 
-test('in a module the line is told, and the operation that runs it; what nobody calls runs never', () => {
+test('a warning in a module names the line and the operation that runs it; a function without a caller never runs', () => {
   const fragment = `local function tally(key)\n  return redis.call('INCR', key)\nend
 
 local function tally_all(key)\n  return redis.call('DECR', key)\nend\n`
@@ -189,7 +189,7 @@ function remembering(body: string): string {
   return `${head}${ID}\n${body}return { 'done' }\n`
 }
 
-test('a script that remembers its calls may do what it likes', () => {
+test('a script that remembers its calls may do anything', () => {
   expect(problems(remembering(`${RECALL}${INCR}\n${REMEMBER}`))).toEqual([])
 })
 
@@ -206,6 +206,6 @@ test('a call id that is taken and not remembered is not enough', () => {
   expect(problems(remembering(`${OWN}${unremembered}recall()\nremember_answer()\n`))).toEqual([expected])
 })
 
-test('the folders of Perilune itself say it in their prose', () => {
+test('the folders of Perilune itself state it in their prose', () => {
   expect(() => compileTree(LIBRARY)).not.toThrow()
 })

@@ -73,7 +73,7 @@ class Cluster implements RedisCluster {
   async ownerOf(slot: number): Promise<number> {
     const ranges = await withClient(this.#anyPort, (client) => client.cluster('SLOTS'))
     const owner = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2]
-    if (owner === undefined) throw new Error(`nobody has slot ${slot}`)
+    if (owner === undefined) throw new Error(`no node owns slot ${slot}`)
     return owner[1]
   }
 
@@ -97,7 +97,7 @@ class Cluster implements RedisCluster {
   async finishMove(slot: number, fromPort: number, toPort: number): Promise<void> {
     const owner = await idOf(toPort)
     const others = this.ports.filter((port) => port !== fromPort && port !== toPort)
-    // The new owner first: if the old one gave the slot up before, nobody would have it.
+    // The new owner first: if the old one gave the slot up before, it would have no owner.
     for (const port of [toPort, fromPort]) await ask(port, 'CLUSTER', 'SETSLOT', slot, 'NODE', owner)
     await Promise.all(others.map((port) => this.#learnOwner(port, slot, owner)))
   }
@@ -113,7 +113,7 @@ class Cluster implements RedisCluster {
 
   async addMaster(): Promise<RedisServer> {
     const node = await startNode()
-    // Or it becomes a replica of whoever gets its last slot.
+    // Otherwise it becomes a replica of the node that gets its last slot.
     await ask(node.port, 'CONFIG', 'SET', 'cluster-allow-replica-migration', 'no')
     this.#nodes = [...this.#nodes, node]
     await ask(node.port, 'CLUSTER', 'MEET', '127.0.0.1', this.#anyPort, await busPortOf(this.#anyPort))
@@ -203,13 +203,15 @@ async function everyNodeIsContent(nodes: readonly RedisServer[]): Promise<boolea
   )
 }
 
-/** A master heeds nobody who asks for its place before it knows it as its replica: after a failover it takes a second. */
+/**
+ * A master ignores a failover request until it knows the sender as its replica: after a failover this takes a second.
+ */
 async function isKnownReplica(master: number, replica: number): Promise<boolean> {
   const replicas = String(await ask(master, 'CLUSTER', 'REPLICAS', await idOf(master)))
   return replicas.includes(await idOf(replica))
 }
 
-/** Servers give a failover up after five seconds, and tell nobody: then it is to be asked for again. */
+/** Servers give a failover up after five seconds, without a report: then it must be requested again. */
 async function takesOver(replica: number): Promise<boolean> {
   await ask(replica, 'CLUSTER', 'FAILOVER')
   const isMaster = async (): Promise<boolean> => (await masterOf(replica)) === undefined

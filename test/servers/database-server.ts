@@ -1,4 +1,4 @@
-// A server of SQL for tests, as redis.ts has it for Redis: what PostgreSQL and MariaDB have in common.
+// A SQL server for tests, like redis.ts for Redis: the common part of PostgreSQL and MariaDB.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -19,7 +19,7 @@ import { freePort } from './ports.ts'
 
 export interface DatabaseServer {
   readonly port: number
-  /** Of the process that runs now; changes with `restart`. */
+  /** Of the present process; changes with `restart`. */
   readonly pid: number
   readonly dir: string
   /** Shuts down in good order and removes the directory. */
@@ -32,19 +32,19 @@ export interface DatabaseServer {
 
 export type Command = readonly [program: string, ...args: string[]]
 
-/** What is different about each server. */
+/** The differences between the servers. */
 export interface Engine {
   readonly name: string
   /** Makes the files of a new server. */
   create(dir: string): Command
   serve(dir: string, port: number): Command
-  /** What makes it close connections and shut down in good order. */
+  /** The signal that makes it close connections and shut down cleanly. */
   readonly stopSignal: NodeJS.Signals
   /** Rejects until it takes work. */
   greet(port: number): Promise<void>
 }
 
-const NOBODY = 65_534
+const UNPRIVILEGED = 65_534
 const STARTS = 20
 
 export async function startDatabase(engine: Engine): Promise<DatabaseServer> {
@@ -70,7 +70,7 @@ class Server implements DatabaseServer {
     this.port = port
     this.dir = mkdtempSync(join(tmpdir(), `perilune-${engine.name}-`))
     guardAgainstOurEnd('directory', this.dir)
-    if (isRoot()) chownSync(this.dir, NOBODY, NOBODY)
+    if (isRoot()) chownSync(this.dir, UNPRIVILEGED, UNPRIVILEGED)
   }
 
   get pid(): number {
@@ -83,7 +83,7 @@ class Server implements DatabaseServer {
     if (code !== 0) throw this.#failure('could not make its files')
   }
 
-  /** After kill -9, what is left of the server before may still be there for a moment. */
+  /** After kill -9, resources of the previous server may still exist for a moment. */
   async start(): Promise<void> {
     for (let tries = 1; !(await this.#starts()); tries++) {
       if (tries === STARTS) throw this.#failure('did not start')
@@ -145,7 +145,7 @@ class Server implements DatabaseServer {
   /** Both refuse to run as root. */
   #spawn([program, ...args]: Command): ChildProcess {
     const log = openSync(join(this.dir, 'log'), 'a')
-    const identity = isRoot() ? { uid: NOBODY, gid: NOBODY } : {}
+    const identity = isRoot() ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {}
     const started = spawn(program, args, { cwd: this.dir, stdio: ['ignore', log, log], ...identity })
     closeSync(log)
     return started

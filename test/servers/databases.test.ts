@@ -44,22 +44,25 @@ test.each(ENGINES)('$name keeps what was committed across kill -9 and a restart'
   expect(existsSync(server.dir)).toBe(false)
 })
 
-test.each(ENGINES)('$name goes when the process that started it is killed', async ({ name, file, ask }) => {
-  const start = name === 'postgres' ? 'startPostgres' : 'startMariadb'
-  const program = `import('${new URL(file, import.meta.url).href}').then(async (module) => {
+test.each(ENGINES)(
+  '$name is removed when the process that started it is killed',
+  async ({ name, file, ask }) => {
+    const start = name === 'postgres' ? 'startPostgres' : 'startMariadb'
+    const program = `import('${new URL(file, import.meta.url).href}').then(async (module) => {
     const { port, dir } = await module.${start}()
     console.log(port + ' ' + dir)
     setInterval(() => {}, 1000)
   })`
-  const starter = spawn(process.execPath, ['--import', 'tsx', '-e', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [line] = await once(starter.stdout, 'data')
-  const [port = '', dir = ''] = String(line).trim().split(' ')
-  await ask(Number(port), 'SELECT 1')
+    const starter = spawn(process.execPath, ['--import', 'tsx', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [line] = await once(starter.stdout, 'data')
+    const [port = '', dir = ''] = String(line).trim().split(' ')
+    await ask(Number(port), 'SELECT 1')
 
-  starter.kill('SIGKILL')
+    starter.kill('SIGKILL')
 
-  await until('its directory is gone', async () => !existsSync(dir))
-  await expect(ask(Number(port), 'SELECT 1')).rejects.toThrow(/ECONNREFUSED|ECONNRESET/)
-})
+    await until('its directory is gone', async () => !existsSync(dir))
+    await expect(ask(Number(port), 'SELECT 1')).rejects.toThrow(/ECONNREFUSED|ECONNRESET/)
+  },
+)

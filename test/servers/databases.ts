@@ -1,4 +1,5 @@
-// The databases that all test files of a run share. They are started when the first test asks, for most files need none.
+// The databases that all test files of a run share. They are started when the first test asks, for most files need
+// none.
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { DatabaseServer } from './database-server.ts'
@@ -13,7 +14,7 @@ const STARTERS: Record<DatabaseKind, () => Promise<DatabaseServer>> = {
 }
 
 export interface Databases {
-  /** Where `GET /postgres` is answered with the port of PostgreSQL. */
+  /** The address where `GET /postgres` is answered with the port of PostgreSQL. */
   readonly port: number
   stop(): Promise<void>
 }

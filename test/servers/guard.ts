@@ -1,5 +1,5 @@
-// Servers and their directories must not outlive this process, not even if it is killed: what is
-// listed here is cleaned up by a second process that notices our end.
+// Servers and their directories must not outlive this process, even if it is killed: a second process that notices our
+// end cleans up everything that is listed here.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

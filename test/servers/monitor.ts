@@ -16,7 +16,7 @@ export interface Watch {
   stop(): void
 }
 
-/** Everything that the server does from here on. Until this is back nobody may say anything: the client would stumble. */
+/** Everything that the server does from here on. No command may be sent until this resolves: the client would fail. */
 export async function monitor(port: number): Promise<Watch> {
   // A ready check would meet the replies of MONITOR.
   const client = await new Redis({ port, lazyConnect: true, enableReadyCheck: false }).monitor()

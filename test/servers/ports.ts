@@ -2,7 +2,10 @@ import { freePort as anyFreePort } from '../../server/engine/free-port.ts'
 
 const given = new Set<number>()
 
-/** A loopback port that nothing listens on, and that this process was not given before: what starts at the same time never meets on it. */
+/**
+ * A loopback port that nothing listens on, and that this process was not given before: what starts at the same time
+ * never meets on it.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = await anyFreePort()

@@ -67,7 +67,7 @@ test('a dropped request has not happened, and its caller sees a closed connectio
   expect(await ask(real, 'GET', key)).toBeNull()
 })
 
-test('a fault waits for the requests it is meant for', async () => {
+test('a fault waits for the requests that it is meant for', async () => {
   const { client, key, proxy, real } = await setup()
 
   proxy.cutReplies(1, /incrby/i)
@@ -108,7 +108,7 @@ test('a half-open connection answers nothing and stays open; a new one works aft
   await expect(lost).rejects.toThrow()
 })
 
-test('resetting ends every connection, the deaf ones too', async () => {
+test('resetting ends every connection, including the half-open ones', async () => {
   const { client, key, proxy } = await setup()
   proxy.halfOpen()
   const lost = client.incr(key)
@@ -119,7 +119,7 @@ test('resetting ends every connection, the deaf ones too', async () => {
   await until('all are closed', async () => proxy.openConnections === 0)
 })
 
-test('each so many requests reset their connection, and every other one of them is carried out', async () => {
+test('every nth request resets its connection, and every other one of them is executed', async () => {
   const { key, proxy, real } = await setup()
   let lost = 0
   proxy.resetEach(5)
@@ -153,7 +153,7 @@ test('a delay keeps the order of requests', async () => {
   await client.del(key)
 })
 
-test('a connection to a server that is gone closes', async () => {
+test('a connection to a stopped server closes', async () => {
   const proxy = await startProxy(1)
   onTestFinished(() => proxy.stop())
   const socket: Socket = connect(proxy.port, '127.0.0.1')
@@ -164,7 +164,7 @@ test('a connection to a server that is gone closes', async () => {
   expect(proxy.connections).toBe(1)
 })
 
-test('requests are told apart wherever the stream is cut', () => {
+test('requests are separated wherever the stream is cut', () => {
   const requests = ['*1\r\n$4\r\nPING\r\n', '*2\r\n$3\r\nGET\r\n$4\r\n\r\n*1\r\n', '*1\r\n$0\r\n\r\n']
   const stream = Buffer.from(requests.join(''))
 

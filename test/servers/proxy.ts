@@ -15,8 +15,8 @@ export interface Proxy {
   readonly bytesToServer: number
   readonly bytesToClient: number
   /**
-   * The next `count` requests reach the server and are carried out, then their connection closes
-   * without an answer. `matching` tells the requests meant (`/evalsha/i`); the others pass.
+   * The next `count` requests reach the server and are executed, then their connection closes without an answer.
+   * `matching` selects the requests (`/evalsha/i`); the others pass.
    */
   cutReplies(count: number, matching?: RegExp): void
   /** The next `count` requests do not reach the server; their connection closes. */
@@ -25,20 +25,20 @@ export interface Proxy {
   readonly pendingFaults: number
   /** Swallows everything both ways and closes nothing, on old connections and on new ones. */
   halfOpen(): void
-  /** Connections opened from here on work; those that `halfOpen` caught stay dead, as the peer is gone. */
+  /** Connections opened from here on work; those that `halfOpen` caught stay dead, as the peer has vanished. */
   heal(): void
   /** As `halfOpen`, for the connections that have subscribed to a channel; the others and new ones work. */
   halfOpenSubscribers(): void
   /** Connections opened from here on lead to another server. */
   leadTo(serverPort: number): void
   /**
-   * Each time so many requests have come, the connection of the last one is reset: every other time the server carries that
-   * one out. So some calls get through however slow the machine is. 0 ends it.
+   * Each time so many requests have come, the connection of the last one is reset: every other time the server carries
+   * that one out. So some calls get through however slow the machine is. 0 ends it.
    */
   resetEach(requests: number): void
   /** Resets every open connection. */
   resetAll(): void
-  /** What passes waits this long, in each direction. 0 ends it. */
+  /** Data that passes waits this long, in each direction. 0 ends it. */
   delay(ms: number): void
   /** The next `count` requests are carried out a second time, so much later, on a connection of their own. */
   copyLate(count: number, ms: number, matching?: RegExp): void
@@ -197,7 +197,7 @@ class FaultProxy implements Proxy {
   }
 }
 
-/** On a connection of its own, whose answer nobody hears. */
+/** On a connection of its own, whose answer is discarded. */
 function sendLater(port: number, request: Buffer, afterMs: number): void {
   setTimeout(() => {
     const socket = connect(port, '127.0.0.1', () => socket.end(request))
@@ -299,7 +299,7 @@ class Link {
     return fault.kind
   }
 
-  /** Our end of stream tells the server to close once it has carried out all it got; then the client is told. */
+  /** Our end of stream makes the server close once it has executed all it got; then the client's stream ends. */
   #cutAfterwards(): void {
     this.#cut = true
     this.#lastToServer = this.#lastToServer.then(() => void this.#server.end())

@@ -1,4 +1,4 @@
-// Real servers for tests: on a free loopback port, in a temporary directory, gone when the test run is.
+// Real servers for tests: on a free loopback port, in a temporary directory that is removed with the test run.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,9 +13,9 @@ import { freePort } from './ports.ts'
 export interface RedisOptions {
   /** More options of redis-server: `['--maxmemory', '4mb']`. */
   args?: readonly string[]
-  /** What its configuration file says at first. */
+  /** The initial content of its configuration file. */
   config?: string
-  /** Where its files go; kept when it stops. Without it: a temporary directory. */
+  /** The folder of its files; kept when it stops. Without it: a temporary directory. */
   dir?: string
   /** Keeps an append-only file with this fsync policy. Without it nothing is kept. */
   aof?: 'always' | 'everysec' | 'no'
@@ -29,7 +29,7 @@ export interface RedisOptions {
 export interface RedisServer {
   readonly port: number
   readonly url: string
-  /** Of the process that runs now; changes with `restart`. */
+  /** Of the present process; changes with `restart`. */
   readonly pid: number
   readonly dir: string
   /** Shuts down in good order and removes the temporary directory. */
@@ -183,7 +183,7 @@ function hasEnded(process: ChildProcess): boolean {
   return process.exitCode !== null || process.signalCode !== null
 }
 
-// Whoever else has the port since may answer, or never: the bus of a cluster waits for more.
+// Another program that has the port since may answer, or never: the bus of a cluster waits for more.
 const ANSWER_MS = 500
 
 /** Whether this process answers, if it may say who it is, and has loaded its data. */

@@ -29,7 +29,7 @@ export class RequestReader {
   }
 }
 
-/** The length of the first request; of one that is not whole, the least that it can have. */
+/** The length of the first request; of an incomplete one, its minimum. */
 function lengthOfRequest(data: Buffer): number {
   const head = readCount(data, 0)
   if (head === undefined) return data.length + 1

@@ -16,7 +16,10 @@ export interface Sentinels {
   readonly sentinelPorts: readonly number[]
   /** Kills the primary with kill -9; resolves once a replica has taken over. The dead one may `restart`. */
   failover(): Promise<void>
-  /** A planned failover: the old primary lives on. Resolves once a replica has taken over; the old one is demoted some seconds later. */
+  /**
+   * A planned failover: the old primary lives on. Resolves once a replica has taken over; the old one is demoted some
+   * seconds later.
+   */
   switchover(): Promise<void>
   stop(): Promise<void>
 }
@@ -116,7 +119,7 @@ interface Identity {
   id: string
 }
 
-/** They are told of one another: finding out by themselves takes them seconds. */
+/** The sentinels are introduced to one another: discovery by themselves takes seconds. */
 async function startThree(primary: RedisServer, replicas: readonly RedisServer[]): Promise<RedisServer[]> {
   const ports = await Promise.all([freePort(), freePort(), freePort()])
   const sentinels = ports.map((port) => ({ port, id: randomBytes(20).toString('hex') }))

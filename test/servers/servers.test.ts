@@ -38,7 +38,7 @@ test('a server that stopped leaves no process and no directory', async () => {
   expect(existsSync(dir)).toBe(false)
 })
 
-test('a server with an append-only file remembers across kill -9 and a restart', async () => {
+test('a server with an append-only file keeps its data across kill -9 and a restart', async () => {
   const redis = await setup({ aof: 'always' })
   const { port, pid } = redis
   await ask(port, 'SET', 'kept', 'yes')
@@ -50,7 +50,7 @@ test('a server with an append-only file remembers across kill -9 and a restart',
   expect(redis.pid).not.toBe(pid)
 })
 
-test('a transaction that kill -9 has cut is not there, nor after another restart', async () => {
+test('a transaction that kill -9 has cut is missing, even after another restart', async () => {
   const redis = await setup({ aof: 'always' })
   const { port, dir } = redis
   await ask(port, 'RPUSH', 'list', 'first', 'second')
@@ -66,7 +66,7 @@ test('a transaction that kill -9 has cut is not there, nor after another restart
   expect(await ask(port, 'MGET', 'one', 'two', 'x')).toEqual(['1', '2', null])
 })
 
-test('a server without one forgets', async () => {
+test('a server without one loses its data', async () => {
   const redis = await setup()
   await ask(redis.port, 'SET', 'kept', 'yes')
 
@@ -75,7 +75,7 @@ test('a server without one forgets', async () => {
   expect(await ask(redis.port, 'GET', 'kept')).toBeNull()
 })
 
-test('a directory that the caller gave stays', async () => {
+test('a directory passed by the caller stays', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'perilune-given-'))
   onTestFinished(() => rmSync(dir, { recursive: true }))
   const redis = await setup({ dir })
@@ -95,11 +95,11 @@ test('a paused server can be stopped', async () => {
   expect(isAlive(pid)).toBe(false)
 })
 
-test('a server that cannot start says why', async () => {
+test('a server that cannot start reports why', async () => {
   await expect(startRedis({ args: ['--no-such-option', '1'] })).rejects.toThrow('redis-server did not start')
 })
 
-test('servers and directories go when the process that started them is killed', async () => {
+test('servers and directories are removed when the process that started them is killed', async () => {
   const program = `import('${new URL('redis.ts', import.meta.url).href}').then(async ({ startRedis }) => {
     const { pid, dir } = await startRedis()
     console.log(pid + ' ' + dir)
@@ -116,7 +116,7 @@ test('servers and directories go when the process that started them is killed', 
   await until('all is gone', async () => !existsSync(dir) && !(await stillRuns(pid)))
 })
 
-/** A zombie that nobody reaped still has a pid, so its state decides. */
+/** A zombie that was not reaped still has a pid, so its state decides. */
 async function stillRuns(pid: string): Promise<boolean> {
   const ps = spawn('ps', ['-o', 'stat=', '-p', pid], { stdio: ['ignore', 'pipe', 'ignore'] })
   let state = ''
@@ -147,7 +147,7 @@ test('a slot moves with its keys, and every node learns of it', async () => {
   }
 })
 
-test('while half of a slot has moved, calls that need both halves are told to try again', async () => {
+test('while half of a slot has moved, calls that need both halves get TRYAGAIN', async () => {
   const cluster = await setupCluster()
   const slot = await cluster.slotOf('{room}:a')
   const from = await cluster.ownerOf(slot)
@@ -186,7 +186,7 @@ test('sentinels promote a replica when the primary is killed', async () => {
   expect(await ask(group.primary.port, 'GET', 'kept')).toBe('yes')
 })
 
-test('the shared servers of the run are there', async () => {
+test('the shared servers of the run are available', async () => {
   expect(await ask(inject('redisPort'), 'PING')).toBe('PONG')
   expect(inject('clusterPorts')).toHaveLength(3)
   expect(inject('sentinels')).toHaveLength(3)
@@ -194,7 +194,7 @@ test('the shared servers of the run are there', async () => {
   expect(await ask(sentinel, 'SENTINEL', 'CKQUORUM', inject('sentinelMaster'))).toContain('OK 3 usable')
 })
 
-test('a server whose port somebody else has does not start, whoever that is', async () => {
+test('a server does not start on a port that another program has', async () => {
   const mute = createServer(() => undefined)
   const port = await freePort()
   await new Promise<void>((resolve) => mute.listen(port, '127.0.0.1', resolve))

@@ -1,4 +1,4 @@
-// What a user of several structures relies on: the same argument means the same, and is refused by the same name.
+// A user of several structures relies on this: the same argument means the same, and is rejected under the same name.
 
 import { type Codec, type Duration, json, type Perilune, perilune, rateLimitHeaders, text } from 'perilune'
 import * as express from 'perilune/express'
@@ -78,7 +78,7 @@ describe('a lease lasts 10 ms to 30 days', () => {
   })
 })
 
-describe('an option of a wrong value is named by itself', () => {
+describe('an option with a wrong value is named', () => {
   const calls: [string, string, (redis: Perilune) => unknown][] = [
     ['lock', 'fair', (redis) => redis.lock('a', { fair: 'odd' as never })],
     ['semaphore', 'limit', (redis) => redis.semaphore('a', { limit: 0 })],
@@ -106,7 +106,7 @@ describe('an option of a wrong value is named by itself', () => {
   })
 })
 
-describe('an option that is not known is named, wherever it stands', () => {
+describe('an unknown option is named, wherever it occurs', () => {
   const odd = { odd: 1 } as object
   const calls: [string, (redis: Perilune) => unknown][] = [
     ['perilune', () => perilune({} as never, odd)],
@@ -147,9 +147,9 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['lock', (redis) => redis.lock('a', odd)],
     ['lock.acquire', (redis) => redis.lock('a').acquire(odd)],
     ['lock.run', (redis) => redis.lock('a').run(() => 1, odd)],
-    ['lock.lend', (redis) => redis.lock('a').acquireDetached(odd)],
+    ['lock.acquireDetached', (redis) => redis.lock('a').acquireDetached(odd)],
     ['lock.shared.acquire', (redis) => redis.lock('a').shared.acquire(odd)],
-    ['lock.shared.lend', (redis) => redis.lock('a').shared.acquireDetached(odd)],
+    ['lock.shared.acquireDetached', (redis) => redis.lock('a').shared.acquireDetached(odd)],
     ['locks', (redis) => redis.locks(['a'], odd)],
     ['locks.run', (redis) => redis.locks(['a']).run(() => 1, odd)],
     ['locks.acquire', (redis) => redis.locks(['a']).acquire(odd)],
@@ -160,11 +160,11 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['semaphore.tryAcquire', (redis) => redis.semaphore('a', { limit: 1 }).tryAcquire(odd)],
     ['semaphore.acquire', (redis) => redis.semaphore('a', { limit: 1 }).acquire(odd)],
     ['semaphore.run', (redis) => redis.semaphore('a', { limit: 1 }).run(() => 1, odd)],
-    ['semaphore.lend', (redis) => redis.semaphore('a', { limit: 1 }).acquireDetached(odd)],
+    ['semaphore.acquireDetached', (redis) => redis.semaphore('a', { limit: 1 }).acquireDetached(odd)],
     ['once', (redis) => redis.once('a', odd)],
     ['once.run', (redis) => redis.once('a').run('k', () => 1, odd)],
     ['once.begin', (redis) => redis.once('a').begin('k', odd)],
-    ['once.lend', (redis) => redis.once('a').beginDetached('k', odd)],
+    ['once.beginDetached', (redis) => redis.once('a').beginDetached('k', odd)],
     ['cache', (redis) => redis.cache('a', odd)],
     ['cache.get', (redis) => redis.cache('a').get('k', () => 1, odd)],
     ['cache.getMany', (redis) => redis.cache('a').getMany(['k'], () => new Map(), odd)],
@@ -174,7 +174,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['queue.claim', (redis) => redis.queue('a').claim(odd)],
     ['queue.work', (redis) => redis.queue('a').work({}, odd)],
     ['queue.jobs.list', (redis) => redis.queue('a').jobs.list('ready', odd)],
-    ['queue.lend', (redis) => redis.queue('a').claimDetached(odd)],
+    ['queue.claimDetached', (redis) => redis.queue('a').claimDetached(odd)],
     ['queue.events', (redis) => redis.queue('a').events(odd).next()],
     ['queue.stats', (redis) => redis.queue('a').stats(odd)],
     [
@@ -191,7 +191,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['queue.recurring.list', (redis) => redis.queue('a').recurring.list(odd)],
     ['partitionedQueue', (redis) => redis.queue('b', { partitions: 2, ...odd })],
     ['partitionedQueue.claim', (redis) => redis.queue('b', { partitions: 2 }).claim(odd)],
-    ['partitionedQueue.lend', (redis) => redis.queue('b', { partitions: 2 }).claimDetached(odd)],
+    ['partitionedQueue.claimDetached', (redis) => redis.queue('b', { partitions: 2 }).claimDetached(odd)],
     ['partitionedQueue.events', (redis) => redis.queue('b', { partitions: 2 }).events(odd).next()],
     ['partitionedQueue.stats', (redis) => redis.queue('b', { partitions: 2 }).stats(odd)],
     ['partitionedQueue.jobs.list', (redis) => redis.queue('b', { partitions: 2 }).jobs.list('ready', odd)],
@@ -203,7 +203,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['autocomplete', (redis) => redis.autocomplete('a', odd)],
     ['autocomplete.add', (redis) => redis.autocomplete('a').add('b', odd)],
     ['autocomplete.suggest', (redis) => redis.autocomplete('a').suggest('b', odd)],
-    ['cache.lend', (redis) => redis.cache('a').loadDetached('k', odd)],
+    ['cache.loadDetached', (redis) => redis.cache('a').loadDetached('k', odd)],
     ['cache.complete', (redis) => redis.cache('a').byToken.complete('k', 'l', 1, odd)],
     ['rateLimit', (redis) => redis.rateLimit('a', { ...PLACES, ...odd })],
     ['rateLimit.take', (redis) => redis.rateLimit('a', PLACES).take('ada', odd)],
@@ -252,7 +252,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['entries[0]', (redis) => redis.autocomplete('a').addMany([{ text: 'b', ...odd }])],
   ]
 
-  test('a queue names all that it knows, and takes no text for its options', async () => {
+  test('a queue names its known options, and rejects a string as options', async () => {
     const { redis } = setup()
     const known = 'options.partitons is not known; known are codec, schemas, partitions, hooks'
     expect(() => redis.queue('a', { partitons: 2 } as object)).toThrow(known)
@@ -264,7 +264,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     expect(await refusedBy(() => call(redis))).toBe(`${inside}.odd`)
   })
 
-  test('a subscriber is not made by a call that is refused', async () => {
+  test('a rejected call creates no subscriber', async () => {
     const { redis, name } = setup()
     await redis.feed(name).append(1)
     const after = { after: '1-1' } as object
@@ -273,7 +273,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     expect((await redis.feed(name).inspect()).subscribers).toBe(0)
   })
 
-  test('what would not be looked at is not known: a take has no lease, an election no fairness', async () => {
+  test('an option that would be ignored is unknown: a take has no lease, an election no fairness', async () => {
     const { redis } = setup()
     const [lease, fair] = [{ lease: '1m' } as object, { fair: false } as object]
     expect(await refusedBy(() => redis.feed('a').pop(lease))).toBe('options.lease')
@@ -282,7 +282,7 @@ describe('an option that is not known is named, wherever it stands', () => {
   })
 })
 
-describe('what is not what a call needs is refused before anything is sent', () => {
+describe('a wrong value for a required argument is rejected before anything is sent', () => {
   // `text`, `bytes` and `jsonText` are codecs, `json` makes one, and is called like it.
   const none = [json, JSON, 'json', null, { name: 'own', encode: String }, { ...text, name: '' }]
   const codecs: [string, (redis: Perilune, codec: Codec<never>) => unknown][] = [

@@ -1,4 +1,4 @@
-// What the tests across structures share: an instance, a name, and what a call refuses or throws.
+// Shared by the tests across structures: an instance, a name, and the errors of a call.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -29,7 +29,7 @@ export async function refusedBy(call: () => unknown): Promise<string | null> {
   }
 }
 
-/** What a call throws; null when it does not. */
+/** The error of a call; null when it succeeds. */
 export async function errorOf(call: Promise<unknown>): Promise<unknown> {
   try {
     await call

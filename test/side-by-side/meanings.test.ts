@@ -1,4 +1,4 @@
-// What a user of several structures relies on: leases, errors, signals and clear mean the same in each of them.
+// A user of several structures relies on this: leases, errors, signals and clear mean the same in each of them.
 
 import {
   type Duration,
@@ -11,7 +11,7 @@ import {
 import { describe, expect, test } from 'vitest'
 import { errorOf, PLACES, setup } from './fixture.ts'
 
-test("with a maxHold of '0s' nobody but its owner extends a lease", async () => {
+test("with a maxHold of '0s' only its owner extends a lease", async () => {
   const { redis, name } = setup()
   const terms = { lease: '900ms', maxHold: '0s' } as const
   const begun = await redis.once(name, terms).begin('k')
@@ -26,7 +26,7 @@ test("with a maxHold of '0s' nobody but its owner extends a lease", async () => 
   for (const lease of leases) await expect(lease.extend()).rejects.toMatchObject({ code: 'lease-lost' })
 })
 
-test('an error names the structure, its name and what it was about', async () => {
+test('an error names the structure, its name and the element', async () => {
   const { redis, name } = setup()
   const wait = '20ms'
   const [lock, semaphore] = [redis.lock(name), redis.semaphore(name, { limit: 1 })]
@@ -71,7 +71,7 @@ test('an error names the structure, its name and what it was about', async () =>
   ])
 })
 
-/** The ack of a claim whose messages are gone. */
+/** The ack of a claim whose messages have been removed. */
 async function lostClaim(feed: Feed<unknown>): Promise<unknown> {
   await feed.append(1)
   const claim = await feed.claim()
@@ -79,7 +79,7 @@ async function lostClaim(feed: Feed<unknown>): Promise<unknown> {
   return claim?.ack()
 }
 
-describe('who knows only a token settles many at once, each judged by itself, in a feed as in a queue', () => {
+describe('a caller that knows only tokens settles many at once, each judged separately, in a feed as in a queue', () => {
   const lost = expect.objectContaining({ outcome: 'lost' })
 
   test('feed', async () => {
@@ -203,15 +203,15 @@ describe("the caller's signal ends the waiting, and then aborts that of the task
     const run = runOf(redis, name)
     const caller = new AbortController()
     const reason = new Error('shutting down')
-    let told: unknown = null
+    let seen: unknown = null
     const task: Task = async ({ signal }) => {
       caller.abort(reason)
-      told = signal.aborted && signal.reason
+      seen = signal.aborted && signal.reason
     }
 
     await run(task, { wait: '20s', signal: caller.signal })
 
-    expect(told).toBe(reason)
+    expect(seen).toBe(reason)
     await expect(run(task, { wait: '20s', signal: caller.signal })).rejects.toBe(reason)
   })
 })

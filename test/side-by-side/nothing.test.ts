@@ -1,4 +1,4 @@
-// What a user of several structures relies on: what there is none of is null in every picture, and never 0, -1 or ''.
+// A user of several structures relies on this: a missing value is null in every answer, and never 0, -1 or ''.
 
 import type { Perilune } from 'perilune'
 import { expect, test } from 'vitest'
@@ -43,15 +43,12 @@ const pictures: Pictured[] = [
   ['rateLimit', (redis, name) => redis.rateLimit(name, PLACES).inspect('ada'), { exists: false, held: [] }],
 ]
 
-test.each(pictures)(
-  'a %s that nobody has used has null where there is nothing',
-  async (_, inspect, nulls) => {
-    const { redis, name } = setup()
-    expect(await inspect(redis, name)).toMatchObject(nulls)
-  },
-)
+test.each(pictures)('an unused %s has null where there is nothing', async (_, inspect, nulls) => {
+  const { redis, name } = setup()
+  expect(await inspect(redis, name)).toMatchObject(nulls)
+})
 
-test('a token that was given is shown when its lease has ended', async () => {
+test('a granted token is shown when its lease has ended', async () => {
   const { redis, name } = setup()
   const [lock, semaphore, once] = [redis.lock(name), redis.semaphore(name, { limit: 1 }), redis.once(name)]
   const [lease, permit, begun] = [await lock.acquire(), await semaphore.acquire(), await once.begin('k')]

@@ -1,5 +1,5 @@
-// A database as counters see it, in memory: transactions happen at once or not at all. It may crash before or after one, which
-// whoever asked cannot tell apart.
+// A database as counters see it, in memory: transactions happen at once or not at all. It may crash before or after
+// one, and the caller cannot distinguish the two.
 
 import { SinkError } from '../../src/counters/errors.ts'
 import type { Applied, Batch, LedgerPlace, Sink, Snapshot } from '../../src/counters/sink.ts'
@@ -41,7 +41,7 @@ export class Database {
   }
 }
 
-/** When it crashes: with a transaction that is rolled back then, or behind one whose answer is lost. */
+/** The moment of a crash: with a transaction that is rolled back then, or after one whose answer is lost. */
 export type Crash = 'before' | 'after' | null
 
 /** The database as one process reaches it. `crashes` decides whether it does. */

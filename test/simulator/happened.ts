@@ -1,4 +1,4 @@
-// What happened in a schedule, and what came of its increments.
+// The events of a schedule, and the outcomes of its increments.
 
 export interface Happened {
   increments: number
@@ -25,7 +25,7 @@ export const NOTHING: Readonly<Happened> = {
 
 export interface Verdict {
   readonly faults: readonly string[]
-  /** What happened in which order, for people. */
+  /** The events in their order, for people. */
   readonly story: readonly string[]
   readonly happened: Happened
 }
@@ -35,7 +35,7 @@ export interface Counted {
   readonly digit: number
   readonly owner: string
   acked: number | null
-  /** It may have been counted and lost before its answer came, or nobody ever got that. */
+  /** It may have been counted and lost before its answer arrived, or the answer was never received. */
   isForgiven: boolean
   /** How often it may be in the database, at rest. */
   least: 0 | 1
@@ -51,7 +51,7 @@ export function arrivalsOf({ id, digit }: Counted, values: ReadonlyMap<string, b
   return Number(((values.get(id) ?? 0n) >> BigInt(2 * digit)) & 3n)
 }
 
-/** What is wrong with that. */
+/** The faults of that. */
 export function faultsOf({ digit, least, most }: Counted, times: number): string[] {
   const faults: string[] = []
   if (times < least) faults.push(`an acked increment is lost: ${digit}`)
@@ -59,7 +59,7 @@ export function faultsOf({ digit, least, most }: Counted, times: number): string
   return faults
 }
 
-/** What was begun does not end. */
+/** An operation that was begun does not end. */
 export class Restless extends Error {
   constructor(underWay: number, passes: number, idleMs: number) {
     super(`${underWay} calls do not end, after ${passes} steps and ${idleMs} ms without one`)

@@ -1,6 +1,6 @@
-// How often what happens in a schedule.
+// How often each event happens in a schedule.
 
-/** Of four hundred steps; what is left lets something through. */
+/** Of four hundred steps; the remaining ones let a held message through. */
 export interface Steps {
   readonly increment: number
   readonly flush: number

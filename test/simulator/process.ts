@@ -19,7 +19,7 @@ export interface ProcessPlace {
   readonly stage: Stage
   readonly settle: CountersSource['settle']
   readonly losesAnswer: () => boolean
-  /** Told what the server answers, also where that gets lost. */
+  /** Gets the server's answers, including lost ones. */
   readonly onAnswer: (answer: Reply) => void
 }
 

@@ -4,7 +4,7 @@ import type { Driver } from '../../src/driver.ts'
 import { rewriting } from '../faults/rewriting-driver.ts'
 import { readable } from '../readable-scripts.ts'
 
-/** Where the script says something else without the rule. */
+/** The replacement in the script without the rule. */
 interface Edit {
   readonly script: string
   readonly from: string

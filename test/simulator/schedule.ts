@@ -31,9 +31,9 @@ const FLOODED = ['c', 'd', 'e', 'f'] as const
 /** Digits of base 4 that a safe integer has. */
 const MOST_INCREMENTS = 24
 const STEPS = 70
-/** What a schedule needs to come to rest is some sixty. */
+/** A schedule needs about sixty passes to come to rest. */
 const MOST_PASSES_AT_REST = 300
-/** What one takes is up to a hundred. */
+/** One flush takes up to a hundred passes. */
 const MOST_PASSES_OF_A_FLUSH = 400
 /** Milliseconds, more than the deadline of any call. */
 const MOST_IDLE = 30_000
@@ -70,7 +70,7 @@ class Schedule {
   #passes = 0
   /** Since something waited for its turn. */
   #idle = 0
-  /** Redis came back with an old copy, and nobody has noticed yet. */
+  /** Redis came back with an old copy, and no process has noticed yet. */
   #isOld = false
   readonly #isFlooded: boolean
 
@@ -94,7 +94,7 @@ class Schedule {
     return { faults: [...this.#seen, ...faults], story: this.#story, happened: this.#happened }
   }
 
-  /** What is shown is what the database has and what has not reached it, also while a flush is half done. */
+  /** The shown value is that of the database plus the unflushed increments, even while a flush is half done. */
   async #look(): Promise<void> {
     if (this.#isOld) return
     const { epoch, seq, shown } = await this.#store.look()
@@ -107,7 +107,7 @@ class Schedule {
     }
   }
 
-  /** A batch of a life that Redis has forgotten may land after the value was loaded. */
+  /** A batch of an era that Redis has lost may arrive after the value was loaded. */
   #isLate(shown: bigint, right: bigint): boolean {
     return hasForgotten(this.#happened) && shown < right
   }
@@ -192,7 +192,7 @@ class Schedule {
     return this.#processes[this.#roll(this.#processes.length)] as Process
   }
 
-  /** What it starts ends some time, unless its process dies. */
+  /** An operation that it starts ends some time, unless its process dies. */
   #start(work: Promise<unknown>, then: () => void): void {
     this.#underWay += 1
     work.then(then, () => undefined).finally(() => (this.#underWay -= 1))
@@ -255,7 +255,7 @@ class Schedule {
     await this.#store.age()
   }
 
-  /** What it has sent may still arrive. */
+  /** Commands that it has sent may still arrive. */
   async #kill(): Promise<void> {
     const victim = this.#any()
     this.#forgiveOpen(victim.owner)
@@ -305,7 +305,7 @@ class Schedule {
     await this.#store.restore(copy)
   }
 
-  /** Of calls that are under way the first attempt is not remembered any more, and its increment may be flushed. */
+  /** The first attempt of calls under way is no longer remembered, and its increment may be flushed. */
   #forget(): void {
     for (const each of this.#increments) {
       each.least = 0

@@ -1,4 +1,4 @@
-// One partition in a real Redis, whose past can come back: what was last fsynced, an old copy, or nothing.
+// One partition in a real Redis, which can return to an earlier state: the last fsync, an old copy, or nothing.
 
 import type { Redis } from 'ioredis'
 
@@ -30,7 +30,7 @@ export class Store {
     this.#keys = PARTS.map((part) => beginning + part)
   }
 
-  /** What is there now outlives a restart. */
+  /** The present data survives a restart. */
   async fsync(step: number, isOld: boolean): Promise<void> {
     const dumps = await Promise.all(this.#keys.map((key) => this.#client.dumpBuffer(key)))
     this.copies.push({ step, dumps, isOld })
@@ -46,7 +46,7 @@ export class Store {
     await Promise.all([cleared, ...kept])
   }
 
-  /** What it has of each counter that it shows. */
+  /** The value of each counter that it shows. */
   async look(): Promise<{ epoch: number; seq: number; shown: Shown[] }> {
     const [meta, values, pending, rest, sealed] = await Promise.all(
       this.#keys.slice(0, 5).map((key) => this.#client.hgetall(key)),

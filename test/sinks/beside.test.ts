@@ -1,4 +1,4 @@
-// Where the tables of ours stand, and what a target may be: two processes have one ledger, whatever schema they begin in.
+// The place of our own tables, and valid targets: two processes have one ledger, whatever schema they begin in.
 import { randomUUID } from 'node:crypto'
 import { createPool } from 'mysql2/promise'
 import { mysql, mysqlEvents, mysqlOutbox } from 'perilune/mysql'
@@ -50,7 +50,7 @@ describe.each([
       }
     },
   },
-])('tables of ours in $name', ({ open }) => {
+])('our own tables in $name', ({ open }) => {
   async function setup() {
     const opened = await open()
     const { place } = opened
@@ -62,7 +62,7 @@ describe.each([
     return { ...opened, web, jobs, items: `${place.schema}.items`, votes: `${place.schema}.votes` }
   }
 
-  test('stand beside the target, whatever the connection begins in', async () => {
+  test('are created next to the target, whatever state the connection begins in', async () => {
     const { place, sinkIn, web, jobs, items } = await setup()
     const [one, other] = [sinkIn(web, items), sinkIn(jobs, items)]
     const ledger = await begin(one)
@@ -76,7 +76,7 @@ describe.each([
     expect(await place.run('SELECT epoch FROM perilune_ledger')).toHaveLength(1)
   })
 
-  test('count rows and changes once, whatever the connection begins in', async () => {
+  test('count rows and changes once, whatever state the connection begins in', async () => {
     const { place, eventsIn, outboxIn, web, jobs, items, votes } = await setup()
     await place.run(voteFor(1, 'ada bob'))
     for (const schema of [web, jobs]) await rollUp(eventsIn(schema, votes, items))
@@ -90,7 +90,7 @@ describe.each([
     expect(await other.add(client, 'test:stock', entry)).toBe(false)
   })
 
-  test('stand elsewhere where another table of that name is found, and say where', async () => {
+  test('are created elsewhere when another table of that name is found, and the error says where', async () => {
     const { place, sinkIn, web } = await setup()
     const [quoted] = place.quoted(web)
     await place.run(`CREATE TABLE ${quoted}.items (id BIGINT PRIMARY KEY, votes BIGINT NOT NULL DEFAULT 0)`)
@@ -110,7 +110,7 @@ describe.each([
   { name: 'postgres', open: openPostgres },
   { name: 'mariadb', open: openMariadb },
 ])('a target in $name', ({ name, open }) => {
-  test('is refused by name where its columns are generated', async () => {
+  test('is rejected by name when its columns are generated', async () => {
     const place = await open()
     await place.run(`CREATE TABLE twice (id BIGINT PRIMARY KEY, a BIGINT NOT NULL DEFAULT 0,
       votes BIGINT GENERATED ALWAYS AS (a * 2) STORED)`)
@@ -128,7 +128,7 @@ describe.each([
     await place.sink({ ...ITEMS, table: 'same', missing: 'refuse' }).prepare()
   })
 
-  test.skipIf(name === 'mariadb')('is refused by name where a trigger leaves rows out', async () => {
+  test.skipIf(name === 'mariadb')('is rejected by name when a trigger skips rows', async () => {
     const place = await open()
     await makeTables(place)
     if (name === 'sqlite') {
@@ -147,7 +147,7 @@ describe.each([
   })
 })
 
-test('PostgreSQL refuses a table with a rule that does something else', async () => {
+test('PostgreSQL rejects a table with a rule that does something else', async () => {
   const place = await openPostgres()
   await makeTables(place)
   await place.run('CREATE RULE none AS ON INSERT TO items DO INSTEAD NOTHING')
@@ -155,7 +155,7 @@ test('PostgreSQL refuses a table with a rule that does something else', async ()
   await expect(place.sink(ITEMS).prepare()).rejects.toThrow('has the rule none')
 })
 
-test('PostgreSQL refuses a table that another one inherits from, and takes one of partitions', async () => {
+test('PostgreSQL rejects a table that another one inherits from, and accepts a partitioned one', async () => {
   const place = await openPostgres()
   await makeTables(place)
   await place.run('CREATE TABLE old () INHERITS (items)')
@@ -166,7 +166,7 @@ test('PostgreSQL refuses a table that another one inherits from, and takes one o
   await place.sink({ ...ITEMS, table: 'parts' }).prepare()
 })
 
-test('PostgreSQL keeps what a trigger leaves out that came later, also where constraints wait for the commit', async () => {
+test('PostgreSQL keeps changes that a later trigger skips, even with constraints that wait for the commit', async () => {
   const place = await openPostgres()
   await makeTables(place)
   await place.run(`CREATE TABLE known (id BIGINT PRIMARY KEY); INSERT INTO known VALUES (1);
@@ -183,16 +183,18 @@ test('PostgreSQL keeps what a trigger leaves out that came later, also where con
   expect((await sink.read(ledger, ['1'])).values).toEqual(new Map([['1', 6n]]))
 })
 
-test('PostgreSQL and MariaDB refuse what is no time and no integer', async () => {
+test('PostgreSQL and MariaDB reject columns of the wrong type for time and amount', async () => {
   for (const open of [openPostgres, openMariadb]) {
     const place = await open()
     await makeVotes(place, ', made BIGINT, span VARCHAR(9)')
-    const told = (options: object) => place.events({ ...VOTES, ...options }).prepare()
+    const prepare = (options: object) => place.events({ ...VOTES, ...options }).prepare()
 
-    await expect(told({ at: 'made' })).rejects.toThrow(
+    await expect(prepare({ at: 'made' })).rejects.toThrow(
       /the column made of votes is bigint.*, and no time with a date/,
     )
-    await expect(told({ amount: 'span' })).rejects.toThrow(/the column span of votes is .*, and no integer/)
+    await expect(prepare({ amount: 'span' })).rejects.toThrow(
+      /the column span of votes is .*, and no integer/,
+    )
   }
   const place = await openPostgres()
   await makeVotes(place, ', span INTERVAL')
@@ -201,7 +203,7 @@ test('PostgreSQL and MariaDB refuse what is no time and no integer', async () =>
   )
 })
 
-test('MariaDB refuses 0 for a key of which AUTO_INCREMENT makes another, and takes it where no row is made', async () => {
+test('MariaDB rejects 0 for a key that AUTO_INCREMENT would replace, and accepts it when no row is made', async () => {
   const place = await openMariadb()
   await place.run(
     'CREATE TABLE items (id BIGINT AUTO_INCREMENT PRIMARY KEY, votes BIGINT NOT NULL DEFAULT 0)',
@@ -226,7 +228,7 @@ test('MariaDB refuses 0 for a key of which AUTO_INCREMENT makes another, and tak
   expect(await stored(place, 'items')).toEqual({ 0: '4' })
 })
 
-test('MariaDB ends what others have left open where the pool has autocommit off', async () => {
+test('MariaDB ends transactions that others left open when the pool has autocommit off', async () => {
   const place = await openMariadb()
   await makeTables(place)
   let shared: { query(sql: string): Promise<unknown> } | undefined
@@ -244,7 +246,7 @@ test('MariaDB ends what others have left open where the pool has autocommit off'
   expect(await stored(place, 'items')).toEqual({ 1: '5' })
 })
 
-test('MariaDB leaves no transaction open where the pool has autocommit off', async () => {
+test('MariaDB leaves no transaction open when the pool has autocommit off', async () => {
   const place = await openMariadb()
   await makeTables(place)
   const sink = place.sinkAfter('SET autocommit = 0', ITEMS)
@@ -258,7 +260,7 @@ test('MariaDB leaves no transaction open where the pool has autocommit off', asy
   expect(open).toEqual([])
 })
 
-test('SQLite reads nothing of a transaction of the user, and says why', async () => {
+test('SQLite reads nothing of a transaction of the user, and reports why', async () => {
   const place = await openSqlite()
   await makeTables(place)
   const database = place.open()
@@ -276,7 +278,7 @@ test('SQLite reads nothing of a transaction of the user, and says why', async ()
   expect(await sink.apply(batchOf(ledger, 1, { 1: 1 }))).toBe('applied')
 })
 
-test('several sinks of SQLite have one connection, and wait for each other', async () => {
+test('several SQLite sinks share one connection, and wait for each other', async () => {
   const place = await openSqlite()
   await makeTables(place)
   const database = place.open()
@@ -293,7 +295,7 @@ test('several sinks of SQLite have one connection, and wait for each other', asy
   expect(await stored(place, 'items')).toEqual({ 1: '3' })
 })
 
-test('PostgreSQL tells all that is committed to several who read while a roll-up commits', async () => {
+test('PostgreSQL returns all committed counts to concurrent readers while a roll-up commits', async () => {
   const place = await openPostgres()
   await makeVotes(place)
   const pool = place.impatientPool(20_000)

@@ -1,4 +1,4 @@
-// What the columns of a table make of ids: types, collations, lengths, rights.
+// The effect of columns on ids: types, collations, lengths, rights.
 import { expect, test } from 'vitest'
 import { MYSQL_COUNTS } from '../../src/sinks/mysql/counts.ts'
 import { MYSQL } from '../../src/sinks/mysql/dialect.ts'
@@ -14,7 +14,7 @@ test.each([
   { type: 'name', id: 'zwölf 🌘' },
   { type: 'citext', id: 'Any Case' },
   { type: 'short_text', id: 'domain' },
-])('PostgreSQL takes keys of $type', async ({ type, id }) => {
+])('PostgreSQL accepts keys of $type', async ({ type, id }) => {
   const place = await openPostgres()
   await place.run('CREATE DOMAIN short_text AS varchar(8)')
   if (type === 'citext') await place.run('CREATE EXTENSION IF NOT EXISTS citext')
@@ -29,7 +29,7 @@ test.each([
   expect(await stored(place, 'items')).toEqual({ [id]: '9' })
 })
 
-test.each(['create', 'refuse'] as const)('PostgreSQL adds up ids that are one key (%s)', async (missing) => {
+test.each(['create', 'refuse'] as const)('PostgreSQL sums ids that are one key (%s)', async (missing) => {
   const place = await openPostgres()
   await place.run('CREATE TABLE items (id char(4) PRIMARY KEY, votes bigint NOT NULL)')
   await place.run("INSERT INTO items VALUES ('a', 10)")
@@ -58,7 +58,7 @@ test('PostgreSQL finds tables of a schema, and names in upper case', async () =>
   await expect(place.sink({ table: 'items' }).prepare()).rejects.toThrow('there is no table items')
 })
 
-test('PostgreSQL refuses an index that leaves rows out, and a count of 32 bits', async () => {
+test('PostgreSQL rejects a partial index, and a count of 32 bits', async () => {
   const place = await openPostgres()
   await place.run('CREATE TABLE items (id bigint, votes bigint, small integer)')
   await place.run('CREATE UNIQUE INDEX ON items (id) WHERE votes > 0')
@@ -72,7 +72,7 @@ test('PostgreSQL refuses an index that leaves rows out, and a count of 32 bits',
   )
 })
 
-test('PostgreSQL needs no right to make tables once the ledger is there', async () => {
+test('PostgreSQL needs no right to create tables once the ledger exists', async () => {
   const place = await openPostgres()
   await makeTables(place)
   await place.sink(ITEMS).prepare()
@@ -88,7 +88,7 @@ test('PostgreSQL needs no right to make tables once the ledger is there', async 
   })
 })
 
-test('MariaDB needs no right to make tables once the ledger is there', async () => {
+test('MariaDB needs no right to create tables once the ledger exists', async () => {
   const place = await openMariadb()
   await makeTables(place)
   await place.sink(ITEMS).prepare()
@@ -101,7 +101,7 @@ test('MariaDB needs no right to make tables once the ledger is there', async () 
   await expect(words.read(ledger, [])).rejects.toMatchObject({ code: 'sink-misconfigured' })
 })
 
-test.each(['create', 'refuse'] as const)('MariaDB adds up ids that are one key (%s)', async (missing) => {
+test.each(['create', 'refuse'] as const)('MariaDB sums ids that are one key (%s)', async (missing) => {
   const place = await openMariadb()
   await makeTables(place)
   await place.run("INSERT INTO words VALUES ('bob', 10)")
@@ -118,7 +118,7 @@ test.each(['create', 'refuse'] as const)('MariaDB adds up ids that are one key (
   )
 })
 
-test('MariaDB is asked about one table, whatever others there are', async () => {
+test('MariaDB is queried about one table, however many others there are', async () => {
   const place = await openMariadb()
   await makeVotes(place)
   const asked = [
@@ -139,7 +139,7 @@ test('MariaDB is asked about one table, whatever others there are', async () => 
   }
 })
 
-test('MariaDB refuses a table without transactions, and a view', async () => {
+test('MariaDB rejects a table without transactions, and a view', async () => {
   const place = await openMariadb()
   await makeTables(place)
   await place.run('ALTER TABLE items ENGINE=MyISAM')
@@ -154,7 +154,7 @@ test('MariaDB refuses a table without transactions, and a view', async () => {
   )
 })
 
-test('MariaDB does not count for a row that another unique column finds', async () => {
+test('MariaDB does not count for a row that is found by another unique column', async () => {
   const place = await openMariadb()
   await place.run(
     "CREATE TABLE items (id BIGINT PRIMARY KEY, votes BIGINT, slug VARCHAR(9) UNIQUE DEFAULT '')",
@@ -170,29 +170,26 @@ test('MariaDB does not count for a row that another unique column finds', async 
   expect(await stored(place, 'items')).toEqual({ 1: '2' })
 })
 
-test.each(['create', 'refuse'] as const)(
-  'MariaDB takes keys that it fills with zeros (%s)',
-  async (missing) => {
-    const place = await openMariadb()
-    await place.run('CREATE TABLE items (id INT(8) ZEROFILL PRIMARY KEY, votes BIGINT NOT NULL)')
-    await place.run('INSERT INTO items VALUES (7, 1), (8, 1), (9, 1)')
-    const sink = place.sink({ ...ITEMS, missing })
-    const ledger = await begin(sink)
+test.each(['create', 'refuse'] as const)('MariaDB accepts ZEROFILL keys (%s)', async (missing) => {
+  const place = await openMariadb()
+  await place.run('CREATE TABLE items (id INT(8) ZEROFILL PRIMARY KEY, votes BIGINT NOT NULL)')
+  await place.run('INSERT INTO items VALUES (7, 1), (8, 1), (9, 1)')
+  const sink = place.sink({ ...ITEMS, missing })
+  const ledger = await begin(sink)
 
-    await sink.apply(batchOf(ledger, 1, { 7: 2, 8: -3 }))
+  await sink.apply(batchOf(ledger, 1, { 7: 2, 8: -3 }))
 
-    expect((await sink.read(ledger, ['7', '8'])).values).toEqual(
-      new Map([
-        ['7', 3n],
-        ['8', -2n],
-      ]),
-    )
-    expect(await stored(place, 'items')).toEqual({ 7: '3', 8: '-2', 9: '1' })
-  },
-)
+  expect((await sink.read(ledger, ['7', '8'])).values).toEqual(
+    new Map([
+      ['7', 3n],
+      ['8', -2n],
+    ]),
+  )
+  expect(await stored(place, 'items')).toEqual({ 7: '3', 8: '-2', 9: '1' })
+})
 
 test.each(['NO_BACKSLASH_ESCAPES', 'ANSI_QUOTES', ''])(
-  'MariaDB keeps ids as they are in sql_mode %j',
+  'MariaDB keeps ids unchanged in sql_mode %j',
   async (mode) => {
     const place = await openMariadb()
     await makeTables(place)
@@ -216,7 +213,7 @@ test.each([
   { type: 'UUID', id: 'abc', problem: 'must be a uuid in lower case, in groups of 8-4-4-4-12' },
   { type: 'INT UNSIGNED', id: '-1', problem: 'must be an integer from 0 to 4294967295' },
   { type: 'TINYINT', id: '128', problem: 'must be an integer from -128 to 127' },
-])('MariaDB refuses $id for $type before it is counted', async ({ type, id, problem }) => {
+])('MariaDB rejects $id for $type before it is counted', async ({ type, id, problem }) => {
   const place = await openMariadb()
   await place.run(`CREATE TABLE items (id ${type} PRIMARY KEY, votes BIGINT)`)
   const sink = place.sink(ITEMS)
@@ -234,7 +231,7 @@ test.each([
   { type: 'name', id: 'ö'.repeat(32), problem: 'must have at most 63 bytes' },
   { type: 'text', id: 'a\0b', problem: 'must not have U+0000' },
   { type: 'integer', id: '2147483648', problem: 'must be an integer from -2147483648 to 2147483647' },
-])('PostgreSQL refuses $id for $type before it is counted', async ({ type, id, problem }) => {
+])('PostgreSQL rejects $id for $type before it is counted', async ({ type, id, problem }) => {
   const place = await openPostgres()
   await place.run('CREATE DOMAIN short_text AS varchar(8)')
   await place.run(`CREATE TABLE items (id ${type} PRIMARY KEY, votes bigint)`)

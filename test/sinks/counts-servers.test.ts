@@ -1,4 +1,5 @@
-// What only a server can do to a roll-up: transactions that overlap, connections that end, a log that is left in the middle.
+// Faults of a roll-up that only a server can cause: overlapping transactions, ended connections, a log that is left in
+// the middle.
 import { createPool } from 'mysql2/promise'
 import { mysqlEvents } from 'perilune/mysql'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -34,7 +35,7 @@ describe.each([
     return { place, proxy, votes }
   }
 
-  test('counts a transaction once that commits after later ones, and tells it as soon as it is there', async () => {
+  test('counts a transaction once that commits after later ones, and reports it as soon as it is there', async () => {
     const { place, votes } = await setup()
     const [slow, other] = [await place.session(), await place.session()]
     await slow.run('BEGIN')
@@ -82,7 +83,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '5' })
   })
 
-  test('locks nothing where nothing waits', async () => {
+  test('locks nothing when nothing waits', async () => {
     const { place, proxy, votes } = await setup()
     await place.run(voteFor(1, 'ada'))
     const { version } = await rollUp(votes)
@@ -122,7 +123,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '1' })
   })
 
-  test('ends with its connection while it waits for a count that somebody else changes', async () => {
+  test('ends with its connection while it waits for a count that another session changes', async () => {
     const { place, votes } = await setup()
     await place.run('INSERT INTO items VALUES (1, 0)')
     await place.run(voteFor(1, 'ada'))
@@ -141,7 +142,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '101' })
   })
 
-  test('keeps nobody from voting while it is under way', async () => {
+  test('blocks no vote while it is under way', async () => {
     const { place, votes } = await setup()
     await place.run('INSERT INTO items VALUES (1, 0)')
     await place.run(voteFor(1, 'ada'))
@@ -160,7 +161,10 @@ describe.each([
   })
 })
 
-/** As a dump brings them from a server that has had more transactions: one row of ada's that is counted there, and one that is not. */
+/**
+ * As a dump brings them from a server that has had more transactions: one row of ada's that is counted there, and one
+ * that is not.
+ */
 async function bringVotes(): Promise<{ place: PostgresPlace; votes: EventSource }> {
   const place = await openPostgres()
   await makeVotes(place)
@@ -175,7 +179,7 @@ async function bringVotes(): Promise<{ place: PostgresPlace; votes: EventSource 
   return { place, votes }
 }
 
-test('PostgreSQL says that rows came from another server', async () => {
+test('PostgreSQL reports that rows came from another server', async () => {
   const { place, votes } = await bringVotes()
   await place.run(voteFor(1, 'cy'))
 
@@ -186,12 +190,13 @@ test('PostgreSQL says that rows came from another server', async () => {
   await expect(rollUp(votes, ['1'])).rejects.toMatchObject(said)
   await expect(rollUp(votes)).rejects.toMatchObject(said)
   await expect(backlog(votes)).rejects.toMatchObject(said)
-  // The server has had as many transactions meanwhile: what was inserted before that is behind them, and would never be counted.
+  // The server has run as many transactions in the meantime: earlier inserts are before them, and would never be
+  // counted.
   await place.run(`UPDATE perilune_cursor SET reached = '5'`)
   await expect(rollUp(votes)).rejects.toMatchObject(said)
 })
 
-test('PostgreSQL counts rows of another server once that were told from those that it had counted', async () => {
+test('PostgreSQL counts rows of another server once, distinct from those that it had counted', async () => {
   const { place, votes } = await bringVotes()
   await place.run(
     `UPDATE votes SET tx = CASE WHEN tx < (SELECT min(reached) FROM perilune_cursor) THEN '3'::xid8 ELSE '4' END`,
@@ -205,7 +210,7 @@ test('PostgreSQL counts rows of another server once that were told from those th
   expect(await stored(place, 'items')).toEqual({ 1: '3' })
 })
 
-test('PostgreSQL takes a roll-up that another one waited for as what it is', async () => {
+test('PostgreSQL recognises a roll-up that another one waited for', async () => {
   const place = await openPostgres()
   await makeVotes(place)
   const votes = place.events(VOTES)
@@ -226,7 +231,7 @@ test('PostgreSQL takes a roll-up that another one waited for as what it is', asy
   await expect(waiting).resolves.toBeDefined()
 })
 
-test('PostgreSQL tells right values after the roll-ups were forgotten', async () => {
+test('PostgreSQL returns right values after the roll-ups were lost', async () => {
   const place = await openPostgres()
   await makeVotes(place)
   const votes = place.events(VOTES)
@@ -238,7 +243,7 @@ test('PostgreSQL tells right values after the roll-ups were forgotten', async ()
   expect(await rollUp(votes)).toMatchObject({ since: 0, events: 1 })
 })
 
-test('MariaDB changes no times in rows that it marks', async () => {
+test('MariaDB changes no timestamps in rows that it marks', async () => {
   const place = await openMariadb()
   await makeVotes(place, ', changed TIMESTAMP NULL DEFAULT NULL ON UPDATE CURRENT_TIMESTAMP')
   await place.run(voteFor(1, 'ada bob'))
@@ -249,7 +254,7 @@ test('MariaDB changes no times in rows that it marks', async () => {
   expect(rows).toEqual([1, 2].map(() => ({ changed: null, counted: 1 })))
 })
 
-test('MariaDB counts rows for a user who may write the mark alone, though a time of theirs changes with it', async () => {
+test('MariaDB counts rows for a user who may write only the mark, though a timestamp changes with it', async () => {
   const place = await openMariadb()
   await makeVotes(place, ', changed TIMESTAMP NULL DEFAULT NULL ON UPDATE CURRENT_TIMESTAMP')
   await place.events(VOTES).prepare()
@@ -265,7 +270,7 @@ test('MariaDB counts rows for a user who may write the mark alone, though a time
   expect(await rollUpAll(mysqlEvents(pool, VOTES))).toBe(2)
 })
 
-test('MariaDB counts a row later that somebody holds', async () => {
+test('MariaDB counts a locked row later', async () => {
   const place = await openMariadb()
   await makeVotes(place)
   const votes = place.events(VOTES)
@@ -279,7 +284,7 @@ test('MariaDB counts a row later that somebody holds', async () => {
   expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 2n]]) })
 })
 
-test('MariaDB counts rows behind those that somebody holds, though it takes no more than these at a time', async () => {
+test('MariaDB counts rows after locked ones, even when a batch is no larger than those', async () => {
   const place = await openMariadb()
   await makeVotes(place)
   const votes = place.events(VOTES)
@@ -296,7 +301,7 @@ test('MariaDB counts rows behind those that somebody holds, though it takes no m
   expect(await stored(place, 'items')).toEqual({ 1: '3', 2: '2' })
 })
 
-test('MariaDB takes rows whatever keys they have, and marks none that is between them', async () => {
+test('MariaDB takes rows with any keys, and marks none between them', async () => {
   const place = await openMariadb()
   await makeVotes(place)
   const votes = place.events(VOTES)
@@ -322,7 +327,7 @@ test('MariaDB takes rows whatever keys they have, and marks none that is between
 })
 
 test.each(['PRIMARY KEY (tenant, id)', 'PRIMARY KEY (id, tenant)', 'UNIQUE (tenant), KEY (id)'])(
-  'MariaDB refuses events whose key is not that of one row: %s',
+  'MariaDB rejects events whose key is not unique to one row: %s',
   async (keys) => {
     const place = await openMariadb()
     await makeVotes(place)
@@ -346,7 +351,7 @@ test.each(['PRIMARY KEY (tenant, id)', 'PRIMARY KEY (id, tenant)', 'UNIQUE (tena
   },
 )
 
-test('SQLite refuses a table that gives the number of a deleted row away again', async () => {
+test('SQLite rejects a table that reuses the number of a deleted row', async () => {
   const place = await openSqlite()
   await makeVotes(place)
   await place.run('CREATE TABLE loose (id INTEGER PRIMARY KEY, item BIGINT)')
@@ -363,13 +368,13 @@ test('SQLite refuses a table that gives the number of a deleted row away again',
   expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 3n]]) })
 })
 
-test('SQLite says that numbers of rows were set back', async () => {
+test('SQLite reports that row numbers were set back', async () => {
   const place = await openSqlite()
   await makeVotes(place)
   const votes = place.events(VOTES)
   await place.run(voteFor(1, 'ada bob'))
   await rollUp(votes)
-  // As a migration makes a table anew whose newest row was deleted.
+  // As a migration recreates a table whose newest row was deleted.
   await place.run("DELETE FROM votes WHERE voter = 'bob'")
   await place.run("UPDATE sqlite_sequence SET seq = 1 WHERE name = 'votes'")
 

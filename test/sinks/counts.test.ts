@@ -1,4 +1,4 @@
-// What rows that are counted promise to those who show them, on each database.
+// The promises of counted rows to their readers, on each database.
 import { describe, expect, test } from 'vitest'
 import type { Column } from '../../src/sinks/sql/dialect.ts'
 import { SQLITE_COUNTS } from '../../src/sinks/sqlite/counts.ts'
@@ -31,7 +31,7 @@ describe.each([
     return { place, votes: place.events(VOTES) }
   }
 
-  test('are counted once, and told before and after they are', async () => {
+  test('are counted once, and reported before and after they are', async () => {
     const { place, votes } = await setup()
     await place.run('INSERT INTO items VALUES (1, 40)')
     await place.run(voteFor(1, 'ada bob'))
@@ -61,7 +61,7 @@ describe.each([
     expect(await read(votes, '1', '2')).toEqual({ 1: 42, 2: 5 })
   })
 
-  test('are counted once where one transaction takes many', async () => {
+  test('are counted once when one transaction has many', async () => {
     const { place, votes } = await setup()
     const voters = Array.from({ length: 1201 }, (_, at) => `voter-${at}`)
     await place.run(voteFor(1, voters.join(' ')))
@@ -71,7 +71,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '1201' })
   })
 
-  test('are left alone where none is new, and no version is made', async () => {
+  test('are left alone when none is new, and no version is made', async () => {
     const { place, votes } = await setup()
     expect(await rollUp(votes)).toMatchObject({ version: 0, since: 0, events: 0 })
     await place.run(voteFor(1, 'ada'))
@@ -88,7 +88,7 @@ describe.each([
     })
   })
 
-  test('are taken some at a time', async () => {
+  test('are taken in batches', async () => {
     const { place, votes } = await setup()
     for (const voter of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) await place.run(voteFor(1, voter))
 
@@ -100,7 +100,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '7' })
   })
 
-  test('that come while others are taken are no reason to go on', async () => {
+  test('that arrive while others are taken do not prolong the roll-up', async () => {
     const { place, votes } = await setup()
     for (const voter of ['a', 'b', 'c', 'd', 'e']) await place.run(voteFor(1, voter))
 
@@ -128,7 +128,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '51' })
   })
 
-  test('count once that several roll up at the same time', async () => {
+  test('count once when several roll up at the same time', async () => {
     const { place } = await setup()
     const sources = [place.events(VOTES), place.events(VOTES), place.events(VOTES)]
     for (const source of sources) await source.prepare()
@@ -143,7 +143,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 0: '60', 1: '40' })
   })
 
-  test('that the unique key refuses count nothing', async () => {
+  test('that the unique key rejects count nothing', async () => {
     const { place, votes } = await setup()
     await place.run(voteFor(1, 'ada'))
     await rollUp(votes)
@@ -155,20 +155,20 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '-2' })
   })
 
-  test('of what is not there are taken, and counted nowhere, where rows are not made', async () => {
+  test('of missing rows are taken, and counted nowhere, when rows are not created', async () => {
     const { place } = await setup()
     const votes = place.events({ ...VOTES, target: { ...VOTES.target, missing: 'refuse' } })
     await place.run('INSERT INTO items VALUES (1, 0)')
     await place.run(voteFor(1, 'ada'))
     await place.run(voteFor(2, 'bob'))
-    await place.run("INSERT INTO votes (item, voter) VALUES (NULL, 'nobody')")
+    await place.run("INSERT INTO votes (item, voter) VALUES (NULL, 'eve')")
 
     expect(await read(votes, '1', '2')).toEqual({ 1: 1 })
     expect(await rollUp(votes)).toMatchObject({ events: 3, values: new Map([['1', 1n]]) })
     expect(await stored(place, 'items')).toEqual({ 1: '1' })
   })
 
-  test('are counted anew where the count was changed by hand', async () => {
+  test('are counted again where the count was changed by hand', async () => {
     const { place, votes } = await setup()
     await place.run(voteFor(1, 'ada bob'))
     await place.run(voteFor(2, 'cyd'))
@@ -188,7 +188,7 @@ describe.each([
     expect(await stored(place, 'items')).toMatchObject({ 1: '3', 2: '900' })
   })
 
-  test('count 1 each without a column of amounts, and tell their age by a column of times', async () => {
+  test('count 1 each without a column of amounts, and report their age by a column of times', async () => {
     const place = await open()
     await makeVotes(place, ', at TIMESTAMP DEFAULT CURRENT_TIMESTAMP')
     const votes = place.events({ table: 'votes', id: 'item', at: 'at', target: VOTES.target })
@@ -200,7 +200,7 @@ describe.each([
     expect((await rollUp(votes)).values).toEqual(new Map([['1', 2n]]))
   })
 
-  test('of an id that cannot be in the table are refused where it is asked for, and stop no roll-up', async () => {
+  test('of an id that cannot be in the table are rejected when it is requested, and stop no roll-up', async () => {
     const { place, votes } = await setup()
     await place.run(voteFor(1, 'ada'))
     await rollUp(votes)
@@ -210,7 +210,7 @@ describe.each([
     expect(await rollUp(votes, ['1', 'x'])).toMatchObject({ values: new Map([['1', 1n]]) })
   })
 
-  test('of an id that the table of the counts cannot have are taken, and change nothing but that', async () => {
+  test('of an id that the table of the counts cannot have are taken, and change nothing else', async () => {
     const place = await open()
     await makeVotes(place, '', 'VARCHAR(40)')
     const votes = place.events(VOTES)
@@ -229,23 +229,27 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '1', 7: '40' })
   })
 
-  test('need a table that suits them, and name what it lacks before anything is done', async () => {
+  test('need a suitable table, and name what it lacks before anything is done', async () => {
     const { place } = await setup()
-    const told = (options: object) => place.events({ ...VOTES, ...options }).prepare()
+    const prepare = (options: object) => place.events({ ...VOTES, ...options }).prepare()
     await place.run('CREATE TABLE plain (id INTEGER PRIMARY KEY, item BIGINT, tx BIGINT, counted BIGINT)')
 
-    await expect(told({ table: 'likes' })).rejects.toMatchObject({
+    await expect(prepare({ table: 'likes' })).rejects.toMatchObject({
       code: 'sink-misconfigured',
       message: 'there is no table likes',
     })
-    await expect(told({ id: 'thing' })).rejects.toThrow('the table votes has no column thing')
-    await expect(told({ amount: 'sum' })).rejects.toThrow('the table votes has no column sum')
-    await expect(told({ amount: 'voter' })).rejects.toThrow(/the column voter of votes is .*, and no integer/)
-    await expect(told({ at: 'time' })).rejects.toThrow('the table votes has no column time')
-    await expect(told({ table: 'plain', amount: undefined })).rejects.toThrow(
+    await expect(prepare({ id: 'thing' })).rejects.toThrow('the table votes has no column thing')
+    await expect(prepare({ amount: 'sum' })).rejects.toThrow('the table votes has no column sum')
+    await expect(prepare({ amount: 'voter' })).rejects.toThrow(
+      /the column voter of votes is .*, and no integer/,
+    )
+    await expect(prepare({ at: 'time' })).rejects.toThrow('the table votes has no column time')
+    await expect(prepare({ table: 'plain', amount: undefined })).rejects.toThrow(
       /^the (column (tx|counted) of plain is no|table plain has no key that is)/,
     )
-    await expect(told({ target: { table: 'items' } })).rejects.toThrow('the table items has no column value')
+    await expect(prepare({ target: { table: 'items' } })).rejects.toThrow(
+      'the table items has no column value',
+    )
     expect(() => place.events({ ...VOTES, id: 'a b' })).toThrow('id must be a plain name')
     expect(() => place.events({ ...VOTES, amuont: 'x' } as never)).toThrow('options.amuont is not known')
     expect(() => place.events({ ...VOTES, target: undefined } as never)).toThrow('target must be an object')
@@ -253,7 +257,7 @@ describe.each([
   })
 })
 
-test('SQLite reads no other rows that wait than those that are asked for, where their column has an index', async () => {
+test('SQLite reads only the requested waiting rows when their column has an index', async () => {
   const place = await openSqlite()
   await makeVotes(place)
   await place.events(VOTES).prepare()

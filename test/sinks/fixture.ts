@@ -41,7 +41,7 @@ export async function patiently<Result>(work: () => Promise<Result>): Promise<Re
   }
 }
 
-/** What a table has, by id, as text. */
+/** The content of a table, by id, as text. */
 export async function stored(place: Pick<Place, 'run'>, table: string): Promise<Record<string, string>> {
   const rows = await place.run(`SELECT id, CAST(votes AS CHAR(30)) AS votes FROM ${table}`)
   return Object.fromEntries(rows.map(({ id, votes }) => [String(id), String(votes).trim()]))

@@ -25,7 +25,7 @@ const MARIADB = [
 test.each([
   { name: 'postgres', open: openPostgres, failsOnce: POSTGRES, tries: "SELECT nextval('tries') AS next" },
   { name: 'mariadb', open: openMariadb, failsOnce: MARIADB, tries: 'SELECT NEXTVAL(tries) AS next' },
-])('a flush into $name brings its batch again where a transaction could not be serialised', async (of) => {
+])('a flush into $name sends its batch again when a transaction could not be serialised', async (of) => {
   const place = await of.open()
   await makeTables(place)
   for (const sql of of.failsOnce) await place.run(sql)

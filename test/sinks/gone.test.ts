@@ -1,5 +1,5 @@
-// A database that comes back while processes run: with a copy from before our tables were made, or with another primary behind the
-// same address.
+// A database that comes back while processes run: with a copy from before our tables were created, or with another
+// primary behind the same address.
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, read, rollUp, VOTES, voteFor } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, makeTables, stored } from './fixture.ts'
@@ -11,8 +11,8 @@ describe.each([
   { name: 'sqlite', open: openSqlite as () => Promise<Place> },
   { name: 'postgres', open: openPostgres as () => Promise<Place> },
   { name: 'mariadb', open: openMariadb as () => Promise<Place> },
-])('where $name comes back with a copy from before our tables were made', ({ open }) => {
-  test('a ledger is made anew', async () => {
+])('when $name comes back with a copy from before our tables were created', ({ open }) => {
+  test('a dropped ledger is created again', async () => {
     const place = await open()
     await makeTables(place)
     const sink = place.sink(ITEMS)
@@ -38,7 +38,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '7' })
   })
 
-  test('rows are counted anew, and so are changes of the outbox', async () => {
+  test('rows are counted again, and so are changes of the outbox', async () => {
     const place = await open()
     await makeVotes(place)
     const votes = place.events(VOTES)
@@ -70,7 +70,7 @@ describe.each([
   })
 })
 
-describe('a connection that leads to no primary any more', () => {
+describe('a connection to a server that is no longer primary', () => {
   test('of PostgreSQL is given up, and another one is taken', async () => {
     const place = await openPostgres()
     await makeTables(place)

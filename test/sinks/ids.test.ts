@@ -1,4 +1,4 @@
-// Of which types ids may be, and that one which cannot be in its column stops no others.
+// The types that ids may have; an id that cannot be in its column stops no others.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, read, recount, rollUp, rollUpAll, VOTES } from './counts-fixture.ts'
@@ -18,13 +18,13 @@ const SERVERS = [
   { name: 'mariadb', open: openMariadb },
 ]
 
-async function expectRefusal(place: Place, type: string, told: string): Promise<void> {
+async function expectRefusal(place: Place, type: string, described: string): Promise<void> {
   await makeVotes(place, `, ref ${type}`)
   await place.run(`CREATE TABLE odd (id ${type} NOT NULL UNIQUE, votes BIGINT)`)
   const target = { ...ITEMS, table: 'odd' }
   const refusal = (column: string) => ({
     code: 'sink-misconfigured',
-    message: `the column ${column} is ${told}`,
+    message: `the column ${column} is ${described}`,
   })
 
   await expect(place.sink(target).prepare()).rejects.toMatchObject(refusal('id of odd'))
@@ -36,7 +36,7 @@ async function expectRefusal(place: Place, type: string, told: string): Promise<
 const PLAIN_TEXTS = 'integers, text in UTF8, LATIN1 or SQL_ASCII, or uuid'
 
 test.each(['numeric', 'date', 'timestamp with time zone', 'boolean', 'mood', 'bytea', 'double precision'])(
-  'PostgreSQL refuses ids of %s',
+  'PostgreSQL rejects ids of %s',
   async (type) => {
     const place = await openPostgres()
     await place.run("CREATE TYPE mood AS ENUM ('happy', 'sad')")
@@ -47,17 +47,17 @@ test.each(['numeric', 'date', 'timestamp with time zone', 'boolean', 'mood', 'by
 const TEXTS = 'integers, text in utf8mb4, utf8, latin1 or ascii, or the uuid of MariaDB'
 
 test.each([
-  { type: 'DATE', told: 'date' },
-  { type: 'DATETIME', told: 'datetime' },
-  { type: 'DECIMAL(20,0)', told: 'decimal(20,0)' },
-  { type: 'DOUBLE', told: 'double' },
-  { type: 'BINARY(16)', told: 'binary(16)' },
-  { type: 'VARBINARY(40)', told: 'varbinary(40)' },
-  { type: "ENUM('a','b')", told: "enum('a','b') in utf8mb4" },
-  { type: 'INET6', told: 'inet6' },
-  { type: 'VARCHAR(40) CHARACTER SET latin2', told: 'varchar(40) in latin2' },
-])('MariaDB refuses ids of $type', async ({ type, told }) => {
-  await expectRefusal(await openMariadb(), type, `${told}, and ids must be ${TEXTS}`)
+  { type: 'DATE', described: 'date' },
+  { type: 'DATETIME', described: 'datetime' },
+  { type: 'DECIMAL(20,0)', described: 'decimal(20,0)' },
+  { type: 'DOUBLE', described: 'double' },
+  { type: 'BINARY(16)', described: 'binary(16)' },
+  { type: 'VARBINARY(40)', described: 'varbinary(40)' },
+  { type: "ENUM('a','b')", described: "enum('a','b') in utf8mb4" },
+  { type: 'INET6', described: 'inet6' },
+  { type: 'VARCHAR(40) CHARACTER SET latin2', described: 'varchar(40) in latin2' },
+])('MariaDB rejects ids of $type', async ({ type, described }) => {
+  await expectRefusal(await openMariadb(), type, `${described}, and ids must be ${TEXTS}`)
 })
 
 test.each([
@@ -66,15 +66,15 @@ test.each([
   ['DATE', 'DATE'],
   ['BLOB', 'BLOB'],
   ['', 'of no type'],
-])("SQLite refuses ids of '%s'", async (type, told) => {
-  await expectRefusal(await openSqlite(), type, `${told}, and ids must be INTEGER, TEXT or UUID`)
+])("SQLite rejects ids of '%s'", async (type, described) => {
+  await expectRefusal(await openSqlite(), type, `${described}, and ids must be INTEGER, TEXT or UUID`)
 })
 
 const [ONE, TWO] = ['0190163d-8694-739b-aea5-966c26f8ad91', 'f190163d-8694-739b-aea5-966c26f8ad92']
 const ODD = ['abc', ONE.toUpperCase(), ONE.replaceAll('-', ''), `{${ONE}}`, '']
 
 test.each([...SERVERS, { name: 'sqlite', open: openSqlite }])(
-  'one that is no uuid is told in $name, and others are loaded and written',
+  'one that is no uuid is reported in $name, and others are loaded and written',
   async ({ open }) => {
     const place = await open()
     await place.run('CREATE TABLE items (id uuid PRIMARY KEY, votes bigint NOT NULL)')
@@ -121,7 +121,7 @@ async function openEncoded(encoding: string): Promise<PostgresPlace> {
   return openPostgresOf(port, encoding)
 }
 
-test('one of characters that a database of PostgreSQL lacks is told, and left out where it was noted', async () => {
+test('one of characters that a database of PostgreSQL lacks is reported, and left out where it was noted', async () => {
   const place = await openEncoded('LATIN1')
   await makeVotes(place, '', 'TEXT')
   await place.run(
@@ -138,11 +138,11 @@ test('one of characters that a database of PostgreSQL lacks is told, and left ou
   expect(await read(votes, 'caf\u00e9')).toEqual({ 'caf\u00e9': 1 })
 })
 
-test('PostgreSQL refuses ids of text in an encoding of which nobody can tell the characters', async () => {
+test('PostgreSQL rejects ids of text in an encoding with unknown characters', async () => {
   await expectRefusal(await openEncoded('EUC_JP'), 'text', `text in EUC_JP, and ids must be ${PLAIN_TEXTS}`)
 })
 
-test('MariaDB tells ids apart that end in blanks, where their columns do', async () => {
+test('MariaDB distinguishes ids that end in blanks, when their columns do', async () => {
   const place = await openMariadb()
   const type = 'VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin'
   await makeVotes(place, '', type)
@@ -157,12 +157,12 @@ test('MariaDB tells ids apart that end in blanks, where their columns do', async
   expect(await stored(place, 'things')).toEqual({ a: '1', 'a ': '2' })
 })
 
-/** Of which latin1 has one, ascii none, and `?` is what both have for the others. */
+/** latin1 has one of them, ascii none, and both store `?` for the others. */
 const WIDE = ['snow \u2603', '\u0141\u00f3d\u017a', '\u00e9', '\u{1f318}', '?']
 const each = (value: bigint) => new Map(WIDE.map((id) => [id, value]))
 
-describe.each(['latin1', 'ascii'])('where a connection of MariaDB has the characters of %s', (charset) => {
-  test.each(['create', 'refuse'] as const)('ids are loaded and written as they are (%s)', async (missing) => {
+describe.each(['latin1', 'ascii'])('when a connection of MariaDB has the characters of %s', (charset) => {
+  test.each(['create', 'refuse'] as const)('ids are loaded and written unchanged (%s)', async (missing) => {
     const place = await openMariadb()
     await place.run(`CREATE TABLE words (id VARCHAR(40) COLLATE utf8mb4_bin PRIMARY KEY, votes BIGINT,
       number BIGINT AUTO_INCREMENT UNIQUE)`)
@@ -176,7 +176,7 @@ describe.each(['latin1', 'ascii'])('where a connection of MariaDB has the charac
     expect((await sink.read(ledger, WIDE)).values).toEqual(each(11n))
   })
 
-  test('what is refused is told, and tried again, by its id', async () => {
+  test('a refused change is reported by its id, and tried again', async () => {
     const place = await openMariadb()
     await makeTables(place)
     const sink = place.sinkAfter(`SET NAMES ${charset}`, { ...WORDS, missing: 'refuse' })
@@ -190,7 +190,7 @@ describe.each(['latin1', 'ascii'])('where a connection of MariaDB has the charac
     expect((await sink.read(ledger, [id])).values).toEqual(new Map([[id, 2n]]))
   })
 
-  test('rows are counted for the ids that they have', async () => {
+  test('rows are counted for their own ids', async () => {
     const place = await openMariadb()
     await makeVotes(place, '', 'VARCHAR(40) COLLATE utf8mb4_bin')
     for (const id of WIDE) await place.run(`INSERT INTO votes (item, voter) VALUES ('${id}', UUID())`)
@@ -232,7 +232,7 @@ async function foldedVotes(
 
 const FOLDING = [...SERVERS, { name: 'sqlite', open: openSqlite }]
 
-test.each(FOLDING)('$name: ids that are one row are counted anew as that row', async ({ open }) => {
+test.each(FOLDING)('$name: ids that are one row are counted again as that row', async ({ open }) => {
   const { place, votes } = await foldedVotes(open, ['folds', 'folds'])
   const counts = async () => Object.values(await stored(place, 'things')).toSorted()
 
@@ -250,25 +250,22 @@ test.each(FOLDING)('$name: ids that are one row are counted anew as that row', a
   }
 })
 
-test.each(FOLDING)(
-  '$name: what is kept as refused of an id that is one row with another counts once',
-  async ({ open }) => {
-    const { place, votes } = await foldedVotes(open, ['folds', 'folds'])
-    await place.run('DELETE FROM things WHERE votes = 3')
-    const refused = place.events({
-      ...VOTES,
-      target: { ...VOTES.target, table: 'things', missing: 'refuse' },
-    })
-    await recount(refused, ['ada', 'Ada'])
-    await place.run("INSERT INTO things VALUES ('ADA', 0)")
-    await recount(votes, ['ADA', 'ada'])
-    await votes.retryRefused?.('test:votes')
+test.each(FOLDING)('$name: refused changes of ids that are one row count once', async ({ open }) => {
+  const { place, votes } = await foldedVotes(open, ['folds', 'folds'])
+  await place.run('DELETE FROM things WHERE votes = 3')
+  const refused = place.events({
+    ...VOTES,
+    target: { ...VOTES.target, table: 'things', missing: 'refuse' },
+  })
+  await recount(refused, ['ada', 'Ada'])
+  await place.run("INSERT INTO things VALUES ('ADA', 0)")
+  await recount(votes, ['ADA', 'ada'])
+  await votes.retryRefused?.('test:votes')
 
-    expect(await stored(place, 'things')).toEqual({ ADA: '3', bob: '4' })
-  },
-)
+  expect(await stored(place, 'things')).toEqual({ ADA: '3', bob: '4' })
+})
 
-test.each(FOLDING)('$name: ids that have a row each are counted anew by themselves', async ({ open }) => {
+test.each(FOLDING)('$name: ids that have a row each are counted again by themselves', async ({ open }) => {
   const { place, votes } = await foldedVotes(open, ['folds', 'keeps'])
   const apart = { ada: '1', Ada: '2', bob: '4' }
 

@@ -1,4 +1,4 @@
-// What an outbox promises, on each database.
+// The promises of an outbox, on each database.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Column, Statement } from '../../src/sinks/sql/dialect.ts'
 import { SQLITE_COUNTS } from '../../src/sinks/sqlite/counts.ts'
@@ -28,7 +28,7 @@ describe.each([
     return { place, outbox, session, add }
   }
 
-  test('counts what a transaction has added, once it is committed', async () => {
+  test('counts the additions of a transaction, once it is committed', async () => {
     const { place, outbox, session, add } = await setup()
     await session.run('BEGIN')
     expect(await add('a')).toBe(true)
@@ -106,7 +106,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '2' })
   })
 
-  test('refuses an id that cannot be in the table before anything is written, and hides no error', async () => {
+  test('rejects an id that cannot be in the table before anything is written, and hides no error', async () => {
     const { outbox, session, add } = await setup()
     await expect(add('a', 'x')).rejects.toMatchObject({ code: 'invalid-argument' })
     await session.run('ALTER TABLE perilune_outbox RENAME COLUMN delta TO change_of_it')
@@ -169,7 +169,7 @@ describe.each([
   })
 })
 
-test('an outbox in SQLite that lacks its indexes gets them, and looks for rows by them', async () => {
+test('a SQLite outbox that lacks its indexes gets them, and finds rows by them', async () => {
   const place = await openSqlite()
   await makeTables(place)
   await place.outbox(ITEMS).prepare()

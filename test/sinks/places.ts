@@ -1,4 +1,4 @@
-// What the suite of sinks asks of each database: a place of its own on a real server, or in a file.
+// The needs of the suite of sinks on each database: a place of its own on a real server, or in a file.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,10 +22,10 @@ import { databasePort } from '../servers/shared-database.ts'
 
 export type Rows = Record<string, unknown>[]
 
-/** A connection of somebody else. */
+/** A connection of another session. */
 export interface Session {
   run(sql: string): Promise<Rows>
-  /** What the outbox takes for a transaction. */
+  /** The transaction object that the outbox takes. */
   readonly client: unknown
 }
 
@@ -50,7 +50,7 @@ export interface ServerPlace extends Place {
   waiting(): Promise<unknown[]>
   /** Said by a session that is not to be the one that a deadlock ends. */
   readonly isPatient: string
-  /** A sink of a user who may read and write `items`, and the tables beside it, and may delete nothing. */
+  /** A sink of a user who may read and write `items`, and the tables next to it, and may delete nothing. */
   sinkOfApplication(target: Target): Promise<Sink>
   /** Ends the connection that has this id. */
   endConnection(id: unknown): Promise<void>
@@ -100,7 +100,7 @@ export interface PostgresPlace extends ServerPlace {
   sinkOfPool(pool: pg.Pool, target: Target): Sink
   /** Sinks of a user of this name. */
   sinkOf(user: string): (target: Target) => Sink
-  /** What a user of this name counts. */
+  /** The sources of counts of a user with this name. */
   countsOf(user: string): Pick<Place, 'events' | 'outbox'>
 }
 
@@ -112,7 +112,7 @@ export async function openPostgres(own?: number, database = 'postgres'): Promise
   const connect = (at: number, user = 'postgres'): pg.Pool => {
     const options = `-c search_path=${schema}`
     const pool = new pg.Pool({ ...address, port: at, user, max: 20, options })
-    pool.on('error', () => {}) // a connection that a test ended while nobody used it
+    pool.on('error', () => {}) // a connection that a test ended while it was idle
     onTestFinished(() => pool.end())
     return pool
   }
@@ -163,7 +163,7 @@ export async function openPostgres(own?: number, database = 'postgres'): Promise
 
 export interface MariadbPlace extends ServerPlace {
   readonly schema: string
-  /** A sink whose connections are told this first. */
+  /** A sink whose connections run this statement first. */
   sinkAfter(statement: string, target: Target): Sink
   /** As `sinkAfter`. */
   eventsAfter(statement: string, options: EventsOptions): EventSource
@@ -204,7 +204,7 @@ export async function openMariadb(): Promise<MariadbPlace> {
     newReader: mysqlPackets,
     isPatient: 'SET innodb_lock_wait_timeout = 20',
     waiting: async () => {
-      await sleep(150) // this table is not made anew for those who ask more often
+      await sleep(150) // this table is not rebuilt for callers that read it more often
       return (await place.run(waiting)).map(({ id }) => id)
     },
     sinkOfApplication: async (target) => {
@@ -214,22 +214,23 @@ export async function openMariadb(): Promise<MariadbPlace> {
         await place.run(`GRANT SELECT, INSERT, UPDATE ON ${schema}.${table} TO ${user}@'127.0.0.1'`)
       return mysql(connect(port, schema, user), target)
     },
-    sinkAfter: (statement, target) => mysql(told(connect(port, schema), statement), target),
-    eventsAfter: (statement, options) => mysqlEvents(told(connect(port, schema), statement), options),
+    sinkAfter: (statement, target) => mysql(withStatement(connect(port, schema), statement), target),
+    eventsAfter: (statement, options) =>
+      mysqlEvents(withStatement(connect(port, schema), statement), options),
     sinkThrough: (target, change) => mysql(ofOneConnection(connect(port, schema), change), target),
     endConnection: async (id) => void (await place.run(`KILL ${String(id)}`)),
   }
 }
 
-/** A pool whose connections are told a statement first. */
-function told(pool: Pool, statement: string): Pool {
+/** A pool whose connections run a statement first. */
+function withStatement(pool: Pool, statement: string): Pool {
   pool.pool.on('connection', (connection) => {
     connection.query(statement, () => undefined)
   })
   return pool
 }
 
-/** A pool that lends the same connection until it is destroyed. */
+/** A pool that hands out the same connection until it is destroyed. */
 function ofOneConnection(
   pool: Pool,
   change: (connection: PoolConnection) => unknown,

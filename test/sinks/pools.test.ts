@@ -1,4 +1,4 @@
-// What is given for a pool and is none: without a check the first call ends the process, or says that no database answers.
+// Values that are no pool: without a check the first call ends the process, or reports that no database answers.
 
 import mysql from 'mysql2'
 import { createConnection } from 'mysql2/promise'
@@ -9,14 +9,14 @@ import { expect, onTestFinished, test } from 'vitest'
 import { VOTES } from './counts-fixture.ts'
 import { ITEMS } from './fixture.ts'
 
-const NOBODY = { host: '127.0.0.1', port: 1 }
+const UNUSED = { host: '127.0.0.1', port: 1 }
 
 test.each([
   ['mysql', (pool: never) => mysqlSink(pool, ITEMS)],
   ['mysqlEvents', (pool: never) => mysqlEvents(pool, VOTES)],
   ['mysqlOutbox', (pool: never) => mysqlOutbox(pool, ITEMS)],
-])('a pool of mysql2 with callbacks, or a connection, is none for %s', async (_, make) => {
-  const pool = mysql.createPool(NOBODY)
+])('a pool of mysql2 with callbacks, or a connection, is no pool for %s', async (_, make) => {
+  const pool = mysql.createPool(UNUSED)
   onTestFinished(() => pool.promise().end())
 
   expect(() => make(pool as never)).toThrow(
@@ -31,9 +31,9 @@ test.each([
   ['postgresEvents', (pool: never) => postgresEvents(pool, VOTES)],
   ['postgresOutbox', (pool: never) => postgresOutbox(pool, ITEMS)],
 ])('a client of pg is no pool for %s', async (_, make) => {
-  const pool = new pg.Pool(NOBODY)
+  const pool = new pg.Pool(UNUSED)
   onTestFinished(() => pool.end())
 
-  expect(() => make(new pg.Client(NOBODY) as never)).toThrow('pool must be a Pool of pg, not a Client')
+  expect(() => make(new pg.Client(UNUSED) as never)).toThrow('pool must be a Pool of pg, not a Client')
   expect(() => make(pool as never)).not.toThrow()
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { batchOf, begin, ITEMS, makeTables, stored } from './fixture.ts'
 import { openPostgres } from './places.ts'
 
-test('a connection whose answer nobody waited for is not used again', async () => {
+test('a connection whose answer was abandoned is not used again', async () => {
   const place = await openPostgres()
   await makeTables(place)
   const sink = postgres(place.impatientPool(1000), ITEMS)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { batchOf, begin, ITEMS, makeTables, stored } from './fixture.ts'
 import { ownSqlite } from './transactions.ts'
 
-test('what was refused is tried for half a second, the next time what was not, and at last all of it', async () => {
+test('refused changes are retried for half a second, then the others, and at last all of them', async () => {
   const { place, transact } = await ownSqlite()
   await makeTables(place)
   let pauseMs = 0

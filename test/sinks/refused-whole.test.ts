@@ -1,5 +1,6 @@
-// What a database refuses of one row as if it refused all: by codes of a trigger's own, by policies, at the COMMIT, or by ending the
-// whole transaction. All others are written nevertheless. And what it ends for its time, which is no refusal.
+// Refusals of one row that look like refusals of all: by error codes of a trigger, by policies, at the COMMIT, or by
+// ending the whole transaction. All other rows are still written. A statement that is stopped for its time is no
+// refusal.
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, rollUp, VOTES } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, makeTables, stored, WORDS } from './fixture.ts'
@@ -7,7 +8,7 @@ import { openMariadb, openSqlite, type Place } from './places.ts'
 
 const openPostgres = postgresAlone()
 
-/** A batch of three, of which the row of 5 is refused; and what is kept is written once `mend` has been run. */
+/** A batch of three in which the row of 5 is refused; the kept change is written once `mend` has been run. */
 async function keepsOne(
   place: Place,
   mend: readonly string[],
@@ -41,14 +42,14 @@ describe('PostgreSQL', () => {
     ['by a code of a server that is busy', "RAISE EXCEPTION 'closed' USING ERRCODE = '40001';"],
     ['by a code of a copy', "RAISE EXCEPTION 'closed' USING ERRCODE = '25006';"],
     ['for it finds two rows', 'NEW.votes := (SELECT x FROM (VALUES (1), (2)) two (x));'],
-  ])('a row that a trigger refuses %s is kept, and all others are written', async (_, what) => {
+  ])('a row that a trigger rejects %s is kept, and all others are written', async (_, what) => {
     const place = await openPostgres()
     await makeTables(place)
     for (const statement of trigger(what)) await place.run(statement)
     await keepsOne(place, ['DROP TRIGGER judge ON items'])
   })
 
-  test('a row that a policy refuses is kept, and all others are written', async () => {
+  test('a row that a policy rejects is kept, and all others are written', async () => {
     const place = await openPostgres()
     await makeTables(place)
     const role = `${place.schema}_few`
@@ -66,7 +67,7 @@ describe('PostgreSQL', () => {
     expect(await stored(place, 'items')).toEqual({ 1: '1', 7: '7' })
   })
 
-  test('what was refused at the COMMIT is tried again, and holds up nothing', async () => {
+  test('changes refused at the COMMIT are tried again, and block nothing', async () => {
     const place = await openPostgres()
     await place.run(`CREATE TABLE parents (id BIGINT PRIMARY KEY); INSERT INTO parents VALUES (1), (2), (7);
       CREATE TABLE items (id BIGINT PRIMARY KEY REFERENCES parents DEFERRABLE INITIALLY DEFERRED, votes BIGINT)`)
@@ -118,7 +119,7 @@ describe('SQLite', () => {
   })
 
   test.each(['the poll is locked', 'the room is full', 'no such table for guests', 'ITEM IS READONLY'])(
-    'a row that a trigger refuses saying %s is kept, and all others are written',
+    'a row that a trigger rejects saying %s is kept, and all others are written',
     async (words) => {
       const place = await openSqlite()
       await makeTables(place)
@@ -127,7 +128,7 @@ describe('SQLite', () => {
     },
   )
 
-  test('many rows for which a trigger ends the transaction are kept all the same', async () => {
+  test('many rows for which a trigger ends the transaction are kept, too', async () => {
     const place = await openSqlite()
     await makeTables(place)
     await place.run(ends.replace('NEW.id = 5', 'NEW.id % 2 = 1'))
@@ -143,7 +144,7 @@ describe('SQLite', () => {
     expect(held).toEqual(new Map(all.map(([id]) => [String(id), 1])))
   })
 
-  test('a row that is refused at the COMMIT is kept, and all others are written', async () => {
+  test('a row that is rejected at the COMMIT is kept, and all others are written', async () => {
     const place = await openSqlite()
     const open = (): Place['sink'] => (target) => {
       const database = place.open()
@@ -156,12 +157,12 @@ describe('SQLite', () => {
       REFERENCES parents DEFERRABLE INITIALLY DEFERRED, votes INTEGER NOT NULL DEFAULT 0)`)
     await place.run('PRAGMA foreign_keys = OFF')
     await place.run('INSERT INTO items VALUES (9, 0)')
-    // It breaks the rule already: what is added to it breaks it no more than before.
+    // It violates the rule already: a larger value violates it no more than before.
     await keepsOne({ ...place, sink: open() }, ['INSERT INTO parents VALUES (5)'], { 9: '9' })
   })
 })
 
-test('a count, and an amount, that is no integer in SQLite holds up no other', async () => {
+test('a count, or an amount, that is no integer in SQLite blocks no other', async () => {
   const place = await openSqlite()
   await makeVotes(place)
   await place.run("INSERT INTO items VALUES (1, 1.5), (2, 20), (3, 'many')")
@@ -178,7 +179,7 @@ test('a count, and an amount, that is no integer in SQLite holds up no other', a
   expect(await stored(place, 'items')).toMatchObject({ 7: '2', 8: '0', 9: '4' })
 })
 
-test('a statement that MariaDB ends for its time is no refusal', async () => {
+test('a statement that MariaDB stops after its time limit is no refusal', async () => {
   const place = await openMariadb()
   await makeTables(place)
   await place.run('INSERT INTO items VALUES (5, 0)')

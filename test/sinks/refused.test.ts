@@ -1,4 +1,5 @@
-// Rows that a database refuses, leaves out, or has no count in: what is for them is kept and named, and all others are written.
+// Rows that a database refuses, skips, or has no count in: their changes are kept and named, and all others are
+// written.
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, read, recount, rollUp, VOTES, voteFor } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, type Ledger, stored, WORDS } from './fixture.ts'
@@ -40,7 +41,7 @@ describe.each(DATABASES)('in $name', ({ open }) => {
     expect(await stored(place, 'checked')).toEqual({ 1: '5', 2: '2' })
   })
 
-  test('a row that is refused is kept with its reason, and all others are written', async () => {
+  test('a row that is rejected is kept with its reason, and all others are written', async () => {
     const { place, checked } = await setup()
     const sink = place.sink(checked)
     const ledger = await begin(sink)
@@ -62,7 +63,7 @@ describe.each(DATABASES)('in $name', ({ open }) => {
     expect((await sink.read(ledger, ['7', '8'])).values).toEqual(new Map([['7', -3n], ['8', 2n]])) // biome-ignore format: a table
   })
 
-  test('what was refused is written once the database takes it, and once only', async () => {
+  test('a refused change is written once the database accepts it, and once only', async () => {
     const { place, checked } = await setup()
     const sink = place.sink(checked)
     const ledger = await begin(sink)
@@ -78,7 +79,7 @@ describe.each(DATABASES)('in $name', ({ open }) => {
     expect((await sink.read(ledger, ['1'])).values).toEqual(new Map([['1', 8n]]))
   })
 
-  test('a row that is not there is named, and gets all of it once it comes', async () => {
+  test('a missing row is named, and gets its whole sum once it exists', async () => {
     const { place } = await setup()
     const target = { ...WORDS, missing: 'refuse' } as const
     const votes = place.events({ ...VOTES, target })
@@ -138,7 +139,7 @@ describe.each(DATABASES)('in $name', ({ open }) => {
     }
   })
 
-  test('a ledger keeps few epochs without a batch, and what it forgets of others it says', async () => {
+  test('a ledger keeps few epochs without a batch, and reports what it forgets of others', async () => {
     const { place } = await setup()
     const sink = place.sink(ITEMS)
     const first = await begin(sink)

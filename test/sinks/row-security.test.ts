@@ -1,4 +1,5 @@
-// Tables of PostgreSQL whose row-level security applies to the role of the pool: it hides rows, or refuses some that are written.
+// Tables of PostgreSQL whose row-level security applies to the role of the pool: it hides rows, or refuses some that
+// are written.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { makeVotes, postgresAlone, read, rollUpAll, VOTES } from './counts-fixture.ts'
@@ -23,7 +24,7 @@ function refusalOf(table: string, role: string) {
   }
 }
 
-test('a target whose row-level security applies to the role is refused, and nothing is made beside it', async () => {
+test('a target whose row-level security applies to the role is rejected, and nothing is created next to it', async () => {
   const place = await openPostgres()
   await makeTables(place)
   await place.run('ALTER TABLE items ENABLE ROW LEVEL SECURITY')
@@ -38,7 +39,7 @@ test('a target whose row-level security applies to the role is refused, and noth
 })
 
 test.each(['perilune_ledger', 'perilune_refused'])(
-  'row-level security of %s that applies to the role is refused',
+  'row-level security of %s that applies to the role is rejected',
   async (table) => {
     const place = await openPostgres()
     await makeTables(place)
@@ -51,7 +52,7 @@ test.each(['perilune_ledger', 'perilune_refused'])(
 )
 
 test.each(['votes', 'perilune_cursor', 'perilune_outbox'])(
-  'row-level security of %s, whose rows are counted, is refused where it applies to the role',
+  'row-level security of %s, whose rows are counted, is rejected when it applies to the role',
   async (table) => {
     const place = await openPostgres()
     await makeVotes(place)
@@ -65,7 +66,7 @@ test.each(['votes', 'perilune_cursor', 'perilune_outbox'])(
   },
 )
 
-test('a role that owns the table, or has BYPASSRLS, is taken', async () => {
+test('a role that owns the table, or has BYPASSRLS, is accepted', async () => {
   const place = await openPostgres()
   await makeTables(place)
   await place.run('ALTER TABLE items ENABLE ROW LEVEL SECURITY')
@@ -82,7 +83,7 @@ test('a role that owns the table, or has BYPASSRLS, is taken', async () => {
   await expect(place.sinkOf(owner)(ITEMS).prepare()).rejects.toMatchObject(refusalOf('items', owner))
 })
 
-test("with rowLevelSecurity: 'allow' each tenant counts behind its policy, and meets no row of another", async () => {
+test("with rowLevelSecurity: 'allow' each tenant counts under its policy, and sees no row of another", async () => {
   const place = await openPostgres()
   await place.run(`CREATE TABLE items (id BIGINT PRIMARY KEY, votes BIGINT, tenant TEXT NOT NULL DEFAULT current_user);
     ALTER TABLE items ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON items USING (tenant = current_user)`)
@@ -102,7 +103,7 @@ test("with rowLevelSecurity: 'allow' each tenant counts behind its policy, and m
   expect(await stored(place, 'items')).toEqual({ 1: '12', 2: '22', 3: '3', 4: '4' })
 })
 
-test("with rowLevelSecurity: 'allow' rows are counted that a policy shows", async () => {
+test("with rowLevelSecurity: 'allow' the rows that a policy shows are counted", async () => {
   const place = await openPostgres()
   await makeVotes(place, ', tenant TEXT NOT NULL DEFAULT current_user')
   await place.events(VOTES).prepare()
@@ -116,7 +117,7 @@ test("with rowLevelSecurity: 'allow' rows are counted that a policy shows", asyn
   expect(await stored(place, 'items')).toEqual({ 1: '1' })
 })
 
-test('only PostgreSQL takes the option, and what is none is refused', async () => {
+test('only PostgreSQL takes the option, and an invalid value is rejected', async () => {
   for (const { name, place } of [
     { name: 'sqlite', place: await openSqlite() },
     { name: 'mysql', place: await openMariadb() },

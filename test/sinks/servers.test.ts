@@ -1,4 +1,4 @@
-// What only a server can do to a flush: other connections, locks, and connections that end.
+// Faults of a flush that only a server can cause: other connections, locks, and connections that end.
 import { createPool } from 'mysql2/promise'
 import { mysql } from 'perilune/mysql'
 import { postgres } from 'perilune/postgres'
@@ -30,7 +30,7 @@ describe.each([
     return { place, proxy, sink, ledger: await begin(sink) }
   }
 
-  test('knows a batch whose commit it was not told of', async () => {
+  test('knows a batch whose commit was not acknowledged', async () => {
     const { place, proxy, sink, ledger } = await setupBehindProxy()
 
     for (let seq = 1; seq <= 5; seq++) {
@@ -79,14 +79,14 @@ describe.each([
     expect((await sink.read(ledger, ['1'])).values.get('1')).toBe(0n)
   })
 
-  test('says that nobody answers', async () => {
+  test('reports that no server answers', async () => {
     const place = await setup()
     const proxy = await startProxy(place.port, place.newReader)
     const sink = place.sink(ITEMS, proxy.port)
     await sink.prepare()
     await proxy.stop()
 
-    await expect(sink.begin('test:nobody', 0)).rejects.toMatchObject({ code: 'sink-unreachable' })
+    await expect(sink.begin('test:unreachable', 0)).rejects.toMatchObject({ code: 'sink-unreachable' })
   })
 
   test('outlives the end of its connection while it waits for a row', async () => {
@@ -107,7 +107,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '101', 2: '1' })
   })
 
-  test('is told of a deadlock, and applies the same batch afterwards', async () => {
+  test('reports a deadlock, and applies the same batch afterwards', async () => {
     const place = await setup()
     const sink = place.sink(ITEMS)
     const ledger = await begin(sink)
@@ -131,7 +131,7 @@ describe.each([
   })
 })
 
-test('MariaDB is asked for what is committed, whatever its connections see by default', async () => {
+test('MariaDB is asked for committed rows, whatever isolation its connections have by default', async () => {
   const place = await openMariadb()
   await makeTables(place)
   const sink = place.sinkAfter('SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED', ITEMS)
@@ -146,7 +146,7 @@ test('MariaDB is asked for what is committed, whatever its connections see by de
 test.each([
   { name: 'postgres', start: startPostgres, sinkOn: postgresOn },
   { name: 'mariadb', start: startMariadb, sinkOn: mariadbOn },
-])('a sink of $name goes on after kill -9 of the server, and a restart', async ({ start, sinkOn }) => {
+])('a sink of $name continues after kill -9 of the server, and a restart', async ({ start, sinkOn }) => {
   const server = await start()
   onTestFinished(() => server.stop())
   const sink = await sinkOn(server.port)
@@ -155,7 +155,7 @@ test.each([
   await sink.apply(first)
 
   await server.kill()
-  // What serves a connection of PostgreSQL notices a little later that its server has ended.
+  // The backend of a PostgreSQL connection notices the end of its server a little later.
   await expect
     .poll(() =>
       sink.read(ledger, ['1']).then(

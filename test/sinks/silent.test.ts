@@ -1,4 +1,5 @@
-// A server that answers nothing any more, whose connections nobody closes: they are given up, and new ones lead to the next server.
+// A server that stops answering and whose connections stay open: they are given up, and new ones lead to the next
+// server.
 import { afterEach, expect, test, vi } from 'vitest'
 import { begin, batchOf, ITEMS, makeTables, stored } from './fixture.ts'
 import type { Sink } from '../../src/counters/sink.ts'
@@ -17,7 +18,7 @@ test.each([
     const proxy = await proxyTo(place)
     const sink = place.sink(ITEMS, proxy.port)
     const ledger = await begin(sink)
-    // As many as the pool lends.
+    // As many as the pool hands out.
     const all = (): Promise<unknown>[] =>
       Array.from({ length: 20 }, () => sink.standing?.(ledger) as Promise<unknown>)
     await Promise.all(all())
@@ -44,10 +45,10 @@ test.each([
   30_000,
 )
 
-test('PostgreSQL waits for a lock no longer than another connection would be taken, unless it is told a time', async () => {
+test('PostgreSQL waits for a lock no longer than for a connection, unless lock_timeout is set', async () => {
   const place = await openPostgres()
   await makeTables(place)
-  const told: string[] = []
+  const written: string[] = []
   const sinkWith = (setting: string): Sink => {
     const pool = place.impatientPool(20_000)
     pool.on('connect', (client) => void client.query(`SET lock_timeout = '${setting}'`))
@@ -61,8 +62,8 @@ test('PostgreSQL waits for a lock no longer than another connection would be tak
   for (const setting of ['0', '3s']) {
     const sink = sinkWith(setting)
     await sink.apply(batchOf(await begin(sink), 1, { 1: 1 }))
-    told.push((await stored(place, 'items'))['1'] ?? '')
+    written.push((await stored(place, 'items'))['1'] ?? '')
   }
 
-  expect(told).toEqual(['50', '3'])
+  expect(written).toEqual(['50', '3'])
 })

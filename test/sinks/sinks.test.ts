@@ -1,4 +1,4 @@
-// What a sink promises to a flush, on each database.
+// The promises of a sink to a flush, on each database.
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { batchOf, begin, ITEMS, makeTables, patiently, stored, WORDS } from './fixture.ts'
@@ -17,7 +17,7 @@ describe.each([
     return { place, items: place.sink(ITEMS), words: place.sink(WORDS) }
   }
 
-  test('is prepared as often as one likes, by many at once', async () => {
+  test('is prepared any number of times, by many at once', async () => {
     const { place } = await setup()
     const sinks = Array.from({ length: 8 }, () => place.sink(ITEMS))
 
@@ -28,19 +28,19 @@ describe.each([
     expect(await place.run('SELECT * FROM perilune_ledger')).toEqual([])
   })
 
-  test('names the table or the column that is not there', async () => {
+  test('names the missing table or column', async () => {
     const { place } = await setup()
-    const told = (target: { table: string; id?: string; value?: string }) => place.sink(target).prepare()
+    const prepare = (target: { table: string; id?: string; value?: string }) => place.sink(target).prepare()
 
-    await expect(told({ table: 'votes' })).rejects.toMatchObject({
+    await expect(prepare({ table: 'votes' })).rejects.toMatchObject({
       code: 'sink-misconfigured',
       message: 'there is no table votes',
     })
-    await expect(told({ table: 'items' })).rejects.toThrow('the table items has no column value')
-    await expect(told({ ...ITEMS, id: 'key' })).rejects.toThrow('the table items has no column key')
+    await expect(prepare({ table: 'items' })).rejects.toThrow('the table items has no column value')
+    await expect(prepare({ ...ITEMS, id: 'key' })).rejects.toThrow('the table items has no column key')
   })
 
-  test('works after all once the table is there', async () => {
+  test('works once the table exists', async () => {
     const { place } = await setup()
     const sink = place.sink({ ...ITEMS, table: 'late' })
     await expect(sink.prepare()).rejects.toThrow('there is no table late')
@@ -50,7 +50,7 @@ describe.each([
     await sink.prepare()
   })
 
-  test('refuses a key that may be there twice, and a count that is no integer of 64 bits', async () => {
+  test('rejects a key that may occur twice, and a count that is no integer of 64 bits', async () => {
     const { place } = await setup()
     await place.run('CREATE TABLE loose (id BIGINT, part BIGINT, votes BIGINT, PRIMARY KEY (id, part))')
     await place.run('CREATE TABLE rough (id BIGINT PRIMARY KEY, votes DOUBLE PRECISION)')
@@ -63,7 +63,7 @@ describe.each([
     )
   })
 
-  test('takes any key with a unique index of its own, and names that are words of SQL', async () => {
+  test('accepts any key with a unique index of its own, and names that are SQL keywords', async () => {
     const { place } = await setup()
     const [quoted, into] = place.quoted('order', 'group')
     await place.run(`CREATE TABLE ${quoted} (at BIGINT PRIMARY KEY, ${into} VARCHAR(9) UNIQUE, votes BIGINT)`)
@@ -94,16 +94,16 @@ describe.each([
     })
   })
 
-  test('knows no epoch that was not begun, and reads values all the same', async () => {
+  test('knows no epoch that was not begun, and still reads values', async () => {
     const { place, items } = await setup()
     await place.run('INSERT INTO items VALUES (1, 2)')
 
-    const place2 = { counters: 'test:nobody', partition: 3, epoch: 7 }
+    const place2 = { counters: 'test:other', partition: 3, epoch: 7 }
     expect(await items.read(place2, ['1'])).toEqual({ seq: null, values: new Map([['1', 2n]]) })
     expect(await items.read(place2, [])).toEqual({ seq: null, values: new Map() })
   })
 
-  test('keeps ids of text as they are, whatever SQL makes of them', async () => {
+  test('keeps ids of text unchanged, whatever SQL makes of them', async () => {
     const { place, words } = await setup()
     const ledger = await begin(words)
 
@@ -118,7 +118,7 @@ describe.each([
   })
 
   test.each(['', 'one', '1.5', '007', '9223372036854775808', '1e3', '-0'])(
-    'refuses %j where ids are integers, before anything is counted for it, and after it was',
+    'rejects %j when ids are integers, before anything is counted for it, and after',
     async (id) => {
       const { items } = await setup()
       const ledger = await begin(items)
@@ -153,7 +153,7 @@ describe.each([
     await flushing
   })
 
-  test('begins another epoch for each who asks, twenty at once', async () => {
+  test('begins another epoch for each caller, twenty at once', async () => {
     const { items } = await setup()
 
     const epochs = await Promise.all(Array.from({ length: 20 }, () => items.begin('test:epochs', 4)))
@@ -163,7 +163,7 @@ describe.each([
     expect(await items.begin('test:epochs', 4)).toBeGreaterThan(Math.max(...epochs))
   })
 
-  test('applies a batch once, and knows it afterwards', async () => {
+  test('applies a batch once, and recognises it afterwards', async () => {
     const { place, items } = await setup()
     const ledger = await begin(items)
     const batch = batchOf(ledger, 1, { 1: 5, 2: -3 })
@@ -175,7 +175,7 @@ describe.each([
     expect((await items.read(ledger, [])).seq).toBe(1)
   })
 
-  test('changes nothing for a batch in whose place another is, or that lacks one before it', async () => {
+  test('changes nothing for a batch whose place is taken, or that lacks its predecessor', async () => {
     const { place, items } = await setup()
     const ledger = await begin(items)
     await items.apply(batchOf(ledger, 1, { 1: 5 }))
@@ -200,7 +200,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '3' })
   })
 
-  test('applies a batch once that two apply at the same time', async () => {
+  test('applies a batch once when two apply it at the same time', async () => {
     const { place } = await setup()
     const sinks = [place.sink(ITEMS), place.sink(ITEMS)]
     const ledger = await begin(sinks[0] as (typeof sinks)[0])
@@ -235,7 +235,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '40', 2: '40', 3: '40', ...own })
   })
 
-  test('makes no rows that are missing, if it is told to, and says so', async () => {
+  test('creates no missing rows when so configured, and reports them', async () => {
     const { place } = await setup()
     const sink = place.sink({ ...ITEMS, missing: 'refuse' })
     await place.run('INSERT INTO items VALUES (1, 10)')
@@ -267,7 +267,7 @@ describe.each([
     },
   )
 
-  test('takes a change of 63 bits, and keeps what would leave the range', async () => {
+  test('accepts a change of 63 bits, and keeps changes that would leave the range', async () => {
     const { place, items } = await setup()
     const ledger = await begin(items)
     await items.apply(batchOf(ledger, 1, { 1: 2n ** 63n - 1n, 2: -(2n ** 63n) }))

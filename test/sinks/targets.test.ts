@@ -1,4 +1,4 @@
-// What the table of the counts has to be like, so that a batch can be written once it is sealed.
+// The requirements on the table of the counts, so that a batch can be written once it is sealed.
 import { describe, expect, test } from 'vitest'
 import type { Column, Statement } from '../../src/sinks/sql/dialect.ts'
 import { SQLITE } from '../../src/sinks/sqlite/dialect.ts'
@@ -27,7 +27,7 @@ describe.each([
     return { place, target: { ...ITEMS, table: 'titled' } }
   }
 
-  test('names a column without which no row can be made, before anything is begun', async () => {
+  test('names a column without which no row can be created, before anything is begun', async () => {
     const { place, target } = await setup()
     const sink = place.sink(target)
 
@@ -37,7 +37,7 @@ describe.each([
     await expect(place.outbox(target).prepare()).rejects.toMatchObject(TITLED)
   })
 
-  test('may have any column where no row is made', async () => {
+  test('may have any column when no row is created', async () => {
     const { place, target } = await setup()
     const sink = place.sink({ ...target, missing: 'refuse' })
     const ledger = await begin(sink)
@@ -69,7 +69,7 @@ test.each([
     columns: `n BIGINT AUTO_INCREMENT PRIMARY KEY, twice BIGINT GENERATED ALWAYS AS (id * 2) STORED,
       kind ENUM('a', 'b') NOT NULL, made TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP`,
   },
-])('rows are made in $name where all other columns fill themselves', async ({ name, open, columns }) => {
+])('rows are created in $name when all other columns fill themselves', async ({ name, open, columns }) => {
   const place = await open()
   if (name === 'postgres') await place.run("CREATE DOMAIN kind AS text NOT NULL DEFAULT 'a'")
   await place.run(
@@ -88,7 +88,7 @@ test.each([
   { name: 'postgres', open: openPostgres, number: 'serial PRIMARY KEY' },
   { name: 'mariadb', open: openMariadb, number: 'INT AUTO_INCREMENT PRIMARY KEY' },
   { name: 'mariadb', open: openMariadb, number: 'INT DEFAULT NEXTVAL(numbers) PRIMARY KEY' },
-])('rows of $name that are there take no number of those that come: $number', async ({ open, number }) => {
+])('updates of existing rows of $name consume no generated key: $number', async ({ open, number }) => {
   const place = await open()
   if (number.includes('NEXTVAL')) await place.run('CREATE SEQUENCE numbers')
   await place.run(
@@ -105,7 +105,7 @@ test.each([
   expect(Object.fromEntries(rows.map(({ id, n }) => [id, Number(n)]))).toEqual({ a: 1, b: 2, c: 3 })
 })
 
-test('SQLite reads what is flushed once, also where it knows the table as a small one', async () => {
+test('SQLite reads flushed values once, even when it knows the table as a small one', async () => {
   const database = (await openSqlite()).open()
   database.exec('CREATE TABLE words (id TEXT PRIMARY KEY, votes INTEGER)')
   for (const id of 'abcdefghij') database.exec(`INSERT INTO words VALUES ('${id}', 0)`)
@@ -142,7 +142,7 @@ test.each([
     open: openMariadb,
     trigger: ["CREATE TRIGGER entitle BEFORE INSERT ON items FOR EACH ROW SET NEW.title = 't'"],
   },
-])('a trigger of $name may fill what rows need', async ({ open, trigger }) => {
+])('a trigger of $name may fill required columns', async ({ open, trigger }) => {
   const place = await open()
   await place.run('CREATE TABLE items (id BIGINT PRIMARY KEY, title VARCHAR(9) NOT NULL, votes BIGINT)')
   for (const statement of trigger) await place.run(statement)
@@ -161,14 +161,14 @@ test.each([
     title: 'a key that is no number of the row',
     table: '(part INTEGER PRIMARY KEY, id BIGINT UNIQUE, votes BIGINT)',
   },
-])('SQLite names $title where it makes none', async ({ table }) => {
+])('SQLite names $title when it creates none', async ({ table }) => {
   const place = await openSqlite()
   await place.run(`CREATE TABLE items ${table} WITHOUT ROWID`)
 
   await expect(place.sink(ITEMS).prepare()).rejects.toThrow('the column part of items is NOT NULL without a')
 })
 
-test('PostgreSQL names a domain that is NOT NULL, and a key that it alone gives', async () => {
+test('PostgreSQL names a domain that is NOT NULL, and a key that it alone generates', async () => {
   const place = await openPostgres()
   await place.run(`CREATE DOMAIN inner_title AS varchar(9) NOT NULL; CREATE DOMAIN title AS inner_title;
     CREATE TABLE items (id bigint PRIMARY KEY, title title, votes bigint);
@@ -176,8 +176,8 @@ test('PostgreSQL names a domain that is NOT NULL, and a key that it alone gives'
     CREATE TABLE named (id title PRIMARY KEY, votes bigint)`)
 
   await expect(place.sink(ITEMS).prepare()).rejects.toThrow('the column title of items is NOT NULL without a')
-  const told = place.sink({ ...ITEMS, table: 'numbered' }).prepare()
-  await expect(told).rejects.toMatchObject({
+  const prepared = place.sink({ ...ITEMS, table: 'numbered' }).prepare()
+  await expect(prepared).rejects.toMatchObject({
     code: 'sink-misconfigured',
     message:
       "the column id of numbered is GENERATED ALWAYS, so no row can be made: make it BY DEFAULT, or take missing: 'refuse'",

@@ -28,7 +28,7 @@ describe.each([
   { name: 'Kysely on MariaDB', open: kyselyOnMariadb },
   { name: 'a connection of SQLite', open: ownSqlite },
 ])('in transactions of $name', ({ open }) => {
-  test('events are counted once, told before and after they are, and counted anew', async () => {
+  test('events are counted once, reported before and after they are, and counted again', async () => {
     const { place, transact, dialect } = await open()
     await makeVotes(place)
     const votes = eventsFromTransaction(transact, { ...VOTES, dialect })
@@ -47,7 +47,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '1', 2: '5' })
   })
 
-  test('changes are counted that these have added, each idempotency key once', async () => {
+  test('changes of these transactions are counted, each idempotency key once', async () => {
     const { place, transact, dialect } = await open()
     await makeTables(place)
     const outbox = outboxFromTransaction(transact, { ...ITEMS, dialect })
@@ -84,7 +84,7 @@ function wrapping(execute: Execute): Execute {
     })
 }
 
-test('what is no transaction, no dialect, or an option of another one is refused', async () => {
+test('an invalid transaction, dialect, or option of another dialect is rejected', async () => {
   const { place, transact } = await ownSqlite()
   await makeTables(place)
   const outbox = outboxFromTransaction(transact, { ...ITEMS, dialect: 'sqlite' })

@@ -33,7 +33,7 @@ test.each([
   expect(await stored(place, 'items')).toEqual({ 1: '5', 2: '-4' })
 })
 
-test('MariaDB knows a batch that was committed behind what a transaction sees', async () => {
+test('MariaDB recognises a batch that was committed after the snapshot of a transaction', async () => {
   const { place, transact } = await kyselyOnMariadb()
   await makeTables(place)
   const sink = fromTransaction(transact, { ...ITEMS, dialect: 'mysql' })
@@ -58,7 +58,7 @@ test('MariaDB knows a batch that was committed behind what a transaction sees', 
   expect(await other.apply(batch)).toBe('known')
 })
 
-test('an error that something wrapped means what its cause means', async () => {
+test('a wrapped error means the same as its cause', async () => {
   const wrapped = new Error('a transaction failed', { cause: Object.assign(new Error(), { code: '40001' }) })
   const sink = fromTransaction(() => Promise.reject(wrapped), { ...ITEMS, dialect: 'postgres' })
 
@@ -77,7 +77,7 @@ test.each([
   await expect(sink.prepare()).rejects.toMatchObject({ code: means, isPassing: true })
 })
 
-/** What the database said stands beside what the library says itself. */
+/** The database's own error is reported next to that of the library. */
 function besides(transact: Transact): Transact {
   return (work) =>
     transact((execute) =>
@@ -96,7 +96,7 @@ function besides(transact: Transact): Transact {
 test.each([
   { name: 'PostgreSQL', open: () => kyselyOnPostgres() },
   { name: 'MariaDB', open: kyselyOnMariadb },
-])('a row that $name refuses is kept where the library has a code of its own', async ({ open }) => {
+])('a row that $name rejects is kept when the library has a code of its own', async ({ open }) => {
   const { place, transact, dialect } = await open()
   await place.run('CREATE TABLE items (id BIGINT PRIMARY KEY, votes BIGINT CHECK (votes >= 0))')
   const sink = fromTransaction(besides(transact), { ...ITEMS, dialect })
@@ -107,7 +107,7 @@ test.each([
   expect(await stored(place, 'items')).toEqual({ 1: '5' })
 })
 
-test('a code of the library says nothing of rows', async () => {
+test('a code of the library says nothing about rows', async () => {
   const gone = Object.assign(new Error('Server has closed the connection'), { code: 'P1017' })
   let times = 0
   const failing: Transact = () => {
@@ -120,8 +120,8 @@ test('a code of the library says nothing of rows', async () => {
   expect(times).toBe(1)
 })
 
-test('a dialect that is none is refused', () => {
-  const transact: Transact = () => Promise.reject(new Error('nobody asks'))
+test('an invalid dialect is rejected', () => {
+  const transact: Transact = () => Promise.reject(new Error('not called'))
 
   for (const dialect of ['oracle', 'toString'] as unknown as ['postgres'])
     expect(() => fromTransaction(transact, { ...ITEMS, dialect })).toThrow(

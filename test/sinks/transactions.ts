@@ -12,7 +12,7 @@ export interface Transactions {
   readonly dialect: 'postgres' | 'mysql' | 'sqlite'
 }
 
-/** What a user of Kysely writes. */
+/** The code of a Kysely user. */
 function inKysely(database: Kysely<unknown>): Transact {
   return (work) =>
     database

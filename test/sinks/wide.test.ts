@@ -1,4 +1,5 @@
-// Sums that leave 64 bits: they are refused by name whatever the database would make of them, and hold up nobody else.
+// Sums that leave 64 bits: they are rejected by name whatever the database would make of them, and do not block other
+// sums.
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, recount, rollUp, VOTES } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, makeTables, stored } from './fixture.ts'
@@ -13,7 +14,7 @@ describe.each([
   { name: 'mariadb', open: openMariadb as () => Promise<Place> },
 ])('in $name', ({ open }) => {
   test.each([1n, -1n])(
-    'rows that come to too much are kept and told, and others counted (%s)',
+    'rows whose sum is too large are kept and reported, and others are counted (%s)',
     async (sign) => {
       const place = await open()
       await makeVotes(place)
@@ -46,7 +47,7 @@ describe.each([
   )
 })
 
-test('what MariaDB would cut off, as it is not strict, is kept', async () => {
+test('a value that a non-strict MariaDB would cut off is kept', async () => {
   const place = await openMariadb()
   await makeTables(place)
   const sink = place.sinkAfter("SET sql_mode = ''", ITEMS)

@@ -1,4 +1,4 @@
-// Who takes part in a soak: producers, observers and consumers, each pausing at random.
+// The actors of a soak: producers, observers and consumers, each pausing at random.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Claim } from 'perilune'
@@ -35,7 +35,7 @@ export async function observe({ by, seed, recorder, feeds }: Part, signal: Abort
   }
 }
 
-/** Works on messages: most are acked, some given back, some held beyond the lease, some forgotten. */
+/** Works on messages: most are acked, some given back, some held beyond the lease, some abandoned. */
 export async function consume(part: Part, signal: AbortSignal): Promise<void> {
   const random = seeded(part.seed)
   while (!signal.aborted) {
@@ -101,7 +101,7 @@ function giveUp(
   )
 }
 
-/** What the holder believes, and what is true at the latest; the clock is read first to be cautious. */
+/** The holder's assumption, and the latest possible truth; the clock is read first to be cautious. */
 function terms(claim: Claim<string>, leaseMs: number): { until: number; endsBy: number } {
   const now = nowUs()
   return { until: now + Math.floor(claim.remainingMs * 1000), endsBy: now + leaseMs * 1000 }

@@ -34,7 +34,7 @@ export interface History {
   readonly windows: readonly Window[]
 }
 
-/** An answer within a window counts as unknown: what it says may have been lost. */
+/** An answer within a window counts as unknown: its write may have been lost. */
 export function arrange(lines: readonly Line[], windows: readonly Window[]): History {
   const answers = new Map<string, Answer>()
   for (const line of lines) if (line.kind === 'answer') answers.set(keyOf(line), line)

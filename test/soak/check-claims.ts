@@ -1,4 +1,4 @@
-// Who held which message when, and what the holders could still do.
+// The holder of each message at each time, and what the holders could still do.
 
 import { groupBy, type History, type Operation } from './arrange.ts'
 import { doneBy } from './check-contents.ts'
@@ -52,8 +52,8 @@ function overlapsIn(holds: readonly Hold[]): string[] {
 }
 
 /**
- * From each answer that granted it until its lease was over or the holder began to give it up. An answer that
- * came later than that made nobody believe anything.
+ * From each answer that granted it until its lease was over or the holder began to give it up. A later answer
+ * made no process believe anything.
  */
 function holdsOf(claim: Operation, own: readonly Operation[]): Hold[] {
   const grants = [claim, ...own.filter(({ op, outcome }) => op === 'extend' && outcome === 'ok')]

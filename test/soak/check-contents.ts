@@ -1,4 +1,4 @@
-// What the feeds hold in the end, against what was appended and what was done.
+// The final content of the feeds, compared with appends and acks.
 
 import type { History, Operation } from './arrange.ts'
 import { type Fault, fault } from './fault.ts'
@@ -63,7 +63,7 @@ function repeated(entries: readonly Left[]): Left[] {
   return entries.filter(({ message }) => names.size === names.add(message).size)
 }
 
-/** Of these appends, the messages that are neither there nor done, nor perhaps done by an ack without answer. */
+/** The messages of these appends that are neither there nor done, nor perhaps done by an ack without answer. */
 export function withoutTrace(history: History, appends: readonly Operation[]): string[] {
   const { operations, left } = history
   const perhapsDone = operations.filter(({ op, outcome }) => op === 'ack' && outcome === 'unknown')

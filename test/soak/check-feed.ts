@@ -17,7 +17,7 @@ interface Totals {
   acknowledged: number
   /** Appends whose answer never came, or came within a window. */
   unknown: number
-  /** Of those, the ones that are neither in a feed nor done. */
+  /** Among those, the messages that are neither in a feed nor done. */
   unknownAndAbsent: number
   /** Calls of any kind that certainly did not happen. */
   failed: number
@@ -26,9 +26,9 @@ interface Totals {
   claims: number
   extended: number
   done: number
-  /** Calls that were told that their claim had ended. */
+  /** Calls that got the answer that their claim had ended. */
   leasesLost: number
-  /** Claims of messages that somebody had claimed before. */
+  /** Claims of messages that had been claimed before. */
   claimedAgain: number
   left: number
 }

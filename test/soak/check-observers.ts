@@ -1,4 +1,4 @@
-// What each observer saw, against what the feed held in the end.
+// The messages that each observer saw, compared with the final content of the feed.
 
 import { type History, isWithin } from './arrange.ts'
 import { isRenamed } from './check-contents.ts'
@@ -53,7 +53,7 @@ function checkGone({ appends, left }: History, gone: readonly Seen[]): Fault[] {
 interface Walk {
   twice: string[]
   reordered: string[]
-  /** What was passed over without a word. */
+  /** Messages that were skipped without a report. */
   missed: string[]
 }
 
@@ -65,7 +65,7 @@ function walk(kept: readonly Seen[], places: ReadonlyMap<string, number>): Walk 
     const place = places.get(nameOf(line)) ?? 0
     if (accounted.has(place)) found.twice.push(nameOf(line))
     else if (place < furthest) found.reordered.push(nameOf(line))
-    if (line.lostBefore !== null) for (let told = furthest + 1; told < place; told++) accounted.add(told)
+    if (line.lostBefore !== null) for (let lost = furthest + 1; lost < place; lost++) accounted.add(lost)
     accounted.add(place)
     furthest = Math.max(furthest, place)
   }

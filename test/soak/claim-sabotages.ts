@@ -1,4 +1,4 @@
-// Spoils a good history in one way each, to see that the checker tells exactly that: claims.
+// Corrupts a good history in one way each, to see that the checker reports exactly that: claims.
 
 import { type Asked, asked, claimedAgain, found, leftIn, replace } from './find-lines.ts'
 import type { Line } from './history.ts'
@@ -6,7 +6,7 @@ import type { HistorySabotage } from './order-sabotages.ts'
 
 export const claimSabotages: readonly HistorySabotage[] = [
   { what: 'work is neither done nor in the feed', found: 'lost', spoil: loseWork },
-  { what: 'a claim holds a message that nobody sent', found: 'invented', spoil: claimStranger },
+  { what: 'a claim holds a message that was not sent', found: 'invented', spoil: claimStranger },
   { what: 'two claims of a message overlap by a microsecond', found: 'overlap', spoil: overlap },
   { what: 'two claims have the same token', found: 'token', spoil: reuseToken },
   { what: 'a later claim has a smaller token', found: 'token', spoil: lowerToken },
@@ -25,7 +25,7 @@ function claimStranger(lines: readonly Line[]): Line[] {
   const { answer } = found(asked(lines, 'claim')[0])
   return replace(
     lines,
-    new Map([[answer, { ...answer, messages: [...(answer.messages ?? []), 'nobody.1'] }]]),
+    new Map([[answer, { ...answer, messages: [...(answer.messages ?? []), 'unsent.1'] }]]),
   )
 }
 
@@ -44,7 +44,7 @@ function lowerToken(lines: readonly Line[]): Line[] {
   return retoken(lines, second, 1)
 }
 
-/** Two claims of different holders, of which the second was asked for after the answer to the first. */
+/** Two claims of different holders, the second requested after the answer to the first. */
 function distantClaims(lines: readonly Line[]): [Asked, Asked] {
   const claims = asked(lines, 'claim')
   const first = found(claims[0])

@@ -1,4 +1,4 @@
-// What goes wrong on a cluster while it is soaked: slots move, replicas take over, masters die.
+// Faults on a cluster during a soak: slots move, replicas take over, masters die.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, askFields, until } from '../servers/ask.ts'
@@ -8,7 +8,7 @@ import type { Window } from './arrange.ts'
 import type { Scene, Trouble } from './feed-soak.ts'
 import { nowUs, ROLES, type Role } from './history.ts'
 
-/** What was acknowledged that long before replication broke may not have reached the replica. */
+/** Writes acknowledged that long before replication broke may not have reached the replica. */
 const LAG_US = 500_000
 
 // Masters do not vote twice within four seconds, and a failover that got no votes ends after five.

@@ -6,7 +6,7 @@ import { createClient, createCluster } from 'redis'
 
 export type ClientKind = 'ioredis' | 'node-redis'
 
-/** Where the servers are; of a cluster, some of its nodes. */
+/** The addresses of the servers; of a cluster, some of its nodes. */
 export interface Place {
   ports: readonly number[]
   cluster: boolean

@@ -1,4 +1,4 @@
-// What goes wrong between the processes of a soak and a single server.
+// Faults between the processes of a soak and a single server.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Proxy } from '../servers/proxy.ts'
@@ -38,7 +38,7 @@ export async function troubleConnections(proxies: readonly Proxy[], scene: Scene
   return { windows: [], happened }
 }
 
-/** Cuts the reply to a call like this now and then, until told to stop. */
+/** Cuts the reply to a call like this now and then, until it is stopped. */
 export function cutReplies(proxy: Proxy, matching: RegExp): () => void {
   const cutting = setInterval(() => proxy.cutReplies(1, matching), 250)
   return () => clearInterval(cutting)

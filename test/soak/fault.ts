@@ -1,15 +1,15 @@
-// What a checker can find. For each rule there is a sabotage that breaks it alone: order-sabotages.ts,
-// claim-sabotages.ts, and for `reused`, which takes a loss, a test.
+// The possible findings of a checker. For each rule there is a sabotage that breaks it alone: order-sabotages.ts,
+// claim-sabotages.ts, and for `reused`, which needs a loss, a test.
 
 export type Rule =
   | 'lost' // an acknowledged message is neither in the feed nor done
-  | 'invented' // there is a message that nobody sent, or whose append had failed
+  | 'invented' // there is a message that was not sent, or whose append had failed
   | 'twice' // a message is twice in a feed, was shown twice to one observer, or was done twice
-  | 'renamed' // a message has another id than its append was told
+  | 'renamed' // a message has another id than the answer to its append
   | 'reused' // an id was shown for one message and belongs to another
   | 'fallen' // ids do not rise in the order of the feed
-  | 'missed' // an observer never saw a message and was not told that it missed something
-  | 'false alarm' // an observer was told of a loss where nothing was lost
+  | 'missed' // an observer never saw a message and got no report of a gap
+  | 'false alarm' // an observer got a report of a loss where nothing was lost
   | 'reordered' // an observer saw messages in another order than the feed has
   | 'real time' // an append that began after another one's answer stands before it
   | 'overlap' // two holders believed at once that they had claimed the same message

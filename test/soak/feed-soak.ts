@@ -12,7 +12,7 @@ import { type People, SoakProcess } from './processes.ts'
 import { seeded } from './random.ts'
 import type { Share } from './work.ts'
 
-/** What trouble gets to know and to do. */
+/** The information and the actions of a fault. */
 export interface Scene {
   /** The time of the load is over. */
   over: AbortSignal
@@ -30,7 +30,7 @@ export interface Trouble {
 }
 
 export interface SoakOptions {
-  /** Where each process connects to: another proxy for each, say. */
+  /** The address to which each process connects: another proxy for each, for example. */
   placeOf: (process: number) => Place
   forMs: number
   seed: number
@@ -40,7 +40,7 @@ export interface SoakOptions {
   observersEach?: number
   consumerProcesses?: number
   consumersEach?: number
-  /** Goes on beside the load. */
+  /** Runs alongside the load. */
   trouble?: (scene: Scene) => Promise<Trouble>
 }
 

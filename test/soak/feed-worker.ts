@@ -8,7 +8,7 @@ import { work } from './work.ts'
 const { share, history } = JSON.parse(process.argv[2] ?? '') as { share: Share; history: string }
 const write = writeTo(history)
 process.on('unhandledRejection', (reason) => write({ kind: 'broken', what: `unhandled: ${String(reason)}` }))
-process.once('disconnect', () => process.exit(1)) // whoever started it has died
+process.once('disconnect', () => process.exit(1)) // its parent has died
 
 const begin = heard('begin')
 const finish = heard('finish')

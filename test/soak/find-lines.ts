@@ -21,7 +21,7 @@ export function middleOf(lines: readonly Line[]): Left {
   return found(left[Math.floor(left.length / 2)])
 }
 
-/** What one of the observers saw. */
+/** The lines of one of the observers. */
 export function seenByOne(lines: readonly Line[]): Seen[] {
   const seen = lines.filter(isKind('seen'))
   return seen.filter(({ by }) => by === seen[0]?.by)

@@ -1,5 +1,5 @@
-// What the processes of a soak write down: one line for each call, one for its answer, one for each
-// message that an observer saw. Times are microseconds of CLOCK_MONOTONIC, which all processes share.
+// The records of the processes of a soak: one line for each call, one for its answer, one for each message that an
+// observer saw. Times are microseconds of CLOCK_MONOTONIC, which all processes share.
 
 import { openSync, readFileSync, writeSync } from 'node:fs'
 import { AmbiguousError, LeaseLostError, PeriluneError } from 'perilune'
@@ -26,7 +26,7 @@ export interface Call extends CallTerms {
 export interface AnswerTerms {
   id?: string
   token?: number
-  /** Until when the holder believes in its claim. */
+  /** Until when the holder assumes its claim. */
   until?: number
   /** When the server has ended the claim for certain: its lease, counted from the answer. */
   endsBy?: number
@@ -53,7 +53,7 @@ export interface Seen {
   lostBefore: 'gap' | 'reset' | null
 }
 
-/** What a feed held when all was over, in its order. */
+/** The final content of a feed, in its order. */
 export interface Left {
   kind: 'left'
   feed: Role
@@ -61,7 +61,7 @@ export interface Left {
   id: string
 }
 
-/** Something that must never happen, such as a rejection that nobody handles. */
+/** Something that must never happen, such as an unhandled rejection. */
 interface Broken {
   kind: 'broken'
   what: string

@@ -1,4 +1,4 @@
-// Spoils a good history in one way each, to see that the checker tells exactly that: the order of a feed.
+// Corrupts a good history in one way each, to see that the checker reports exactly that: the order of a feed.
 
 import type { Rule } from './fault.ts'
 import { appendOf, found, isKind, leftIn, middleOf, middleSeen, replace, seenByOne } from './find-lines.ts'
@@ -16,12 +16,12 @@ const HOUR_US = 3_600_000_000
 
 export const orderSabotages: readonly HistorySabotage[] = [
   { what: 'an acknowledged message is nowhere', found: 'lost', spoil: loseMessage },
-  { what: 'there is a message that nobody sent', found: 'invented', spoil: inventMessage },
+  { what: 'there is a message that was not sent', found: 'invented', spoil: inventMessage },
   { what: 'an append that failed took effect', found: 'invented', spoil: failAppend },
   { what: 'an observer saw a message before it was sent', found: 'invented', spoil: seeTooEarly },
   { what: 'a message is twice in the feed and was seen twice', found: 'twice', spoil: doubleMessage },
   { what: 'one observer saw a message twice', found: 'twice', spoil: seeTwice },
-  { what: 'a message has another id than its append was told', found: 'renamed', spoil: renameMessage },
+  { what: 'a message has another id than the answer to its append', found: 'renamed', spoil: renameMessage },
   { what: 'an observer was shown another id', found: 'renamed', spoil: seeOtherId },
   { what: 'ids fall along the feed', found: 'fallen', spoil: swapIds },
   { what: 'one observer did not see a message', found: 'missed', spoil: (lines) => skip(lines, 1) },
@@ -30,9 +30,9 @@ export const orderSabotages: readonly HistorySabotage[] = [
     found: 'missed',
     spoil: (lines) => skip(lines, 10),
   },
-  { what: 'an observer was told of a gap where there was none', found: 'false alarm', spoil: warn },
+  { what: 'an observer got a report of a gap where there was none', found: 'false alarm', spoil: warn },
   {
-    what: 'an observer was told of ten messages that it missed, though nothing was lost',
+    what: 'an observer got a report of ten missed messages, though nothing was lost',
     found: 'false alarm',
     spoil: skipAndWarn,
   },
@@ -43,7 +43,7 @@ export const orderSabotages: readonly HistorySabotage[] = [
     spoil: breakRealTime,
   },
   {
-    what: 'a process met a rejection that nobody handled',
+    what: 'a process met an unhandled rejection',
     found: 'broken',
     spoil: (lines) => [...lines, { kind: 'broken', what: 'unhandled' }],
   },

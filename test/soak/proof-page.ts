@@ -1,4 +1,4 @@
-// The page that a run of the proof leaves behind.
+// The page that a run of the proof writes.
 
 import { createRequire } from 'node:module'
 import type { Rule } from './fault.ts'
@@ -17,7 +17,7 @@ export interface Proof {
   runs: readonly Run[]
 }
 
-const TOLD: readonly Rule[] = [
+const SHOWN: readonly Rule[] = [
   'missed',
   'twice',
   'reordered',
@@ -48,7 +48,7 @@ export function pageOf({ command, redis, runs }: Proof): string {
     'Counted over all observers. The unguarded feed is the same soak on a counter, a sorted set and a hash that are',
     'written by commands of their own; it has no claims.',
     '',
-    ...table(['soak', 'feed', ...TOLD, 'any other'], runs.map(faultsOf)),
+    ...table(['soak', 'feed', ...SHOWN, 'any other'], runs.map(faultsOf)),
     '',
     '## What happened',
     '',
@@ -59,11 +59,11 @@ export function pageOf({ command, redis, runs }: Proof): string {
 
 function faultsOf({ what, kind, verdict: { faults } }: Run): string[] {
   const count = (rule: Rule): number => faults.find((each) => each.rule === rule)?.count ?? 0
-  const others = faults.filter(({ rule }) => !TOLD.includes(rule))
+  const others = faults.filter(({ rule }) => !SHOWN.includes(rule))
   return [
     what,
     kind,
-    ...TOLD.map((rule) => String(count(rule))),
+    ...SHOWN.map((rule) => String(count(rule))),
     others.map(({ rule }) => rule).join(', ') || '0',
   ]
 }

@@ -4,7 +4,7 @@ export interface Interval {
   readonly answeredAt: number
 }
 
-/** Those that began after the answer of one which stands behind them in the order. */
+/** Those that began after the answer of one that follows them in the order. */
 export function realTimeBreaches<Item extends Interval>(order: readonly Item[]): Item[] {
   const breaches: Item[] = []
   let earliestAnswer = Infinity

@@ -19,7 +19,7 @@ export function soakOnCluster(terms: Terms): Promise<SoakVerdict> {
   return onCluster(terms, troubleCluster)
 }
 
-/** Masters are killed with kill -9; what was acknowledged just before may be lost. */
+/** Masters are killed with kill -9; writes acknowledged just before may be lost. */
 export function soakWithKills(terms: Terms): Promise<SoakVerdict> {
   return onCluster(terms, killMasters)
 }

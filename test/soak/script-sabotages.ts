@@ -44,7 +44,7 @@ export const scriptSabotages: readonly (ScriptSabotage & { found: Rule })[] = [
     found: 'token',
   },
   {
-    what: 'an ack is accepted whoever holds the message',
+    what: 'an ack is accepted whichever claim holds the message',
     scripts: /^feed\/ack$/,
     rule: 'if not is_live(keys, feed, token) then',
     instead: 'if false then',

@@ -1,4 +1,4 @@
-// What a soak needs of a feed, so that another kind of feed can be soaked beside ours.
+// The interface of a feed for a soak, so that another kind of feed can be soaked, too.
 
 import type { Claim, Feed, Perilune } from 'perilune'
 
@@ -39,7 +39,7 @@ async function* follow(feed: Feed<string>, signal: AbortSignal): AsyncGenerator<
   yield* readOn(feed, after)
 }
 
-/** Reads what is there now. */
+/** Reads the present content. */
 async function* readOn(feed: Feed<string>, from: string | undefined): AsyncGenerator<Entry> {
   let after = from
   for (;;) {

@@ -1,6 +1,6 @@
-// The feed as it is often built, without scripts: a counter that is read, a sorted set that is written,
-// the counter raised, each by a command of its own; readers look up the rank of the last message that
-// they saw and read on behind it. It is here to show what the soak finds in it.
+// The feed as it is often built, without scripts: a counter that is read, a sorted set that is written, the counter
+// raised, each by a command of its own; readers look up the rank of the last message that they saw and read on after
+// it. It shows what the soak finds in it.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// A copy of the tools in a folder of its own, with stand-ins for npm and for what npm would install:
-// what is tested is which steps run, and what is said about them.
+// A copy of the tools in a folder of its own, with stand-ins for npm and for what npm would install: the tests check
+// which steps run, and their messages.
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -34,7 +34,7 @@ export interface Machine {
   remove(file: string): void
   /** A shell script on PATH. */
   program(name: string, script: string): void
-  /** What the stand-ins were called with since the last time. */
+  /** The calls of the stand-ins since the last time. */
   calls(): string[]
   node(script: string, ...args: string[]): Promise<Outcome>
   /** As `node`, with this signal once a program on PATH has written to `calls`. */

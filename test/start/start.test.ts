@@ -54,7 +54,7 @@ test('when the lock file has changed, dependencies are installed again', async (
   expect(machine.calls()).toContain(INSTALL)
 })
 
-test('a failed installation shows what npm said, and is tried again the next time', async () => {
+test('a failed installation shows the output of npm, and is tried again the next time', async () => {
   const machine = setupMachine()
   machine.program('npm', 'echo "npm: no network" >&2; exit 7')
 

@@ -1,4 +1,4 @@
-// `npm start` as it is: whoever ends npm ends the service and its private server.
+// `npm start` as it is: ending npm ends the service and its private server.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -74,7 +74,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
 )
 
 test.skipIf(process.platform !== 'linux')(
-  'a start whose npm is gone before it looks for it does not begin',
+  'a start whose npm ends before it looks for it does not begin',
   async () => {
     const begin =
       "require('node:child_process').spawn(process.execPath, ['tools/start.mjs'], { stdio: 'inherit' }).unref()"

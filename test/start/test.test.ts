@@ -59,7 +59,7 @@ function failing(count: number): Run {
   return { text: { ...REPORT, numFailedTests: count, testResults }, code: 1 }
 }
 
-test('a few tests that fail run again, alone, and are told by name when they pass then', async () => {
+test('a few failed tests run again, alone, and are reported by name when they pass then', async () => {
   const machine = setupRuns(failing(2), { text: REPORT, code: 0 })
 
   const { code, lastLine, output } = await machine.node('tools/test.mjs')
@@ -70,7 +70,7 @@ test('a few tests that fail run again, alone, and are told by name when they pas
   expect(machine.calls().at(-1)).toMatch(/^vitest run \S*a\.test\.ts \S*b\.test\.ts$/)
 })
 
-test('what was drawn at random is drawn again when its test runs again', async () => {
+test('random values are the same when their test runs again', async () => {
   const drawn = {
     status: 'failed',
     fullName: 'draws',
@@ -89,7 +89,7 @@ test.each([
   ['fails again', [failing(2), failing(2)], 2],
   ['fails with too many others', [failing(4), { text: REPORT, code: 0 }], 1],
   ['fails beside a file that cannot be loaded', [failing(1), { text: REPORT, code: 0 }], 1],
-])('what %s makes the run fail', async (_, runs, times) => {
+])('a test that %s makes the run fail', async (_, runs, times) => {
   const machine = setupRuns(...runs)
 
   const { code } = await machine.node('tools/test.mjs')
@@ -98,7 +98,7 @@ test.each([
   expect(machine.calls().filter((call) => call.startsWith('vitest'))).toHaveLength(times)
 })
 
-test('tests that were asked for by name run once', async () => {
+test('tests that were requested by name run once', async () => {
   const machine = setupRuns(failing(2), { text: REPORT, code: 0 })
 
   const { code } = await machine.node('tools/test.mjs', 'test/a.test.ts')
@@ -136,7 +136,7 @@ test('a missing program is installed with brew where there is no apt-get', async
   expect(machine.calls()).toContain('brew install redis')
 })
 
-test('a missing program that cannot be installed is one line that says what to type', async () => {
+test('a missing program that cannot be installed is one line with the command to type', async () => {
   const machine = setupWithoutRedis()
 
   const { code, lastLine } = await machine.node('tools/test.mjs')
@@ -157,7 +157,7 @@ test('an installation that brings no program is a failure', async () => {
   expect(lastLine).toContain('the tests need redis-server')
 })
 
-test('valkey-server will do', async () => {
+test('valkey-server is accepted', async () => {
   const machine = setupWithoutRedis()
   machine.program('valkey-server', 'exit 0')
 

@@ -15,7 +15,7 @@ function managed(): { manager: Manager; another(): Manager } {
   return { manager: another(), another }
 }
 
-test('what one process has set, another one gets', async () => {
+test('a value that one process has set is found by another one', async () => {
   const { manager, another } = managed()
 
   await manager.set('user:1', { name: 'Ada' })
@@ -30,7 +30,7 @@ test('what one process has set, another one gets', async () => {
   expect((await other.ttl('a')) ?? 0).toBeGreaterThan(0)
 })
 
-test('a value is made once and then found, until it is deleted or everything is cleared', async () => {
+test('a value is created once and then found, until it is deleted or everything is cleared', async () => {
   const { manager } = managed()
   let made = 0
   const wrapped = (): Promise<number> => manager.wrap('k', async () => (made += 1), 30_000)

@@ -1,4 +1,4 @@
-// What the tests of stores share: an instance on the tests' server, and one that nobody answers for.
+// What the tests of stores share: an instance on the tests' server, and one without a server.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -22,7 +22,7 @@ export function setup(): Store {
   return { redis, client, name: randomUUID() }
 }
 
-/** A Redis that nobody answers for. */
+/** A Redis address without a server. */
 export function unreachable(): Perilune {
   const client = new Redis({ port: 1, lazyConnect: true, retryStrategy: () => 50 })
   client.on('error', () => undefined)

@@ -28,7 +28,7 @@ function stored(options: KeyvStoreOptions = {}): Stored {
   }
 }
 
-test('values of any JSON come back, and what is not there is undefined', async () => {
+test('values of any JSON round-trip, and a missing value is undefined', async () => {
   const { keyv } = stored()
   const values = [false, 0, '', null, undefined, "it's", '"', { deep: [1, { b: Buffer.from('bytes') }] }]
 
@@ -41,7 +41,7 @@ test('values of any JSON come back, and what is not there is undefined', async (
   expect(await keyv.has(['nothing', 'k0'])).toEqual([false, true])
 })
 
-test('objects are kept as they are where Keyv is told not to serialise them', async () => {
+test('objects are kept as they are when Keyv is configured not to serialise them', async () => {
   const { redis, name } = setup()
   const keyv = new Keyv({ store: keyvStore(redis.cache(name)) })
   keyv.serialize = undefined as never
@@ -68,7 +68,7 @@ test('a TTL is in milliseconds, and Redis forgets the value after it', async () 
   expect(await keyv.get('a')).toBe(undefined)
 })
 
-test('without a TTL, or with one that is too long, a value is kept as long as can be, or as it was said', async () => {
+test('without a TTL, or with one that is too long, a value is kept as long as possible, or as configured', async () => {
   const days = (ms: number): number => Math.round(ms / 86_400_000)
   const plain = stored()
   await plain.keyv.set('a', 1)
@@ -76,13 +76,13 @@ test('without a TTL, or with one that is too long, a value is kept as long as ca
   await plain.keyv.set('c', 1, 1e12)
   expect((await plain.lifetimes()).map(days)).toEqual([25, 25, 25])
 
-  const told = stored({ ttl: '2d' })
-  await told.keyv.set('a', 1)
-  expect((await told.lifetimes()).map(days)).toEqual([2])
+  const limited = stored({ ttl: '2d' })
+  await limited.keyv.set('a', 1)
+  expect((await limited.lifetimes()).map(days)).toEqual([2])
   expect(() => stored({ ttl: '26d' })).toThrow('ttl')
 })
 
-test('what is deleted is told: a key that was there, at least one of several', async () => {
+test('delete returns whether a key was there, or at least one of several', async () => {
   const { keyv } = stored()
   await keyv.setMany([
     { key: 'a', value: 1 },
@@ -120,7 +120,7 @@ test('a namespace is cleared, and another one stays', async () => {
   expect(await keyv.get('a')).toBe(3)
 })
 
-test('keys that a cache could not take are kept under their hash', async () => {
+test('keys that a cache could not accept are kept under their hash', async () => {
   const { keyv } = stored()
   const keys = ['x'.repeat(2000), 'a\nb', '\ud800', `${'x'.repeat(1999)}y`]
 
@@ -131,7 +131,7 @@ test('keys that a cache could not take are kept under their hash', async () => {
   expect(await keyv.getMany(keys)).toEqual([undefined, 1, 2, 3])
 })
 
-test('while Redis is away nothing is found, nothing is set, and both are told', async () => {
+test('while Redis is away nothing is found, nothing is set, and both are reported', async () => {
   const errors: string[] = []
   const keyv = new Keyv(keyvStore(unreachable().cache<string>('c', { codec: text, storeWithin: '100ms' })))
   keyv.on('error', (error: Error) => errors.push(error.message))
@@ -148,7 +148,7 @@ const askedOfAway: [call: string, ask: (keyv: Keyv) => Promise<unknown>, found: 
   ['has', (keyv) => keyv.has('a'), false],
   ['hasMany', (keyv) => keyv.hasMany(['a', 'b']), [false, false]],
 ]
-test.each(askedOfAway)('while Redis is away %s finds nothing, and tells so once', async (_, ask, found) => {
+test.each(askedOfAway)('while Redis is away %s finds nothing, and reports it once', async (_, ask, found) => {
   const errors: string[] = []
   const keyv = new Keyv(keyvStore(unreachable().cache<string>('c', { codec: text, storeWithin: '100ms' })))
   keyv.on('error', (error: Error) => errors.push(error.message))

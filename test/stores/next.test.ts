@@ -85,7 +85,7 @@ async function storeFetch(cache: NextIncrementalCache, key: string): Promise<voi
   await cache.set(key, value, { fetchCache: true, tags: ['posts'] } as never)
 }
 
-test('a page that one process has rendered, another one serves, bytes and all', async () => {
+test('a page that one process has rendered is served by another one, bytes and all', async () => {
   const [one, other] = processes()
 
   await storePage(one(), '/blog', 'a,b')
@@ -102,7 +102,7 @@ test('a page that one process has rendered, another one serves, bytes and all', 
   expect(await other().get('/other', PAGE)).toBe(null)
 })
 
-test('a route handler, a redirect and a page that is not there are kept', async () => {
+test('a route handler, a redirect and a missing page are kept', async () => {
   const [one, other] = processes()
   const context = {
     isFallback: false,
@@ -124,17 +124,17 @@ test('a route handler, a redirect and a page that is not there are kept', async 
   expect(await other().get('/gone', asked)).toMatchObject({ value: null })
 })
 
-test('a page that is too old is served as stale, and one past its end is made again first', async () => {
+test('a page that is too old is served as stale, and one past its end is rendered again first', async () => {
   const [one, other] = processes()
   await storePage(one(), '/soon', 'a', { revalidate: 0.001, expire: 3600 })
   await storePage(one(), '/over', 'a', { revalidate: 0.001, expire: 0.002 })
 
   await expect.poll(async () => (await other().get('/soon', PAGE))?.isStale).toBe(true)
-  // Either Redis has dropped it already, or Next.js is told that it is over.
+  // Either Redis has dropped it already, or Next.js gets it as expired.
   await expect.poll(async () => (await other().get('/over', PAGE))?.isStale ?? -1).toBe(-1)
 })
 
-test('a revalidated tag ends pages of all processes that have it, and no others', async () => {
+test('a revalidated tag ends its pages of all processes, and no others', async () => {
   const [one, other] = processes()
   await storePage(one(), '/blog', 'a,b')
   await storePage(one(), '/about', 'c')
@@ -161,7 +161,7 @@ test('a tag that may be stale for a while is served meanwhile, and ends then', a
 
   expect((await one().get('/blog', PAGE))?.isStale).toBe(true)
   expect((await one().get('f', FETCH))?.isStale).toBe(true)
-  // Served, and made again behind that; what is made then is static again.
+  // Served stale, and then rendered again in the background; the new page is static again.
   expect((await one().get('/static', PAGE))?.isStale).toBe(true)
   await expect.poll(() => one().get('/short', PAGE)).toBe(null)
 
@@ -221,13 +221,13 @@ test('while Redis is away pages are rendered, and a revalidation fails', async (
   expect(await next().get('/blog', PAGE)).toBe(null)
   await storePage(next(), '/blog', 'a')
   expect(await next().get('/blog', PAGE)).toBe(null)
-  // One asks, and nobody else for a second.
+  // One request asks, and no other for a second.
   expect(errors).toHaveLength(1)
   await expect(next().revalidateTag('a')).rejects.toThrow()
 })
 
 test.each([5, 3600])(
-  'a revalidation by a clock that is %i s behind ends what was stored before',
+  'a revalidation by a clock that is %i s behind ends earlier entries',
   async (seconds) => {
     const [one, other] = processesAt(Date.now(), Date.now() - seconds * 1000)
     await storePage(one(), '/blog', 'a')
@@ -247,7 +247,7 @@ test.each([5, 3600])(
   },
 )
 
-test('of many revalidations at once, in two processes, each ends what was stored before', async () => {
+test('of many concurrent revalidations in two processes, each ends earlier entries', async () => {
   const [one, other] = processesAt(Date.now(), Date.now() - 5000)
   const paths = Array.from({ length: 20 }, (_, n) => `/${n}`)
   for (const path of paths) await storePage(one(), path, path)
@@ -257,7 +257,7 @@ test('of many revalidations at once, in two processes, each ends what was stored
   for (const path of paths) expect(await other().get(path, PAGE), path).toBe(null)
 })
 
-test('of many revalidations at once each takes one turn, or that of another', async () => {
+test('of many concurrent revalidations each takes one turn, or shares that of another', async () => {
   const { redis, name } = setup()
   const cache = redis.cache(name)
   const keys: string[] = []
@@ -276,7 +276,7 @@ test('of many revalidations at once each takes one turn, or that of another', as
   expect(await next().get('/blog', PAGE)).toBe(null)
 })
 
-test('after the cache was cleared revalidations go on', async () => {
+test('after the cache was cleared revalidations continue', async () => {
   const { redis, name } = setup()
   const next = processOf(nextCacheHandler<IncrementalCacheValue>(redis.cache(name)))
   await next().revalidateTag('a')
@@ -289,7 +289,7 @@ test('after the cache was cleared revalidations go on', async () => {
   expect(await next().get('/blog', PAGE)).toBe(null)
 })
 
-test('pages are kept again where the server has lost the newest turns, and not the revalidations that took them', async () => {
+test('pages are kept again when the server has lost the newest turns, and not the revalidations that took them', async () => {
   const { redis, name } = setup()
   const [notes, after] = [redis.cache(name), redis.cache(`${name} after`)]
   let turns = redis.cache(`${name} before`)
@@ -313,7 +313,7 @@ test('pages are kept again where the server has lost the newest turns, and not t
   expect(await next().get('/blog', PAGE)).toBe(null)
 })
 
-test('an entry and a revalidation of a version before this one are judged by the clock', async () => {
+test('an entry and a revalidation of an earlier version are judged by the clock', async () => {
   const { redis, name } = setup()
   const cache = redis.cache(name)
   const find: NextCache['getEntry'] = (key) => cache.getEntry(key)
@@ -335,7 +335,7 @@ test('an entry and a revalidation of a version before this one are judged by the
 })
 
 test.each([600, -600])(
-  'how old an entry is says the server, also to a process that is %i s off',
+  'the server measures the age of an entry, also for a process whose clock is %i s off',
   async (seconds) => {
     const { redis, name } = setup()
     const clock = testClock(redis, { startsAt: new Date(Date.now() + seconds * 1000) })
@@ -350,7 +350,7 @@ test.each([600, -600])(
   },
 )
 
-test('while Redis is full what is kept is served, and the rest is rendered', async () => {
+test('while Redis is full stored pages are served, and the rest is rendered', async () => {
   const { redis, name } = setup()
   const cache = redis.cache(name)
   let isFull = false
@@ -371,10 +371,10 @@ test('while Redis is full what is kept is served, and the rest is rendered', asy
     expect(await next().get('/hot', PAGE)).not.toBe(null)
   }
   expect(await next().get('/cold/0', PAGE)).toBe(null)
-  expect(errors, 'told once a second').toHaveLength(1)
+  expect(errors, 'reported once a second').toHaveLength(1)
 })
 
-/** What happens within one millisecond has no order. */
+/** Events within one millisecond have no order. */
 async function nextMillisecond(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 3))
 }

@@ -35,7 +35,7 @@ def bodies(messages):
 
 def service():
     checks.equal('ping', alice.ping(), True)
-    checks.equal('ping of nobody', connect(url='http://127.0.0.1:1').ping(), False)
+    checks.equal('ping without a server', connect(url='http://127.0.0.1:1').ping(), False)
     checks.true('homedoc names the queues', 'rel/queues' in alice.homedoc()['resources'])
     checks.raises('health is for operators', answers.ForbiddenError, alice.health)
     checks.true('transport', alice.transport() is not None)
@@ -174,7 +174,7 @@ def subscriptions():
     pages = news.subscriptions(limit=1).stream()
     checks.equal('page by page', {each.id for each in pages}, {made.id, other.id})
     checks.raises('no mail', answers.MalformedRequest,
-                  lambda: alice.subscription('news', subscriber='mailto:somebody@example.org'))
+                  lambda: alice.subscription('news', subscriber='mailto:ada@example.org'))
     checks.raises('no neighbours', answers.MalformedRequest,
                   lambda: alice.subscription('news', subscriber='http://10.0.0.1/'))
     checks.raises('ttl out of range', answers.MalformedRequest,

@@ -11,7 +11,7 @@ import { startProgram } from './service.ts'
 const PYTHON = '/usr/bin/python3' // the one that Debian's packages belong to
 const script = fileURLToPath(new URL('drive.py', import.meta.url))
 
-test('the real client is served in every call that it has', async () => {
+test('the real client works in every call that it has', async () => {
   await using service = await startProgram({
     REDIS_URL: `redis://127.0.0.1:${inject('redisPort')}`,
     PERILUNE_NAMESPACE: `t-${randomUUID()}`,

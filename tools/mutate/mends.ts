@@ -32,7 +32,7 @@ export const MENDS: readonly Mend[] = [
     file: 'src/runtime/subscriptions/abandoned.ts',
     now: 'const AGAIN_AFTER_MS = [1000, 3000, 10_000, 30_000, 60_000]',
     before: 'const AGAIN_AFTER_MS: readonly number[] = []',
-    own: ['test/faults/untold.test.ts'],
+    own: ['test/faults/no-publish-right.test.ts'],
   },
   {
     fault: 'what PUBLISH counts tells who is gone: a lock has two holders after a failover',

@@ -31,7 +31,7 @@ return { 'held', seats_of(keys.seats) }
 const FORM =
   "write local NAME = arguments({ name = 'text', -- what it means }), one argument a line, each text, bytes, integer, number or flag"
 
-/** What is said where one text of the operation or of the module is another. */
+/** The expected message when one text of the operation or of the module is replaced by another. */
 function row(mistake: string, file: string, from: string, to: string, says: readonly string[]): Mistake {
   const texts: Readonly<Record<string, string>> = { [HOLD]: OPERATION, [WANTS]: MODULE }
   const text = (texts[file] ?? '').replace(from, () => to)

@@ -1,4 +1,5 @@
-// What the command `perilune generate` says of its own arguments, in a folder with a right folder `redis` and an empty one.
+// The messages of `perilune generate` about its own arguments, in a folder with a valid folder `redis` and an empty
+// one.
 
 export interface Slip {
   readonly mistake: string

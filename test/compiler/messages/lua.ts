@@ -1,4 +1,4 @@
-// Lua: what it has, and what is never right.
+// Lua: its supported features, and constructs that are always rejected.
 
 import { before, HOLD, type Mistake } from './theatre.ts'
 

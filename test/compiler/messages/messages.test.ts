@@ -38,7 +38,7 @@ const TABLES = {
   ROOM,
 }
 
-test('the folder is right as it is', () => {
+test('the unchanged folder is valid', () => {
   expect(saidOf({})).toEqual([])
 })
 
@@ -51,7 +51,7 @@ test.each([
   "redis.call('HSET', keys.seats, unpack({ seat, person }))",
   "local seats = redis.call('HLEN', keys.seats)\nredis.call('HSET', keys.seats, seat .. seats, seats + 1)",
   "local all = redis.call('LRANGE', keys.waiting, 0, 9)",
-])('what is right is taken: %s', (lines) => {
+])('valid input is accepted: %s', (lines) => {
   expect(saidOf(before(lines))).toEqual([])
 })
 
@@ -107,7 +107,7 @@ describe('each message', () => {
   })
 })
 
-/** The templates of a message: of those that it may come of, the ones that say most of it. */
+/** The templates that a message may come from: among them the most specific ones. */
 function closest(message: string, templates: readonly Template[]): Template[] {
   const fitting = templates.filter((template) => template.isWhole && patternOf(template).test(message))
   const most = Math.max(...fitting.map(({ text }) => text.length))

@@ -30,13 +30,13 @@ import { filesIn } from '../../../tools/measure/source-files.ts'
 export interface Template {
   /** `file:line` of what reports it. */
   readonly place: string
-  /** What is computed is `…`. */
+  /** Computed parts are `…`. */
   readonly text: string
-  /** Whether it is a message, or what a message ends with. */
+  /** Whether it is a message, or the end of a message. */
   readonly isWhole: boolean
 }
 
-/** Stands for what is computed. */
+/** Placeholder for a computed part. */
 const COMPUTED = '\0'
 /** Functions and classes whose last argument is a message. */
 const REPORTERS = /^(?:refuse|#refuse|SyntaxError|CommandError)$/
@@ -63,13 +63,13 @@ interface Source {
   readonly file: SourceFile
 }
 
-/** A constant, or a function: what it is or gives back. */
+/** A constant, or a function: its value or its result. */
 interface Definition {
   readonly parameters: readonly string[]
   readonly values: readonly Expression[]
 }
 
-/** Where an expression stands: its file, and what the function around it is given. */
+/** The position of an expression: its file, and the arguments of the enclosing function. */
 interface Scope {
   readonly file: SourceFile
   readonly given: ReadonlyMap<string, { readonly node: Expression; readonly scope: Scope }>
@@ -155,7 +155,7 @@ class Reader {
   }
 }
 
-/** Where a name may stand, two words that stand for one are no message of their own. */
+/** Where a name may occur, two placeholder words are no message of their own. */
 function inTemplate(texts: readonly string[]): readonly string[] {
   return texts.includes(COMPUTED)
     ? texts.filter((text) => text === COMPUTED || text.split(' ').length > 2)

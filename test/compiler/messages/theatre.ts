@@ -36,7 +36,7 @@ end
 `,
 }
 
-/** For each file its text, or what stands in it and what stands there instead; null: the file is not there. */
+/** For each file its text, or a replacement of a part of it; null: the file does not exist. */
 export type Change = Readonly<
   Record<string, string | Uint8Array | readonly [from: string, to: string] | null>
 >

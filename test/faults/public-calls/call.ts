@@ -1,5 +1,5 @@
-// A call of every public method, as the first one that a process makes. Whoever adds a method adds its call here: the
-// compiler asks for it, and so does first-calls.test.ts.
+// A call of every public method, as the first one that a process makes. A new method needs its call here: the
+// compiler requires it, and so does first-calls.test.ts.
 
 import type { Perilune } from 'perilune'
 
@@ -12,13 +12,13 @@ export interface Ending {
 export type Call<Handle> = (handle: Handle, ending: Ending) => unknown
 
 /**
- * How a call ends while no server answers: it fails by its deadline, it gives a value nevertheless, or it goes on until the
- * instance is closed.
+ * How a call ends while no server answers: it fails by its deadline, it returns a value anyway, or it continues until
+ * the instance is closed.
  */
 export type Outcome = 'fails' | 'gives' | 'goes on'
 
 export interface PublicCall {
-  /** `Feed.append`; where there are several groups of a class, with what this one is. */
+  /** `Feed.append`; when a class has several groups, with the group. */
   readonly name: string
   readonly outcome: Outcome
   readonly canBeEnded: boolean
@@ -48,7 +48,7 @@ export function gives<Handle>(call: Call<Handle>): Odd<Handle> {
   return new Odd('gives', call)
 }
 
-/** It is for ever, and outlasts every outage. */
+/** It is endless, and survives every outage. */
 export function goesOn<Handle>(call: Call<Handle>): Odd<Handle> {
   return new Odd('goes on', call)
 }
@@ -59,7 +59,7 @@ type Methods<Handle> = {
 
 export type CallsOf<Handle> = { readonly [Name in Methods<Handle>]: Call<Handle> | Odd<Handle> }
 
-/** `what` tells several groups of one class apart. */
+/** `what` distinguishes several groups of one class. */
 export function group<Handle extends object>(
   className: string,
   open: (redis: Perilune) => Handle,

@@ -20,7 +20,7 @@ const lockAccess: CallsOf<LockAccess> = {
   run: (lock, ending) => lock.run(task, { ...WAIT, ...ending }),
   acquireDetached: (lock, ending) => lock.acquireDetached({ ...WAIT, ...ending }),
   stand: (lock, ending) => lock.stand({ ...WAIT, ...ending }),
-  abandon: (lock) => lock.abandon('nobody'),
+  abandon: (lock) => lock.abandon('ada'),
   keep: gives((lock) => lock.keep({ token: 1, expiresAtMs: 0, askedAt: 0, endsAt: 0 })),
 }
 
@@ -114,7 +114,7 @@ const counts: CallsOf<RateLimit> = {
 const rateLimits: readonly Group[] = [
   group<RateLimit>('RateLimit', (redis) => redis.rateLimit('a', { limit: 1, window: '1s' }), {
     ...counts,
-    // It counts no takes at work, and refuses.
+    // It has no concurrency limit, and rejects.
     release: gives((limit) => limit.release('a', 1).catch(() => undefined)),
   }),
   group(

@@ -127,7 +127,7 @@ const ofShown = {
 const counters: readonly Group[] = [
   group<Counters>('Counters', stored, {
     increment: (each) => each.increment(1),
-    // An error stands in the place of what was not counted.
+    // An error takes the place of an uncounted increment.
     incrementMany: gives((each) => each.incrementMany([{ id: 1 }, { id: 2 }])),
     get: (each) => each.get(1),
     getMany: (each) => each.getMany([1, 2]),

@@ -56,7 +56,8 @@ const works = [
   work('an addition', [60, 700], (index) => index.add('name again', { score: 5 })),
   work('a removal', [80, 2000], (index) => index.remove('name 5x')),
   // More than a plain read has for a hot prefix. How many leaves hold the first hundred depends on how they were cut.
-  // With 100 places and as many records come the rests of the leaves, of at most 18 places each, and the fields that name them.
+  // With 100 places and as many records come the rests of the leaves, of at most 18 places each, and the fields that
+  // name them.
   { ...work('a suggestion', [8, 290], (index) => index.suggest('n', { limit: 100 })), chance: 80 },
   work('a suggestion with an edit', [90, 520], (index) => index.suggest('nmae', { fuzzy: true })),
   work('a suggestion of what few match', [5, 1100], (index) => index.suggest('name 99x')),

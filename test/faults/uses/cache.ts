@@ -20,7 +20,7 @@ async function hold(cache: Cache<string>, key: string): Promise<Held> {
   return { got, end: (result) => end(result) }
 }
 
-/** A value that somebody stored who has no level. */
+/** A value that a process without an L1 stored. */
 async function holdInLevel({ redis, name }: Place): Promise<void> {
   const cache = redis.cache<string>(`${name}-held`, { l1: { count: 10 } })
   await reaches(async () => {
@@ -83,7 +83,7 @@ function steps(place: Place): readonly Step[] {
   ]
 }
 
-/** A key knows nothing of the others; what grows is what one value holds. */
+/** A key is independent of the others; only the size of one value grows. */
 function work(
   what: string,
   [commands, elements]: [number, number],

@@ -5,7 +5,7 @@ interface Note {
   n: number
 }
 
-// `put` and `remove` tell whether they changed something; after a lost answer they tell it of the repetition.
+// `put` and `remove` return whether they changed something; after a lost answer they return it for the repetition.
 function steps({ redis, name }: Place): readonly Step[] {
   const catalog = redis.catalog<Note>(name)
   return [

@@ -3,7 +3,7 @@ import type { Place, Step, Use, Work } from './use.ts'
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
 
-/** What a reader sees of it, without times. */
+/** A reader's view of it, without times. */
 async function seen<Item, Key>(collection: Collection<Item, Key>): Promise<unknown> {
   const page = await collection.read({ limit: 1000 })
   if (page.status !== 'page') return page
@@ -38,7 +38,7 @@ function steps({ redis, name }: Place): readonly Step[] {
   ]
 }
 
-/** What is there makes no call cost more, but for what is built or read of it. */
+/** Existing content makes no call more expensive, except for what is built or read of it. */
 function work(
   what: string,
   [commands, elements]: [number, number],

@@ -94,7 +94,7 @@ const noted: Fill = async (rows, size) => {
   await inThousands(size, (ids) => Promise.all(ids.map((id) => rows.votes.optimisticAdd(id))))
 }
 
-/** And one more was counted by somebody who has not shown it. */
+/** And one more increment was counted and is not shown yet. */
 const missed: Fill = async (rows, size) => {
   await shown(rows, size)
   rows.database.exec("INSERT INTO votes (item) VALUES ('7')")

@@ -7,7 +7,7 @@ function stepsOfRows(place: Place): readonly Step[] {
   const { database, votes } = openRows(place)
   const vote = (id: number): unknown => database.exec(`INSERT OR IGNORE INTO votes VALUES (${id}, 'a')`)
   const flush = async (): Promise<void> => void (await votes.flush())
-  // A note that is lost is no harm, and so nobody is told.
+  // A lost note does no harm, so the failure is not reported.
   const note = async (id: number): Promise<void> => {
     vote(id)
     await votes.optimisticAdd('a')

@@ -11,7 +11,7 @@ function steps(place: Place): readonly Step[] {
   return [...contentSteps(place), ...claimSteps(place), ...subscriberSteps(place), ...spreadFeedSteps(place)]
 }
 
-/** What comes and goes: with keys, delayed, in batches, until nothing is left. */
+/** Messages that come and go: with keys, delayed, in batches, until nothing is left. */
 function contentSteps({ redis, name }: Place): readonly Step[] {
   const feed = redis.feed<number>(name, { origin: 'me' })
   const mixed = [
@@ -98,7 +98,7 @@ function subscriberSteps({ redis, name }: Place): readonly Step[] {
     ['commit', 'refuses', async () => void (await ada.commit(await cursor()))],
     // A subscriber is stored again whenever it reads.
     ['subscribe', 'refuses', async () => bodiesOf((await ada.page()).messages)],
-    // Whether there was somebody to forget, a repetition cannot know.
+    // A repetition cannot know whether there was a subscriber to forget.
     ['forget', 'serves', async () => void (await ada.forget())],
     ['inspect', 'serves', async () => (await feed.inspect()).subscribers],
   ]

@@ -1,4 +1,4 @@
-// Lines of waiters that nobody could stand in one by one: their tickets (lua/shared/line) written directly.
+// Lines with too many waiters to queue one by one: their tickets (lua/shared/line) are written directly.
 
 import type { Redis } from 'ioredis'
 
@@ -7,7 +7,7 @@ export interface Waiters {
   readonly count: number
   /** x: alone, s: shared, b: waits for its chance. */
   readonly kind?: 'x' | 's' | 'b'
-  /** Of processes that listen nowhere: they are passed over. */
+  /** Of processes without subscriptions: they are skipped. */
   readonly dead?: boolean
   /** Which word of the state, counted from 0, is the number of the newest ticket. */
   readonly lastTicketAt: number
@@ -40,7 +40,7 @@ interface Lapsed {
 
 const PAST = 1_700_000_000_000
 
-/** Leases of tokens; without `endsAt` they ended long ago, and nobody has removed them yet. */
+/** Leases of tokens; without `endsAt` they ended long ago and have not been removed yet. */
 export async function addLapsed(
   client: Redis,
   { leases, ids, count, weight = '', endsAt = PAST }: Lapsed,
@@ -50,7 +50,7 @@ export async function addLapsed(
     await client.zadd(leases, ...numbers.flatMap((n) => [endsAt, `${PAST}${n}`]))
     const known = numbers.flatMap((n) => [
       `${PAST}${n}`,
-      `${weight}dead.${n} nobody`,
+      `${weight}dead.${n} ada`,
       `idead.${n}`,
       `${PAST}${n}`,
     ])

@@ -71,7 +71,7 @@ export const lockWorks: readonly Work[] = [
   { what: 'an extension of many locks in one call', commands: 2010, elements: 9000, prepare: manyLeases },
 ]
 
-/** What the keeper does for leases that share a slot. */
+/** The work of the keeper for leases that share a slot. */
 async function manyLeases(
   { redis, driver, namespace, name }: Place,
   size: number,

@@ -6,7 +6,7 @@ function steps(place: Place): readonly Step[] {
   return [...aloneSteps(place), ...sharedSteps(place), ...serveSteps(place), ...otherSteps(place)]
 }
 
-/** Somebody who waits. */
+/** A waiter. */
 interface Waiter {
   lease?: Promise<Lease>
 }

@@ -68,7 +68,7 @@ async function attemptOf(once: Once<string>, key: string): Promise<Attempt<strin
   return begun.attempt
 }
 
-/** A key knows nothing of the others; what grows is what one result holds. */
+/** A key is independent of the others; only the size of one result grows. */
 function work(
   what: string,
   [commands, elements]: [number, number],

@@ -6,9 +6,9 @@ import { onTestFinished } from 'vitest'
 import type { Place } from './use.ts'
 
 interface PlaceOptions extends ConnectionOptions {
-  /** Where the library connects. */
+  /** The address to which the library connects. */
   readonly driver?: Driver
-  /** Where `client` connects, and the library when it has no driver of its own. */
+  /** The address to which `client` connects, and the library when it has no driver of its own. */
   readonly port: number
   readonly namespace?: string
 }

@@ -52,7 +52,7 @@ export function dependencySteps({ redis, name }: Place): readonly Step[] {
   ]
 }
 
-/** The same over two queues: what one cannot reach goes by way of the outbox. */
+/** The same over two queues: unreachable messages go by way of the outbox. */
 export function outboxSteps({ redis, name }: Place): readonly Step[] {
   const near = redis.queue<Jobs>(`${name} near`)
   const far = redis.queue<Jobs>(`${name} far`)

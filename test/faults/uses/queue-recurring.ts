@@ -3,7 +3,7 @@ import { type Place, reaches, type Step } from './use.ts'
 
 const FOREVER = { name: 'again', payload: 1 } as const
 
-/** Jobs that recur: set, spawned by whoever claims, and given more times. */
+/** Jobs that recur: set, spawned by a claim, and given more times. */
 export function recurringSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Record<string, number>>(`${name} recurring`)
   const known = async (): Promise<unknown[]> =>

@@ -42,8 +42,8 @@ async function claimAll(queue: Queue<Jobs>, size: number): Promise<ClaimedJob<st
   return claimed
 }
 
-/** Buries so many jobs, in batches. */
-async function buryAll(queue: Queue<Jobs>, size: number, kindOf: (n: number) => string): Promise<void> {
+/** Fails so many jobs, in batches. */
+async function failAll(queue: Queue<Jobs>, size: number, kindOf: (n: number) => string): Promise<void> {
   await enqueue(queue, size)
   const claimed = await claimAll(queue, size)
   for (let from = 0; from < size; from += THOUSAND) {
@@ -52,7 +52,7 @@ async function buryAll(queue: Queue<Jobs>, size: number, kindOf: (n: number) => 
   }
 }
 
-/** A call on a queue that was filled so, beside one job that is claimed for an hour. */
+/** A call on a queue that was filled in this way, next to one job that is claimed for an hour. */
 /** One look more whenever there are twice as many. */
 const LOOKING_FOR_PLACE = 50
 
@@ -113,9 +113,9 @@ const due: Fill = async (queue, place, size) => {
   await scheduled(queue, place, size)
   await moveClock(place, 2 * HOUR_MS)
 }
-const dead: Fill = (queue, _, size) => buryAll(queue, size, () => 'odd')
-const deadOfTwo: Fill = (queue, _, size) => buryAll(queue, size, (n) => (n % 2 === 0 ? 'even' : 'odd'))
-const deadOfMuch: Fill = (queue, _, size) => buryAll(queue, Math.min(size, MOST_CALLS), (n) => `kind ${n}`)
+const dead: Fill = (queue, _, size) => failAll(queue, size, () => 'odd')
+const deadOfTwo: Fill = (queue, _, size) => failAll(queue, size, (n) => (n % 2 === 0 ? 'even' : 'odd'))
+const deadOfMuch: Fill = (queue, _, size) => failAll(queue, Math.min(size, MOST_CALLS), (n) => `kind ${n}`)
 
 /** All have ended and are kept, until from now on ten are. */
 const doneAndKept: Fill = async (queue, _, size) => {
@@ -130,7 +130,7 @@ const doneAndKept: Fill = async (queue, _, size) => {
   await queue.settings.set({ retention: { count: 10 } })
 }
 
-/** What is left of jobs that were cancelled where they stood: their places in the list. */
+/** Remains of jobs that were cancelled in their place: their places in the list. */
 const ghosts: Fill = async (queue, _, size) => {
   const ids = await enqueue(queue, size)
   for (let from = 0; from < size; from += THOUSAND) await queue.jobs.cancel(ids.slice(from, from + THOUSAND))
@@ -150,7 +150,7 @@ const heldBack: Fill = async (queue, place, size) => {
   await moveClock(place, HOUR_MS)
 }
 
-/** Workers of processes that nobody hears any more. */
+/** Workers of processes that have died. */
 const goneWorkers: Fill = async (queue, { client, namespace, name }, size) => {
   await queue.enqueue('work', 'one', { delay: '3h' })
   const key = `${namespace}:{queue:${name}}`
@@ -235,14 +235,14 @@ export const queueWorks: readonly Work[] = [
     LOOKING_FOR_CALLS,
   ),
   work('an ack that many wait for', [900, 4000], waitedFor, (_queue, job) => job.ack('done')),
-  work('a burial that many wait for', [1600, 9000], waitedFor, (_queue, job) => job.fail()),
+  work('a failure with many dependents', [1600, 9000], waitedFor, (_queue, job) => job.fail()),
   work('another dependency', [30, 300], waitedFor, (queue) => queue.jobs.addDependencies('job 7', ['job 6'])),
   work('an advance', [30, 300], claimed, (_queue, job) =>
     job.ackAndEnqueue({ name: 'work', payload: 'next' }),
   ),
   work('an extension', ONE, claimed, (_queue, job) => job.extend('1h')),
   work('a retry', TRIED, scheduled, (_queue, job) => job.retry({ delay: '1h' })),
-  work('a burial', [30, 160], dead, (_queue, job) => job.fail({ kind: 'odd' })),
+  work('a failure', [30, 160], dead, (_queue, job) => job.fail({ kind: 'odd' })),
   work('a cancellation', [20, 120], scheduled, (queue) => queue.jobs.cancel(['job 7'])),
   work('a cancellation in a group', [30, 120], grouped, (queue) => queue.jobs.cancel(['job 7'])),
   work('a requeue', [20, 140], scheduled, (queue) => queue.jobs.requeue(['job 7'])),
@@ -291,7 +291,7 @@ export const queueWorks: readonly Work[] = [
   work('the most common tags', [250, 1500], tagged, (queue) => queue.jobs.tags()),
   work('a tag', [20, 140], tagged, (queue) => queue.jobs.tag('job 7', ['one more'])),
   work('following a job', ONE, tagged, (queue) => queue.jobs.track('job 7')),
-  // The places of jobs that are gone are swept, at both ends of the list.
+  // The places of removed jobs are swept, at both ends of the list.
   work('a cancellation of a tagged job', [30, 330], tagged, (queue) => queue.jobs.cancel(['job 7'])),
   work('a look at a history', ONE, tagged, (queue) => queue.jobs.history('job 7')),
   work('a line in a log', ONE, tagged, (queue) => queue.jobs.log('job 7', 'a line')),

@@ -28,21 +28,35 @@ function steps(place: Place): readonly Step[] {
 
 /** How many jobs are in each state, and how often something happened: once, whatever went wrong. */
 async function seen(queue: Queue<Jobs>): Promise<number[]> {
-  const told = await queue.settings.inspect()
-  const states = [told.ready, told.scheduled, told.claimed, told.dead, told.done]
-  return [...states, told.enqueued, told.acked, told.retried, told.failed, told.reclaimed, told.cancelled]
+  const inspection = await queue.settings.inspect()
+  const states = [
+    inspection.ready,
+    inspection.scheduled,
+    inspection.claimed,
+    inspection.dead,
+    inspection.done,
+  ]
+  return [
+    ...states,
+    inspection.enqueued,
+    inspection.acked,
+    inspection.retried,
+    inspection.failed,
+    inspection.reclaimed,
+    inspection.cancelled,
+  ]
 }
 
 const namesOf = (jobs: readonly { name: string }[]): string[] => jobs.map(({ name }) => name)
 
-/** What the statistics of the day say of how often: the same, however often a call was sent. */
+/** The counts in the statistics of the day: the same, however often a call was sent. */
 async function countedBy(queue: Queue<Jobs>): Promise<number[]> {
   const { total } = await queue.stats({ by: 'day' })
-  const { enqueued, acked, retried, failed: buried, reclaimed, cancelled, wait, run } = total
-  return [enqueued, acked, retried, buried, reclaimed, cancelled, wait.count, run.count]
+  const { enqueued, acked, retried, failed, reclaimed, cancelled, wait, run } = total
+  return [enqueued, acked, retried, failed, reclaimed, cancelled, wait.count, run.count]
 }
 
-/** Jobs of every kind, and what can be done to them while nobody has them. */
+/** Jobs of every kind, and the operations on them while no worker holds them. */
 function enqueueSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Jobs>(name)
   const mixed: NewJob<Jobs>[] = [
@@ -67,7 +81,7 @@ function enqueueSteps({ redis, name }: Place): readonly Step[] {
     ['search', 'serves', async () => namesOf((await queue.jobs.search({ name: 'only' })).jobs)],
     ['reprioritize', 'serves', async () => queue.jobs.reprioritize([await first(), 'unknown'], 7)],
     ['list', 'serves', async () => namesOf((await queue.jobs.list('prioritized')).jobs)],
-    // What it was, a repetition cannot know.
+    // A repetition cannot know the first result.
     ['requeue', 'serves', async () => void (await queue.jobs.requeue(['only']))],
     ['cancel', 'serves', async () => void (await queue.jobs.cancel(['later', 'only', 'grouped']))],
     ['inspect', 'serves', () => seen(queue)],
@@ -76,7 +90,7 @@ function enqueueSteps({ redis, name }: Place): readonly Step[] {
   ]
 }
 
-/** The quick way. */
+/** The fast path. */
 function plainSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Jobs>(`${name} plain`)
   let claimed: ClaimedJob<number>[] = []
@@ -101,7 +115,7 @@ function plainSteps({ redis, name }: Place): readonly Step[] {
   ]
 }
 
-/** What becomes of attempts, and of what they leave. */
+/** The outcomes of attempts, and their remains. */
 function attemptSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Jobs>(`${name} worked`)
   const once = { maxAttempts: 1 }
@@ -168,11 +182,11 @@ function groupSteps({ redis, name }: Place): readonly Step[] {
   ]
 }
 
-/** What lost workers held is taken back, or is dead. */
+/** Jobs of lost workers are taken back, or are dead. */
 function lostSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Jobs>(`${name} lost`)
   const jobs = [2, 1].map((maxAttempts) => ({ name: `lost ${maxAttempts}`, payload: 1, maxAttempts }))
-  // Whether the answer comes before the leases are over says nothing about the server; that both are overdue does.
+  // Whether the answer arrives before the leases are over says nothing about the server; that both are overdue does.
   const lose = async (): Promise<number> => {
     await queue.claim({ limit: 2, lease: '10ms' })
     await reaches(async () => (await queue.settings.inspect()).overdue === 2)
@@ -188,7 +202,7 @@ function lostSteps({ redis, name }: Place): readonly Step[] {
   ]
 }
 
-/** What is told of jobs, and to whom. */
+/** Which events of jobs are published, and to whom. */
 function sightSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Jobs>(`${name} seen`)
   const jobs: NewJob<Jobs>[] = [
@@ -228,13 +242,13 @@ function sightSteps({ redis, name }: Place): readonly Step[] {
   ]
 }
 
-/** What one hears who begins to listen, and then something happens. */
+/** Events that a new listener gets after it starts to listen. */
 async function heardIn(queue: Queue<Jobs>): Promise<unknown> {
   const events = queue.events()
   const first = events.next()
   first.catch(() => undefined)
   const stirred = async (): Promise<boolean> => {
-    // What happens before it listens is not told.
+    // Events before it listens are not published.
     await queue.jobs.reprioritize(['other'], Math.floor(Math.random() * 1000))
     const still = new Promise<false>((resolve) => setTimeout(() => resolve(false), 20))
     return Promise.race([first.then(() => true), still])
@@ -266,7 +280,7 @@ function settingSteps({ redis, name }: Place): readonly Step[] {
   ]
 }
 
-/** Who waits is woken, and a worker does what there is. */
+/** A waiter is woken, and a worker does all ready jobs. */
 function workerSteps({ redis, name }: Place): readonly Step[] {
   const queue = redis.queue<Jobs>(`${name} at work`)
   const wake = async (): Promise<string[]> => {

@@ -7,7 +7,7 @@ const PATIENT = { wait: '20s' } as const
 
 const prefixOf = ({ namespace, name }: Place): string => `${namespace}:{semaphore:${name}}`
 
-/** Somebody who waits. */
+/** A waiter. */
 interface Waiter {
   lease?: Promise<Lease>
 }

@@ -1,12 +1,12 @@
-// What a user does with a structure, written once for all suites of this folder. A structure has one file
-// here, uses/<structure>.ts, that exports `use`; the suites find it by its name.
+// How users use a structure, written once for all suites of this folder. A structure has one file here,
+// uses/<structure>.ts, that exports `use`; the suites find it by its name.
 
 import type { Redis } from 'ioredis'
 import type { Driver, Perilune } from 'perilune'
 import contract from '../../../lua/contract.json' with { type: 'json' }
 import { STRUCTURES } from '../../conformance/files.ts'
 
-/** Where a use takes place: nobody else has this name. */
+/** Where a use takes place: no other use has this name. */
 export interface Place {
   readonly redis: Perilune
   /** Under `redis`. */
@@ -18,18 +18,18 @@ export interface Place {
 }
 
 /**
- * What a server out of memory does with a call. `refuses`: nothing is changed, and the caller is told for
- * certain; `serves`: as ever; `unasked`: the step consists of both.
+ * How a server out of memory answers a call. `refuses`: nothing is changed, and the caller gets a definite
+ * error; `serves`: as ever; `unasked`: the step consists of both.
  */
 export type WhenFull = 'refuses' | 'serves' | 'unasked'
 
 /**
- * One step of a program: the operation that it is there for, and what the caller sees of it. That is the same
- * in every run, so it holds no token and no time.
+ * One step of a program: the operation that it is there for, and the caller's view of it. That is the same in every
+ * run, so it contains no token and no time.
  */
 export type Step = readonly [operation: string, whenFull: WhenFull, run: () => Promise<unknown>]
 
-/** By chance: one write of sixteen looks for calls to be forgotten; which it is depends on those before. */
+/** At random: one write of sixteen looks for expired calls; which one depends on the earlier ones. */
 export const LOOKING_FOR_CALLS: number = 16
 
 /** A call whose cost must not grow with what the structure holds. */
@@ -99,8 +99,8 @@ export async function errorOf(call: Promise<unknown>): Promise<string> {
 }
 
 /**
- * What a call by token ends with that finds no lease: it had ended before, or, where the call was sent twice, the first may have
- * ended it.
+ * The error of a call by token that finds no lease: the lease had ended before, or, if the call was sent twice, the
+ * first copy may have ended it.
  */
 export async function notKnownOf(call: Promise<unknown>): Promise<unknown> {
   const name = await errorOf(call)

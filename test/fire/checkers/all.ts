@@ -1,4 +1,4 @@
-// What must hold of each structure. Whatever holds of every call is in calls.ts.
+// The invariants of each structure. Those of every call are in calls.ts.
 
 import { autocomplete } from './autocomplete.ts'
 import { cache } from './cache.ts'

@@ -1,4 +1,4 @@
-// What holds of every call of every structure: it settles in its time, and in a way that its caller knows.
+// The invariants of every call of every structure: it settles in time, and with an outcome that its caller knows.
 
 import type { Call } from '../history.ts'
 import type { Terms } from '../terms.ts'
@@ -8,7 +8,7 @@ import { type Checker, instant } from './checker.ts'
 const SLACK_MS = 6000
 
 export const calls: Checker = (history, terms) => [
-  ...history.crashes.map((error) => `nobody handled: ${error}`),
+  ...history.crashes.map((error) => `unhandled: ${error}`),
   ...history.calls.flatMap((call) => {
     const where = `${call.structure} ${call.what} ${call.key}, process ${call.process}, at ${instant(history, call.beganAt)}`
     if (call.outcome === 'hung') return [`hung: ${where}`]

@@ -2,7 +2,7 @@ import { grouped } from '../grouped.ts'
 import type { Call, Facts, History } from '../history.ts'
 import type { Terms } from '../terms.ts'
 
-/** What a history has that it must not have, in words; `history`: of one structure. */
+/** The faults of a history, in words; `history`: of one structure. */
 export type Checker = (history: History, terms: Terms) => string[]
 
 export function callsOf(history: History, what: string, outcome?: Call['outcome']): Call[] {

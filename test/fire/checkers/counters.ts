@@ -7,7 +7,7 @@ import { byKey, callsOf, type Checker, instant, numberOf } from './checker.ts'
 export const counters: Checker = (history, terms) => {
   const increments = byKey(callsOf(history, 'increment'))
   const rows = history.sights.filter(({ what }) => what === 'row')
-  if (rows.length === 0) return ['nobody looked at the database']
+  if (rows.length === 0) return ['no process looked at the database']
   return [
     ...rows.flatMap(({ key, facts }) =>
       wrongSum(key, numberOf(facts, 'votes'), increments.get(key) ?? [], terms),

@@ -1,5 +1,5 @@
-// A feed that keeps the newest messages: these are there once, none comes before its delay is over or behind its life, and who
-// follows is told where some went before they were met.
+// A feed that keeps the newest messages: each is there once, none arrives before its delay is over or after its TTL,
+// and a follower is notified where messages expired before it met them.
 
 import { grouped } from '../grouped.ts'
 import type { Call, History, Sight } from '../history.ts'
@@ -9,7 +9,8 @@ import { byKey, callsOf, type Checker, instant, numberOf } from './checker.ts'
 import { ended } from './feed.ts'
 
 export const feedOptions: Checker = (history, terms) => {
-  if (!history.sights.some(({ what }) => what === 'read all')) return ['nobody read what is there']
+  if (!history.sights.some(({ what }) => what === 'read all'))
+    return ['no process read the messages that are left']
   const there = history.sights.filter(({ what }) => what === 'there')
   const appends = new Map(callsOf(history, 'append').map((call): [string, Call] => [call.key, call]))
   return [
@@ -29,7 +30,7 @@ function metOf(history: History): Sight[] {
   return history.sights.filter(({ what }) => what === 'met')
 }
 
-/** Whatever was appended behind the oldest one that is there. */
+/** Any message appended after the oldest one that is there. */
 function lost(
   history: History,
   there: readonly Sight[],
@@ -93,14 +94,14 @@ function tooLate(history: History, appends: ReadonlyMap<string, Call>, terms: Te
   )
 }
 
-/** What an observer met of that which is there: all of it behind the first, in order, once; but where it was told of a loss. */
+/** An observer meets all messages after its first one, in order, once, except where a loss was reported to it. */
 function passedOver(met: readonly Sight[], there: readonly Sight[], terms: Terms): string[] {
   const place = new Map(there.map(({ facts }, at): [unknown, number] => [facts['id'], at]))
   const before = new Map<unknown, number>()
   let next = 0
   return met.flatMap(({ process, key, facts, at }) => {
     const found = place.get(facts['id'])
-    // What was delayed becomes visible once more where an older copy was put back.
+    // A delayed message becomes visible once more when an older copy was put back.
     const since = before.get(facts['id']) ?? at
     before.set(facts['id'], at)
     if (found === undefined) return []

@@ -1,4 +1,5 @@
-// What was acknowledged is there once, in one order that respects time, and who follows meets all of it in that order.
+// An acknowledged message is there once, in one order that respects time, and a follower meets all messages in that
+// order.
 
 import type { Call, History, Sight } from '../history.ts'
 import { meets, type Terms } from '../terms.ts'
@@ -7,7 +8,8 @@ import { grouped } from '../grouped.ts'
 
 export const feed: Checker = (history, terms) => {
   const there = history.sights.filter(({ what }) => what === 'there')
-  if (!history.sights.some(({ what }) => what === 'read all')) return ['nobody read what is there']
+  if (!history.sights.some(({ what }) => what === 'read all'))
+    return ['no process read the messages that are left']
   return [
     ...acknowledgedOnce(history, there, terms),
     ...[...partitionsOf(there)].flatMap(([, messages]) => againstTime(history, messages)),
@@ -36,7 +38,7 @@ function acknowledgedOnce(history: History, there: readonly Sight[], terms: Term
     .filter(({ beganAt, settledAt }) => !meets(terms.losses, beganAt, settledAt))
     .map(({ key }) => `${key}: was acknowledged and is not there`)
   const wrong = [...found].flatMap(([key, all]) => {
-    const { outcome, error } = asked.get(key) ?? { outcome: 'nobody asked for it', error: '' }
+    const { outcome, error } = asked.get(key) ?? { outcome: 'no process appended it', error: '' }
     if (all.length > 1) return [`${key}: is there ${all.length} times`]
     return outcome === 'ok' || outcome === 'unknown'
       ? []
@@ -45,7 +47,7 @@ function acknowledgedOnce(history: History, there: readonly Sight[], terms: Term
   return [...lost, ...wrong]
 }
 
-/** A message stands behind one that was asked for when it had been acknowledged already. */
+/** A message that was acknowledged before another one was appended comes after it. */
 function againstTime(history: History, there: readonly Sight[]): string[] {
   const appends = new Map(callsOf(history, 'append', 'ok').map((call): [string, Call] => [call.key, call]))
   let latest: Call | undefined
@@ -59,7 +61,7 @@ function againstTime(history: History, there: readonly Sight[]): string[] {
   })
 }
 
-/** What an observer met of one partition: all of it, in order, once; but where it was told that it lost something. */
+/** An observer meets all messages of one partition, in order, once, except where a loss was reported to it. */
 function misses(met: readonly Sight[], there: readonly Sight[], terms: Terms): string[] {
   const partition = met[0]?.facts['partition']
   const order = there.filter(({ facts }) => facts['partition'] === partition)
@@ -72,17 +74,17 @@ function misses(met: readonly Sight[], there: readonly Sight[], terms: Terms): s
       // It was lost later, with the server that had it.
       return meets(terms.losses, at, at) ? [] : [`${key}: was met by process ${process}, and is not there`]
     }
-    const told = facts['lostBefore'] !== null
+    const lossReported = facts['lostBefore'] !== null
     const expected = next
     next = found + 1
-    if (found === expected || told) return []
+    if (found === expected || lossReported) return []
     const how =
       found < expected ? 'a second time or out of order' : `after ${found - expected} were passed over`
     return [`${key}: was met by process ${process} ${how}`]
   })
 }
 
-/** Followers go on through every outage, but for one: who may not read is told. */
+/** Followers continue through every outage; only a follower that may not read gets an error. */
 export function ended(history: History): string[] {
   return history.sights
     .filter(({ what, facts }) => what === 'tail ended' && facts['code'] !== 'forbidden')

@@ -29,7 +29,7 @@ export function keysHeld(history: History): string[] {
   return [...new Set(history.sights.filter(({ what }) => what === 'held').map(({ key }) => key))]
 }
 
-/** Each moment at which more were held than may be, but for what servers may have forgotten. */
+/** Each moment at which there were more holders than the limit, except for leases that servers may have lost. */
 export function tooManyAtOnce(history: History, key: string, most: number, terms: Terms): string[] {
   let held: Hold[] = []
   const problems: string[] = []
@@ -38,7 +38,7 @@ export function tooManyAtOnce(history: History, key: string, most: number, terms
     held.push(hold)
     const remembered = held.filter(({ fromUs, untilUs }) => !isExcused(terms, fromUs, untilUs))
     const counted = remembered.includes(hold) ? remembered : [...remembered, hold]
-    // One that was forgotten is over for the server; the newest is not, whatever became of it later.
+    // A lost lease is over for the server; the newest is not, whatever became of it later.
     if (counted.length > most && remembered.length >= most) {
       problems.push(
         `${key}: ${counted.length} at once, at ${instant(history, hold.fromUs)}: ${words(counted)}`,
@@ -70,7 +70,7 @@ function words(holds: readonly Hold[]): string {
   return holds.map(({ process, token }) => `process ${process} with ${token}`).join(', ')
 }
 
-/** No token is given twice, and whoever asked after another one had been told got a greater one. */
+/** No token is granted twice, and a call that began after another one was granted got a greater token. */
 export function tokensThatDoNotRise(history: History, grants: readonly Call[], key: string): string[] {
   const problems: string[] = []
   const seen = new Set<number>()

@@ -18,7 +18,7 @@ function twoResults(key: string, runs: readonly Call[], terms: Terms): string[] 
   return results.size > 1 ? [`${key}: has several results: ${[...results].join(', ')}`] : []
 }
 
-/** The work began although somebody had been given its result before. */
+/** The work began although its result had been returned to a caller before. */
 function doneAgain(history: History, key: string, runs: readonly Call[], terms: Terms): string[] {
   const kept = runs.filter(({ beganAt, settledAt }) => !isExcused(terms, beganAt, settledAt))
   const known = Math.min(...kept.map(({ settledAt }) => settledAt))

@@ -1,11 +1,11 @@
-// What must not be, one fault each, to be planted into a sound history.
+// Faults, one each, that are planted into a sound history.
 
 import type { Call, Sight } from '../history.ts'
 import { call, held, lost, sight } from './planting.ts'
 
 export type Plant = Partial<{ calls: readonly Call[]; sights: readonly Sight[] }>
 
-/** What is planted, behind what is there, and what is to be said of it. */
+/** The planted records, after the existing ones, and the expected report. */
 export const PLANTED: readonly [structure: string, fault: string, plant: Plant, said: string][] = [
   ['lock', 'a second holder', { sights: [held('a', 3, 25, 28)] }, '2 at once'],
   ['lock', 'a token again', { calls: [call('acquire', 'a', 40, { got: { token: 2 } })] }, 'given twice'],
@@ -52,7 +52,7 @@ export const PLANTED: readonly [structure: string, fault: string, plant: Plant, 
     { calls: [call('acquire', 'permits', 40, { got: { token: 1 } })] },
     'given twice',
   ],
-  ['semaphore', 'a leak', { sights: [sight('left', 'permits', { free: false })] }, 'that nobody has'],
+  ['semaphore', 'a leak', { sights: [sight('left', 'permits', { free: false })] }, 'without a holder'],
   [
     'rate-limit',
     'one unit more',
@@ -101,7 +101,12 @@ export const PLANTED: readonly [structure: string, fault: string, plant: Plant, 
     },
     'though its enqueue failed',
   ],
-  ['queue', 'what nobody gets', { sights: [sight('left', '', { drained: false, dead: 0 })] }, 'nobody gets'],
+  [
+    'queue',
+    'what no worker gets',
+    { sights: [sight('left', '', { drained: false, dead: 0 })] },
+    'no worker gets',
+  ],
   [
     'queue-options',
     'a job before its delay is over',

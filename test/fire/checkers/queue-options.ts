@@ -1,4 +1,4 @@
-// What holds of a queue besides, where its jobs have groups, priorities, delays and idempotency keys.
+// Additional invariants of a queue whose jobs have groups, priorities, delays and idempotency keys.
 
 import type { Call, History } from '../history.ts'
 import { isExcused, meets, type Terms } from '../terms.ts'
@@ -35,7 +35,7 @@ function tooEarly(
   })
 }
 
-/** Whoever enqueues what was acknowledged before is told so. */
+/** A second enqueue of an acknowledged job is answered as a duplicate. */
 function twice(history: History, terms: Terms): string[] {
   return callsOf(history, 'enqueue again', 'ok')
     .filter(({ got, key }) => got['duplicate'] !== true && !mayBeForgotten(history, key, terms))
@@ -86,7 +86,7 @@ function isOvertaken(late: Given, early: Given): boolean {
   return of > than || (of === than && late.enqueue.settledAt < early.enqueue.beganAt)
 }
 
-/** What a claim took whose answer was lost comes back behind others. */
+/** Jobs of a claim whose answer was lost come back after others. */
 function hadTrouble(terms: Terms, early: Given, late: Given): boolean {
   const span = [early.enqueue.beganAt, late.gotAt] as const
   return isExcused(terms, ...span) || meets(terms.trouble, ...span) || meets(terms.stops, ...span)

@@ -1,4 +1,4 @@
-// A job that was acknowledged is done; once it was acked it never comes again; nobody else has it meanwhile.
+// A job that was acknowledged is done; once it was acked it never comes again; it has one holder at a time.
 
 import type { Call, History } from '../history.ts'
 import { isExcused, meets, type Terms } from '../terms.ts'
@@ -58,9 +58,9 @@ export function startsOf(history: History): Start[] {
 function endsOf(history: History): End[] {
   const acks = callsOf(history, 'ack').filter(({ outcome }) => outcome !== 'failed')
   const settled = history.sights.filter(({ what }) => what === 'settled: acked')
-  // What a worker was told of a job whose ack was on its way.
+  // Errors that a worker got for a job whose ack was under way.
   const doubtful = history.sights.filter(
-    ({ what, facts }) => what === 'told' && isDoubt(String(facts['error'])),
+    ({ what, facts }) => what === 'reported' && isDoubt(String(facts['error'])),
   )
   return [
     ...acks.map(({ key, beganAt, settledAt, outcome }) => ({
@@ -74,7 +74,7 @@ function endsOf(history: History): End[] {
   ]
 }
 
-/** A repeated ack, of which the server knows no more whether the first one took effect, finds the job absent. */
+/** A repeated ack finds the job absent when the server no longer knows whether the first one took effect. */
 function isDoubt(error: string): boolean {
   return error.startsWith('AmbiguousError') || error.includes('(absent)')
 }
@@ -88,7 +88,7 @@ function lost(history: History, starts: readonly Start[], ends: readonly End[], 
     .map(({ key }) => `${key}: was acknowledged and never ${started.has(key) ? 'ended' : 'started'}`)
 }
 
-/** An ack may have happened on a server that lost it, or its worker heard of a loss: then nobody knows. */
+/** An ack may have happened on a server that lost it, or its worker heard of a loss: then the outcome is unknown. */
 function startedIn(starts: readonly Start[], id: string, { losses }: Terms): boolean {
   return starts.some((start) => start.id === id && meets(losses, start.gotAt, start.gotAt))
 }
@@ -104,7 +104,9 @@ function fromNowhere(history: History, starts: readonly Start[]): string[] {
   })
 }
 
-/** The instant at which a handler starts says nothing of when its job was claimed: only what a claim asked for counts. */
+/**
+ * The instant at which a handler starts says nothing of when its job was claimed: only what a claim asked for counts.
+ */
 function again(starts: readonly Start[], ends: readonly End[], terms: Terms): string[] {
   const certain = ends.filter(({ maybe, fromUs, untilUs }) => !maybe && !isExcused(terms, fromUs, untilUs))
   const endedAt = new Map(certain.map(({ id, untilUs }) => [id, untilUs]))
@@ -129,9 +131,9 @@ function attemptsThatDoNotRise(starts: readonly Start[], terms: Terms): string[]
 
 function leftOver(history: History): string[] {
   const left = history.sights.filter(({ what }) => what === 'left')
-  if (left.length === 0) return ['nobody looked at what is left']
+  if (left.length === 0) return ['no process looked at what is left']
   return left.flatMap(({ facts }) => [
-    ...(facts['drained'] === true ? [] : ['jobs are left that nobody gets']),
+    ...(facts['drained'] === true ? [] : ['jobs are left that no worker gets']),
     ...(facts['dead'] === 0 ? [] : [`${String(facts['dead'])} jobs are dead`]),
   ])
 }

@@ -1,4 +1,4 @@
-// Things that one process alone puts in and takes out, and all may see: what it was told last is what they see.
+// Values that one process alone adds and removes, and all may read: they read its last acknowledged value.
 
 import type { Call, History } from '../history.ts'
 import { isExcused, type Terms } from '../terms.ts'
@@ -21,7 +21,7 @@ export function wrongLists(history: History, terms: Terms): string[] {
   })
 }
 
-/** Null: nobody can say. */
+/** Null: unknown. */
 function standingAt(inTurn: readonly Call[], list: Call, terms: Terms): boolean | null {
   const last = inTurn.findLast(({ beganAt }) => beganAt < list.settledAt)
   if (last === undefined) return false

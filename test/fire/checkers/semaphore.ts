@@ -9,6 +9,6 @@ export const semaphore: Checker = (history, terms) => [
   ]),
   ...tokensThatDoNotRise(history, callsOf(history, 'acquire', 'ok'), 'permits'),
   ...history.sights.flatMap(({ what, facts }) =>
-    what === 'left' && facts['free'] !== true ? ['permits are out that nobody has'] : [],
+    what === 'left' && facts['free'] !== true ? ['permits are out without a holder'] : [],
   ),
 ]

@@ -1,4 +1,4 @@
-// A new one: a file beside this one, and a line here.
+// For a new one: a file next to this one, and a line here.
 
 import { clock } from './clock.ts'
 import { cut } from './cut.ts'

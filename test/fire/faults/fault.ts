@@ -1,4 +1,4 @@
-// What goes wrong in a run, and what that may cost.
+// The faults of a run, and what they may cost.
 
 import type { Deal } from '../terms.ts'
 import type { Stage } from '../topologies/topology.ts'
@@ -16,9 +16,9 @@ export interface Scene {
   readonly victims: readonly Victim[]
   /** The schedule comes from it. */
   readonly luck: () => number
-  /** Told what the fault may cost, as it happens. */
+  /** Gets what the fault may cost, as it happens. */
   readonly deal: Deal
-  /** That of the run; files that its processes share are in it. */
+  /** The folder of the run; it contains files that its processes share. */
   readonly folder: string
   /** Whether what a primary has acknowledged may be lost with it. */
   readonly replicated: boolean

@@ -12,7 +12,7 @@ async function happen({ stage, luck, deal }: Scene): Promise<void> {
     }
     proxy.halfOpen()
     await sleep(between(luck, 300, 1500))
-    // From here on whoever connects anew is served; whoever waits for an answer waits in vain.
+    // From here on new connections are served; pending calls get no answer.
     proxy.heal()
   })
 }

@@ -5,7 +5,9 @@ import type { Fault, Scene } from './fault.ts'
 /** How far a replica may be behind on a busy machine. */
 const BEHIND_MS = 1000
 
-/** A primary dies: what it had acknowledged in its last moments may be lost, unless it comes back itself with all of it. */
+/**
+ * A primary dies: writes acknowledged in its last moments may be lost, unless it comes back itself with all of them.
+ */
 async function happen({ stage, luck, deal, replicated }: Scene): Promise<void> {
   await sleep(between(luck, 0, 500))
   await deal.during('trouble', async () => {

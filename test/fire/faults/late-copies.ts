@@ -5,7 +5,7 @@ import type { Fault, Scene } from './fault.ts'
 const TIMES = 6
 const MOST_MS = 400
 
-/** The network delivers commands a second time, when their callers have long gone on. */
+/** The network delivers commands a second time, long after their callers have continued. */
 async function happen({ stage, luck }: Scene): Promise<void> {
   for (let time = 0; time < TIMES; time++) {
     const proxy = oneOf(luck, stage.proxies)

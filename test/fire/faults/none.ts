@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fault } from './fault.ts'
 
-/** What breaks here is not the servers' doing. */
+/** Failures here are not caused by the servers. */
 export const none: Fault = { happen: () => sleep(1000) }

@@ -5,7 +5,7 @@ import type { Fault, Scene } from './fault.ts'
 /** Of calls that were under way when the copy was made. */
 const AROUND_MS = 500
 
-/** An older copy of the data is put back: what was acknowledged since is lost, and must be seen to be. */
+/** An older copy of the data is put back: writes acknowledged since are lost, and the loss must be detected. */
 async function happen({ stage, luck, deal }: Scene): Promise<void> {
   await deal.during('trouble', () =>
     deal.during('losses', async () => stage.restore?.(() => sleep(between(luck, 300, 1500))), AROUND_MS),

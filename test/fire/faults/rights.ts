@@ -3,7 +3,7 @@ import { between, oneOf } from '../cell.ts'
 import { askAll } from '../topologies/topology.ts'
 import type { Fault, Scene } from './fault.ts'
 
-/** What is taken away, and how it is given back. */
+/** The right that is taken away, and how it is given back. */
 const RIGHTS = [
   ['-@write', '+@all'],
   ['-evalsha', '+@all'],

@@ -3,7 +3,7 @@ import { between, oneOf } from '../cell.ts'
 import { nowUs } from '../clock.ts'
 import type { Fault, Scene } from './fault.ts'
 
-/** A process stands still for longer than all that it holds lasts, and goes on as if nothing had been. */
+/** A process stalls for longer than all its leases, and continues as if nothing had happened. */
 async function happen({ victims, luck, deal }: Scene): Promise<void> {
   const victim = oneOf(luck, victims)
   const fromUs = nowUs()

@@ -1,4 +1,4 @@
-// A new one: a file beside this one, and a line here.
+// For a new one: a file next to this one, and a line here.
 
 import { cluster } from './cluster.ts'
 import { oneAddress } from './one-address.ts'

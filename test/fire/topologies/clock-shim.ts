@@ -1,4 +1,4 @@
-// A clock of the day that a server has for itself, where the machine has a compiler and knows LD_PRELOAD.
+// A wall clock for one server, when the machine has a compiler and supports LD_PRELOAD.
 
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface OwnClock {
-  /** What the server is to be started with. */
+  /** The environment to start the server with. */
   readonly env: Readonly<Record<string, string>>
   set(secondsAhead: number): void
   remove(): void
@@ -40,7 +40,7 @@ function compile(shim: string): boolean {
   }
 }
 
-/** In its place: the server has it mapped. */
+/** Written in place: the server has it mapped. */
 function overwrite(file: string, bytes: Buffer): void {
   const open = openSync(file, 'r+')
   writeSync(open, bytes, 0, bytes.length, 0)

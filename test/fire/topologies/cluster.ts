@@ -70,9 +70,9 @@ async function isComplete(cluster: RedisCluster): Promise<boolean> {
   const views = await Promise.all(cluster.nodes.map(fieldsOf))
   const replicas = views.filter((view) => view.get('role') === 'slave')
   const follow = replicas.filter((view) => view.get('master_link_status') === 'up')
-  const told = await Promise.all(cluster.ports.map((port) => ask(port, 'CLUSTER', 'NODES')))
-  const nobodyFails = told.every((nodes) => !/fail|handshake/.test(String(nodes)))
-  return follow.length === 3 && nobodyFails && isWhole(cluster.nodes)
+  const nodeLists = await Promise.all(cluster.ports.map((port) => ask(port, 'CLUSTER', 'NODES')))
+  const noneFails = nodeLists.every((nodes) => !/fail|handshake/.test(String(nodes)))
+  return follow.length === 3 && noneFails && isWhole(cluster.nodes)
 }
 
 export const cluster: Topology = { replicated: true, start }

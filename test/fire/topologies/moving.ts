@@ -8,7 +8,9 @@ import { between, oneOf } from '../cell.ts'
 
 const SLOTS_MOVED = 6
 
-/** Moves some of the slots that are in use, a few keys at a time: until the last one, keys are asked for in both places. */
+/**
+ * Moves some of the slots that are in use, a few keys at a time: until the last one, keys are asked for in both places.
+ */
 export async function moveUsedSlots(
   cluster: RedisCluster,
   masters: readonly RedisServer[],
@@ -38,7 +40,7 @@ export async function addAndRemoveMaster(
   await cluster.removeMaster(joined)
 }
 
-/** Resolves to the slot; null: there is none in use. */
+/** Resolves to the slot; null: none is in use. */
 async function moveUsedSlot(
   cluster: RedisCluster,
   from: RedisServer,

@@ -31,7 +31,7 @@ async function start(): Promise<Stage> {
   }
 }
 
-/** What an operator does whose server died: the files of the last copy, and a start. */
+/** The actions of an operator after the death of a server: the files of the last copy, and a start. */
 async function restore(server: RedisServer, meanwhile: () => Promise<void>): Promise<void> {
   const files = join(server.dir, 'appendonlydir')
   const copy = join(server.dir, 'copy')

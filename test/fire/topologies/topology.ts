@@ -1,4 +1,4 @@
-// Servers as a user has them, of which some may be made to fail.
+// Servers in a topology of users, some of which can be made to fail.
 
 import { ask } from '../../servers/ask.ts'
 import type { Proxy } from '../../servers/proxy.ts'
@@ -19,7 +19,7 @@ export interface Stage {
   /** A primary dies; resolves once another one has its place, or it has come back itself. */
   kill?(luck: () => number): Promise<void>
   /**
-   * A primary is stopped, another one takes its place, and after a while it goes on and takes writes of whoever is still connected.
+   * A primary is stopped and replaced; after a while it resumes and accepts writes of clients that are still connected.
    * Resolves once it is a primary no more.
    */
   standStill?(forAWhile: () => Promise<void>): Promise<void>
@@ -27,7 +27,7 @@ export interface Stage {
   moveSlots?(luck: () => number): Promise<void>
   /** A master comes, gets slots of another one, and goes again. */
   addMaster?(luck: () => number): Promise<void>
-  /** Sets the clock of the servers so much ahead of the machine's, or behind. */
+  /** Sets the clock of the servers ahead of the machine's by this much, or behind it. */
   setClock?(seconds: number): void
   /** Puts an older state of the data back; `meanwhile` passes between the copy and its return. */
   restore?(meanwhile: () => Promise<void>): Promise<void>

@@ -1,4 +1,4 @@
-// What works in a run. A new structure: a file beside this one, a line here, and a line in ../checkers/all.ts.
+// The workloads of a run. For a new structure: a file next to this one, a line here, and a line in ../checkers/all.ts.
 
 import { autocomplete } from './autocomplete.ts'
 import { cache } from './cache.ts'

@@ -1,7 +1,7 @@
 import { between } from '../cell.ts'
 import { repeat, type Site, type Workload } from './workload.ts'
 
-/** What a process may have in the index. */
+/** The entries that a process may have in the index. */
 const OWN = 4
 
 async function change({ recorder, redis, process, luck }: Site): Promise<void> {

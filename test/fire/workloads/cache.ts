@@ -24,7 +24,7 @@ async function get(site: Site, cache: Cache<Value>): Promise<void> {
         const madeAt = nowUs()
         // Asked for at each look: a process that stood still learns by that alone.
         const held = { token, signal: context.signal }
-        // Without Redis nobody knows of the others.
+        // Without Redis no process knows of the others.
         if (token === 0) await sleep(5)
         else await hold(recorder, key, held, between(luck, 5, 25))
         return { madeAt }

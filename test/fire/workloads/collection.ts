@@ -4,7 +4,7 @@ import { nowUs } from '../clock.ts'
 import { repeat, type Site, type Workload } from './workload.ts'
 
 const ITEMS = 5
-/** What a process may have in the set. */
+/** The items that a process may have in the set. */
 const OWN = 4
 
 /** All items of a version say which one it is. */
@@ -48,7 +48,7 @@ export const collection: Workload = {
   async work(site) {
     const listed = site.redis.collection<number>('list', { kind: 'list', ttl: '1h' })
     const set = site.redis.collection<string>('set', { kind: 'set', ttl: '1h' })
-    // One of them makes it; whoever came before that was told that there is none.
+    // One of them creates it; earlier calls got the answer `absent`.
     if (site.process === 0) await set.replace([]).catch(() => undefined)
     await Promise.all([
       repeat(site, 100, () => replace(site, listed)),

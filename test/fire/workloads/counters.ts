@@ -1,4 +1,4 @@
-// Counters that are written behind to a file of SQLite, which all processes of a run share.
+// Write-behind counters in a SQLite file that all processes of a run share.
 
 import { join } from 'node:path'
 import Database from 'libsql'
@@ -28,7 +28,7 @@ function open({ redis, folder, replicated }: Site, name: string, partitions: num
   }
 }
 
-/** SQLite waits for nobody where the form of the file is changed, as two may do at once. */
+/** SQLite does not wait for others when the file format changes, as two processes may change it at once. */
 function logAhead(database: Database.Database): void {
   for (let tries = 1; ; tries++) {
     try {

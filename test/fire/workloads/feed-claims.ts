@@ -1,4 +1,4 @@
-// A feed that is shared out, told in the words of a queue, for the same holds of it.
+// A feed with claims, recorded in the words of a queue, because the same checks apply.
 
 import type { Claim, Feed } from 'perilune'
 import { between } from '../cell.ts'

@@ -1,4 +1,5 @@
-// Messages of a feed that keeps the newest ones: some are delayed, some expire, some are appended twice under one idempotency key.
+// Messages of a feed that keeps the newest ones: some are delayed, some expire, some are appended twice under one
+// idempotency key.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Feed } from 'perilune'
@@ -9,7 +10,7 @@ import { repeat, type Site, type Workload } from './workload.ts'
 export const KEPT = 60
 const DELAYS_MS = [0, 0, 0, 0, 250] as const
 const LIVES_MS = [null, null, null, 700] as const
-/** Of so many messages one is appended again, under its key. */
+/** One of so many messages is appended again, under its key. */
 const MESSAGES_TO_A_REPEAT = 4
 
 interface Body {
@@ -42,7 +43,7 @@ function appending(site: Site, feed: Feed<Body>): () => Promise<unknown> {
   }
 }
 
-/** A page of the newest: what it shows was there when it was asked for. */
+/** A page of the newest messages: each was there when the page was requested. */
 function looking({ recorder }: Site, feed: Feed<Body>): () => Promise<unknown> {
   let after: { after: string } | undefined
   return () =>

@@ -17,7 +17,7 @@ function appending(site: Site, feed: AnyFeed): () => Promise<unknown> {
   }
 }
 
-/** Every message from the first one on, whatever happens; where it ends with an error it begins again behind the last one. */
+/** Every message from the first one on, whatever happens; after an error it starts again after the last one. */
 export async function follow({ recorder, over }: Site, feed: AnyFeed): Promise<void> {
   let after: { after: string } | undefined
   while (!over.aborted) {

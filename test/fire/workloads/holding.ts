@@ -7,7 +7,7 @@ import { nowUs } from '../clock.ts'
 import type { Recorder } from '../recorder.ts'
 
 const LOOK_MS = 4
-/** Of so many things one is held for longer than its lease. */
+/** One of so many leases is held past its end. */
 const HOLDS_A_LONG_ONE = 10
 const LONG_MS = [1700, 2300] as const
 const OTHER_LEASES = ['700ms', '4s'] as const
@@ -18,7 +18,7 @@ export interface Held {
   assertHeld(): void
 }
 
-/** Of what tells its end by a signal. */
+/** A lease whose signal reports its end. */
 export interface Signalled {
   readonly token: number
   readonly signal: AbortSignal
@@ -37,7 +37,7 @@ export async function hold(
   let isHeld = true
   while (isHeld && nowUs() < fromUs + ms * 1000) {
     await sleep(LOOK_MS)
-    // A process that stood still learns of the end by a timer, which may be behind this one.
+    // A process that stalled learns of the end by a timer, which may run after this one.
     if ('signal' in held) await turn()
     const at = nowUs()
     isHeld = says(held)
@@ -47,7 +47,10 @@ export async function hold(
   return isHeld
 }
 
-/** Holds a lease, and gives it back. Now and then longer than it lasts, also where it was extended to another length meanwhile. */
+/**
+ * Holds a lease, and gives it back. Now and then longer than it lasts, also where it was extended to another length
+ * meanwhile.
+ */
 export async function holdLease(
   { recorder, luck }: { recorder: Recorder; luck: () => number },
   key: string,

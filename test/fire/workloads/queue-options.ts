@@ -1,23 +1,24 @@
-// Jobs with groups, priorities, delays, tags and idempotency keys, some of whose attempts fail, in a queue that keeps some.
+// Jobs with groups, priorities, delays, tags and idempotency keys, some of whose attempts fail, in a queue that keeps
+// some.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { between, oneOf } from '../cell.ts'
 import { type AnyQueue, type Jobs, type Kind, workload } from './queue.ts'
 import type { Site, Workload } from './workload.ts'
 
-/** Of this group one job at once. */
+/** This group has a limit of one job at once. */
 export const SINGLE = 'single'
 const GROUPS = [SINGLE, 'other', null] as const
 const PRIORITIES = [0, 0, 0, 2, -1] as const
 const DELAYS_MS = [0, 0, 0, 120, 400] as const
 const TAGS = [[], ['even', 'first'], ['odd']] as const
-/** Of so many jobs one is enqueued again, under its idempotency key. */
+/** One of so many jobs is enqueued again, under its idempotency key. */
 const JOBS_TO_A_REPEAT = 4
 const LATER_MS = 1500
 
 const kind = (open: Kind['open']): Kind => ({ open, prepare, enqueue, attemptsToAFailure: 6 })
 
-/** Again and again, for whoever comes first may come while nothing answers. */
+/** Retries, because the first process may start while no server answers. */
 async function prepare(queue: AnyQueue): Promise<void> {
   await queue.settings.set({ retention: { count: 20, age: '1m' } })
   await queue.settings.setGroup(SINGLE, { concurrency: 1 })

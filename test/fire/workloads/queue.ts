@@ -7,19 +7,19 @@ export type Job = { n: number }
 export type Jobs = { step: Job }
 export type AnyQueue = Queue<Jobs> | PartitionedQueue<Jobs>
 
-/** What is special about the jobs of a workload. */
+/** The differences between the jobs of a workload and others. */
 export interface Kind {
   open(site: Site): AnyQueue
   /** Before anything else. */
   prepare?(queue: AnyQueue): Promise<void>
   enqueue(site: Site, queue: AnyQueue, id: string, n: number): Promise<unknown>
-  /** Of so many attempts one fails; null: none. */
+  /** One of so many attempts fails; null: none. */
   readonly attemptsToAFailure: number | null
 }
 
 const RETRY_DELAY = '100ms'
 
-/** A job of which this process believes that nobody else has it. */
+/** A job that this process believes to hold alone. */
 async function attempt({ recorder }: Site, job: ClaimedJob<Job>, ms: number, fails: boolean): Promise<void> {
   const { id, token } = job
   const assertHeld = (): void => {
@@ -75,7 +75,7 @@ async function consume(site: Site, kind: Kind, queue: AnyQueue): Promise<void> {
       lease: LEASE,
       concurrency: 2,
       onError: (error, job) => {
-        if (job !== null) recorder.saw('told', job.id, { token: job.token, error: String(error) })
+        if (job !== null) recorder.saw('reported', job.id, { token: job.token, error: String(error) })
       },
       onSettled: ({ id, token, outcome }) => recorder.saw(`settled: ${outcome}`, id, { token }),
     },

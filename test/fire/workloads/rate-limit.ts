@@ -21,7 +21,7 @@ async function take({ recorder, redis }: Site): Promise<void> {
   )
 }
 
-/** Places are not extended: whoever has one has it from its answer on, until its lease since the question is over. */
+/** Places are not extended: a place is held from its answer until its lease, counted from the request, is over. */
 async function occupy({ recorder, redis, luck }: Site): Promise<void> {
   const places = redis.rateLimit('places', {
     algorithm: 'concurrency',

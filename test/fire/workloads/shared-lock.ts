@@ -3,7 +3,7 @@ import { holdLease } from './holding.ts'
 import { LEASE, repeat, type Site, WAIT_MS, type Workload } from './workload.ts'
 
 const NAME = 'read-or-written'
-/** Of so many visits one is of a writer. */
+/** One of so many visits is of a writer. */
 const VISITS_A_WRITER = 4
 
 async function visit({ recorder, redis, luck }: Site): Promise<void> {

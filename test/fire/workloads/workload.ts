@@ -1,4 +1,4 @@
-// What the processes of a run do with one structure.
+// The work of the processes of a run with one structure.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Perilune } from 'perilune'
@@ -6,10 +6,10 @@ import type { Recorder } from '../recorder.ts'
 
 /** Of every call of a run. */
 export const DEADLINE_MS = 3000
-/** Of whatever is held; a fault that stops a process stops it for longer. */
+/** The lease of everything held; a fault that stops a process stops it for longer. */
 export const LEASE = '1500ms'
 export const LEASE_MS = 1500
-/** How long a process stands in line for what it wants. */
+/** How long a process waits in line. */
 export const WAIT_MS = 1500
 
 export interface Site {
@@ -29,7 +29,7 @@ export interface Site {
 }
 
 export interface Workload {
-  /** Goes on until it is over. */
+  /** Continues until it is over. */
   work(site: Site): Promise<void>
   /** One process looks at what is left, when the others have come to an end and nothing is wrong any more. */
   look?(site: Site): Promise<void>

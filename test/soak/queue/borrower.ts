@@ -1,5 +1,5 @@
-// Takes jobs as somebody does who knows only ids and tokens, and holds some of them beyond their leases: what it settles
-// then is stale where others have begun.
+// Claims jobs by ids and tokens only, and holds some of them beyond their leases: its later settlements are stale where
+// other attempts have begun.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DetachedJob, Queue } from 'perilune'
@@ -11,7 +11,7 @@ import { FAILED, type Jobs, type Plan, planNext } from './plan.ts'
 export class DetachedLoader {
   readonly #queue: Queue<Jobs>
   readonly #leaseMs: number
-  /** Where jobs go that follow others. */
+  /** The queue of successors. */
   readonly #after: string
   readonly #diary: Diary
   readonly #random: () => number
@@ -40,11 +40,11 @@ export class DetachedLoader {
     const { signal } = this.#over
     while (!signal.aborted) {
       const options = { limit: 2, lease: `${this.#leaseMs}ms`, wait: '200ms' } as const
-      const lent = await this.#queue.claimDetached(options).catch((error: unknown) => {
+      const claim = await this.#queue.claimDetached(options).catch((error: unknown) => {
         if (isOutOfReach(error)) return { jobs: [], expiresAtMs: 0 }
         throw error
       })
-      await Promise.all(lent.jobs.map((job) => this.#hold(job, lent.expiresAtMs)))
+      await Promise.all(claim.jobs.map((job) => this.#hold(job, claim.expiresAtMs)))
     }
   }
 

@@ -1,4 +1,4 @@
-// What holds for each attempt at a job, whatever goes wrong around it.
+// Invariants of each attempt at a job, under any faults.
 
 import { faultOf, type QueueFault } from './fault.ts'
 import type { Attempt, JobStory, QueueHistory } from './history.ts'
@@ -31,7 +31,7 @@ function tell({ began: { ref, attempt, token, by } }: Attempt): string {
   return `attempt ${attempt} of ${ref} by ${by} with token ${token}`
 }
 
-/** Attempts stand in the order of their tokens: that must be the order in which they were counted. */
+/** Attempts are listed in the order of their tokens: that must be the order in which they were counted. */
 function unfallen(stories: readonly JobStory[]): string[] {
   return stories.flatMap((story) =>
     pairsOf(story)
@@ -61,8 +61,8 @@ function ackedTwice({ attempts }: JobStory): string[] {
 }
 
 /**
- * An attempt behind which there is another one was not acked. Where that had begun before this one told its outcome, this
- * one has no say at all.
+ * An attempt that is followed by another one was not acked. When the other one began before this one reported its
+ * outcome, this one must not settle the job.
  */
 function stale({ attempts }: JobStory): string[] {
   return attempts

@@ -1,4 +1,4 @@
-// Jobs that were cancelled: gone for good, and none of their attempts counts any more.
+// Jobs that were cancelled: permanently removed, and none of their attempts is valid any more.
 
 import type { End } from './end.ts'
 import { faultOf, type QueueFault } from './fault.ts'
@@ -13,12 +13,12 @@ export function checkCancelled(stories: readonly JobStory[], { dead, done }: End
   )
 }
 
-/** It may be gone for all that is known. */
+/** It may have been removed, as far as is known. */
 export function mayBeCancelled({ cancelled }: JobStory): boolean {
   return cancelled !== null
 }
 
-/** Somebody was told that it is gone, or that it will be. */
+/** A caller got the answer that it is cancelled, or will be. */
 export function isCancelled({ cancelled }: JobStory): boolean {
   return cancelled?.outcome === 'cancelled' || cancelled?.outcome === 'stopping'
 }

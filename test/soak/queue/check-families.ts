@@ -45,8 +45,8 @@ export function checkFamilies(
 }
 
 /**
- * What follows a job is there once the job is done, and only then. One that is done may be cancelled, and is gone then; one that
- * was told to stop is not done any more.
+ * The successor of a job exists once the job is done, and only then. A done job may be cancelled, and is removed then;
+ * a job that was asked to stop does not become done.
  */
 export function checkSteps(stories: Stories, [main, after]: readonly End[]): QueueFault[] {
   const advanced = (main?.done ?? []).filter(({ payload }) => (payload as Plan).ends === 'advance')

@@ -1,4 +1,4 @@
-// What became of each job, and whether the counts of the queue fit.
+// The outcome of each job, and whether the counts of the queue match.
 
 import type { Job } from 'perilune'
 import { isCancelled, mayBeCancelled } from './check-cancelled.ts'
@@ -49,8 +49,8 @@ function repeated(jobs: readonly Job[]): string[] {
 }
 
 /**
- * A job that is not dead is among those that are done. Where none are kept it was acked, or whoever could have been told so
- * died or was cut off.
+ * A job that is not dead is among those that are done. Where none are kept it was acked, or the process that would have
+ * got the answer died or was cut off.
  */
 function lost(story: JobStory, dead: Ended, done: Ended | null, killed: ReadonlySet<string>): string[] {
   const { ref, enqueuing, attempts, asked } = story
@@ -62,7 +62,7 @@ function lost(story: JobStory, dead: Ended, done: Ended | null, killed: Readonly
   const unheard =
     mayBeDone && (newest.outcome === 'unknown' || (newest.outcome === null && killed.has(newest.began.by)))
   if (done === null && (newest?.outcome === 'acked' || unheard)) return []
-  return [`${ref}, enqueued, begun ${attempts.length} times, ${newest?.outcome ?? 'nothing told'}`]
+  return [`${ref}, enqueued, begun ${attempts.length} times, ${newest?.outcome ?? 'no answer'}`]
 }
 
 function invented({ ref, asked, enqueuing, attempts }: JobStory): string[] {
@@ -73,7 +73,7 @@ function enqueuedTwice({ ref, attempts }: JobStory): string[] {
   return new Set(attempts.map(({ began: { id } }) => id)).size > 1 ? [`two jobs for ${ref}`] : []
 }
 
-/** A job dies of its last attempt, of a burial that was planned, or with its dependency. */
+/** A job dies of its last attempt, of a planned failure, or with its dependency. */
 function diedEarly({ ref, attempts }: JobStory, job: Job | undefined): string[] {
   if (job === undefined) return []
   const kind = job.failure?.kind
@@ -81,13 +81,13 @@ function diedEarly({ ref, attempts }: JobStory, job: Job | undefined): string[] 
     return attempts.length === 0 ? [] : [`${ref} began, and died with its dependency`]
   const { poison, fails, ends } = job.payload as Plan
   if (kind === FAILED) return ends === 'fail' && !poison ? [] : [`${ref} was failed`]
-  // One whose burial, or whose successor, was told to nobody has failed as well.
+  // An attempt whose failure or successor was not acknowledged has failed as well.
   const known = kind === 'lost' || (kind === 'PlannedError' && (fails > 0 || ends !== 'ack'))
   const found = job.attempts !== job.maxAttempts || !known || (poison && kind !== 'lost')
   return found ? [`${ref} died of ${kind} in attempt ${job.attempts} of ${job.maxAttempts}`] : []
 }
 
-/** Who was told that it is done is who did it. */
+/** The process that got the ack is the one that did the job. */
 function doneByAnother({ ref, attempts }: JobStory, dead: Ended, done: Ended | null): string[] {
   const acked = attempts.find(({ outcome }) => outcome === 'acked')?.began.token
   if (acked === undefined) return []
@@ -99,13 +99,13 @@ function doneByAnother({ ref, attempts }: JobStory, dead: Ended, done: Ended | n
 /** Of a job; it may also be given back more often than it is counted. */
 const MOST_ATTEMPTS = 10
 
-/** What jobs die of that their own processes bury. */
+/** The errors of jobs that their own processes fail. */
 const BY_SELF: ReadonlySet<string> = new Set(['PlannedError', FAILED])
 
 function miscounted(stories: readonly JobStory[], end: End): string[] {
   const { inspection: counts, dead, done } = end
   const { enqueued, acked, failed, retried, reclaimed, cancelled } = counts
-  const told = (outcome: string): number =>
+  const numOf = (outcome: string): number =>
     stories.flatMap(({ attempts }) => attempts).filter((attempt) => attempt.outcome === outcome).length
   const known = (kinds: readonly unknown[]): number =>
     stories.filter(({ enqueuing }) => kinds.includes(enqueuing)).length
@@ -130,8 +130,8 @@ function miscounted(stories: readonly JobStory[], end: End): string[] {
     ],
     ['all that was acknowledged is counted', enqueued >= known(['enqueued'])],
     ['no more than was asked for', enqueued <= known(['enqueued', 'unknown', null])],
-    ['acks', acked >= told('acked') && isAmong(acked - kept)],
-    ['retries', retried >= told('retried')],
+    ['acks', acked >= numOf('acked') && isAmong(acked - kept)],
+    ['retries', retried >= numOf('retried')],
     [
       'each attempt was acked, retried, failed or taken back',
       attempts === undefined || isAmong(acked + retried + reclaimed + failedBySelf - attempts, MOST_ATTEMPTS),

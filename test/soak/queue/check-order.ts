@@ -10,7 +10,7 @@ export function checkOrder(stories: readonly JobStory[], isOrdered: boolean): Qu
   ]
 }
 
-/** It was enqueued after it was asked for, and is due so long after that. That it begins at all is for `lost`. */
+/** It was enqueued after it was requested, and is due so long after that. `lost` checks that it begins at all. */
 function early({ ref, asked, attempts: [first] }: JobStory): string[] {
   if (asked === null || first === undefined) return []
   const earlyMs = asked.atMs + (asked.delayMs ?? 0) - first.began.atMs
@@ -26,7 +26,7 @@ interface Place {
   readonly token: number
 }
 
-/** Of jobs that are not delayed, wait for no other, and have no group that waits for its turn. */
+/** Jobs that are not delayed, have no dependencies, and have no group that waits for its turn. */
 function toPlace({ ref, asked, askedAt, enqueuedAt, attempts: [first] }: JobStory): Place[] {
   if (asked === null || askedAt === null || enqueuedAt === null || first === undefined) return []
   const { delayMs = 0, priority = 0, dependsOn } = asked
@@ -35,7 +35,7 @@ function toPlace({ ref, asked, askedAt, enqueuedAt, attempts: [first] }: JobStor
   return [{ ref, priority, askedAt, enqueuedAt, token }]
 }
 
-/** Whoever was enqueued before another one was asked for stood before it, unless that has a higher priority. */
+/** A job whose enqueue ended before another one began is ahead of it, unless the other has a higher priority. */
 function overtaken(places: readonly Place[]): string[] {
   const byToken = places.toSorted((one, other) => one.token - other.token)
   return byToken.flatMap((first, at) => {

@@ -51,7 +51,7 @@ export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'
   }
 }
 
-/** Whatever a server has forgotten: what it gave out then is still known to others, by its token or its id only. */
+/** When a server has lost data: others still know what it gave out then, by its token or its id only. */
 function givenTwice(lines: readonly Line[], nameOf: (line: Line) => string | null): string[] {
   const known = new Set<string>()
   return lines.flatMap((line) => {
@@ -70,7 +70,7 @@ function idOf(line: Line): string | null {
 
 function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Record<string, number> {
   const attempts = stories.flatMap((story) => story.attempts)
-  const told = (outcome: string | null): number =>
+  const numOf = (outcome: string | null): number =>
     attempts.filter((attempt) => attempt.outcome === outcome).length
   const sum = (count: 'enqueued' | 'acked' | 'dead' | 'reclaimed' | 'cancelled'): number =>
     ends.reduce((all, { inspection }) => all + inspection[count], 0)
@@ -82,11 +82,11 @@ function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Rec
     poisoned: ends.flatMap(({ dead }) => dead).filter(({ payload }) => (payload as Plan).poison).length,
     reclaimed: sum('reclaimed'),
     cancelled: sum('cancelled'),
-    'told cancelled': stories.filter(isCancelled).length,
+    'reported cancelled': stories.filter(isCancelled).length,
     attempts: attempts.length,
-    retried: told('retried'),
-    'told lost': told('lost'),
-    'told nothing': told('unknown') + told(null),
+    retried: numOf('retried'),
+    'reported lost': numOf('lost'),
+    'without an answer': numOf('unknown') + numOf(null),
   }
 }
 

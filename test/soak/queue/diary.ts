@@ -47,7 +47,7 @@ export class Diary {
   }
 }
 
-/** Then nobody knows whether a call has happened. */
+/** Then the outcome of a call is unknown. */
 export function isOutOfReach(error: unknown): boolean {
   return error instanceof AmbiguousError || error instanceof DriverError
 }

@@ -1,4 +1,4 @@
-// What a soak of the queue leaves behind.
+// The data that a soak of the queue leaves.
 
 import { Cluster, type Redis } from 'ioredis'
 import type { Job, Queue, QueueInspection } from 'perilune'
@@ -9,13 +9,13 @@ export interface End {
   readonly dead: readonly Job[]
   /** Null: the queue keeps none. */
   readonly done: readonly Job[] | null
-  /** What is stored once the dead and the done have been removed, though there are no jobs. */
+  /** The data stored without jobs, once the dead and the done have been removed. */
   readonly left: readonly string[]
 }
 
 /**
- * What stays without jobs: settings and remembered calls, limits of groups, what came from other queues, workers that died
- * while they waited, until somebody calls them, and statistics.
+ * What stays without jobs: settings and remembered calls, limits of groups, messages from other queues, workers that
+ * died while they waited (until they are called next), and statistics.
  */
 const STANDING = new Set(['meta', 'groups', 'inbox', 'idle', 'stats', 'notes'])
 

@@ -11,7 +11,7 @@ export interface Attempt {
   /** Place of its beginning in the log. */
   readonly at: number
   readonly ending: { readonly at: number; readonly atMs: number; readonly throws: boolean } | null
-  /** What its process was told; once it was told nothing, what it makes of that counts no more. */
+  /** The answer to its process; after a missing answer its later answers are ignored. */
   readonly outcome: Outcome | null
 }
 
@@ -22,7 +22,7 @@ export interface JobStory {
   readonly askedAt: number | null
   readonly enqueuedAt: number | null
   readonly enqueuing: 'enqueued' | 'unknown' | 'refused' | null
-  /** What whoever cancelled it was told, and at which place in the log; null: nobody tried to. */
+  /** The answer to its cancellation, and at which place in the log; null: it was not cancelled. */
   readonly cancelled: { readonly at: number; readonly outcome: Cancelled } | null
   /** By their tokens. */
   readonly attempts: readonly Attempt[]
@@ -43,7 +43,7 @@ export interface QueueHistory {
 
 const UNKNOWN = { asked: null, askedAt: null, enqueuedAt: null, enqueuing: null, cancelled: null }
 
-/** What happened to each job of a queue. */
+/** The events of each job of a queue. */
 export function storiesOf(lines: readonly Line[], queue: 'main' | 'after' = 'main'): Map<string, JobStory> {
   const attempts = attemptsOf(lines, queue)
   const stories = new Map<string, { -readonly [Key in keyof JobStory]: JobStory[Key] }>()
@@ -52,7 +52,7 @@ export function storiesOf(lines: readonly Line[], queue: 'main' | 'after' = 'mai
     const { ref } = line
     const story = stories.get(ref) ?? { ...UNKNOWN, ref, attempts: attempts.get(ref) ?? [] }
     stories.set(ref, story)
-    // What follows a job is asked for by each attempt that comes so far.
+    // Each attempt that comes so far requests the successor of its job.
     if (line.kind === 'asked' && story.asked === null) [story.asked, story.askedAt] = [line, at]
     if (line.kind === 'enqueued') story.enqueuedAt = at
     if (line.kind === 'cancelling') story.cancelled = { at, outcome: 'unknown' }

@@ -1,34 +1,34 @@
-// What the processes of a soak of the queue write down: a list in the server of the queue itself, so that its order is
-// the order in which the server did things, with the server's time.
+// The records of the processes of a soak of the queue: a list in the server of the queue itself, so that its order is
+// the order in which the server executed commands, with the server's time.
 
 import type { Cluster, Redis } from 'ioredis'
 
-interface Told {
-  /** Of two queues of which one waits for the other. */
+interface OfJob {
+  /** Of two queues, one of which waits for the other. */
   readonly queue: 'main' | 'after'
-  /** What its producer calls the job. */
+  /** The producer's name for the job. */
   readonly ref: string
 }
 
-/** What became of an attempt, as its process was told; `unknown`: no answer came. */
+/** The outcome of an attempt as answered to its process; `unknown`: no answer arrived. */
 export type Outcome = 'acked' | 'retried' | 'dead' | 'released' | 'lost' | 'unknown'
 
-/** What became of a job that was to be cancelled; `unknown`: no answer came. */
+/** The outcome of a cancellation; `unknown`: no answer arrived. */
 export type Cancelled = 'cancelled' | 'stopping' | 'absent' | 'unknown'
 
 export type Entry =
-  | (Told & Asked)
-  /** `id` is empty where it was not told. */
-  | (Told & { readonly kind: 'enqueued'; readonly id: string })
-  /** Somebody is about to cancel it, and what they are told. */
-  | (Told & { readonly kind: 'cancelling' })
-  | (Told & { readonly kind: 'cancelled'; readonly outcome: Cancelled })
+  | (OfJob & Asked)
+  /** `id` is empty without an answer. */
+  | (OfJob & { readonly kind: 'enqueued'; readonly id: string })
+  /** A process is about to cancel it, and the answer that it gets. */
+  | (OfJob & { readonly kind: 'cancelling' })
+  | (OfJob & { readonly kind: 'cancelled'; readonly outcome: Cancelled })
   /** No answer came, or it was refused for certain. */
-  | (Told & { readonly kind: 'unknown' | 'refused' })
-  | (Told & Began)
-  /** Its handler is over, and its outcome not told yet. */
-  | (Told & { readonly kind: 'ending'; readonly token: number; readonly throws: boolean })
-  | (Told & { readonly kind: 'settled'; readonly token: number; readonly outcome: Outcome })
+  | (OfJob & { readonly kind: 'unknown' | 'refused' })
+  | (OfJob & Began)
+  /** Its handler is over, and its outcome not known yet. */
+  | (OfJob & { readonly kind: 'ending'; readonly token: number; readonly throws: boolean })
+  | (OfJob & { readonly kind: 'settled'; readonly token: number; readonly outcome: Outcome })
   | { readonly kind: 'broken'; readonly what: string }
 
 interface Asked {
@@ -76,7 +76,7 @@ export class Log {
     this.#by = by
   }
 
-  /** Resolves when the server has it. */
+  /** Resolves when the server has stored it. */
   async write(...entries: readonly Entry[]): Promise<void> {
     const lines = entries.map((entry) => JSON.stringify({ by: this.#by, n: ++this.#written, ...entry }))
     const writing = this.#client.eval(APPEND, 1, this.#key, ...lines)

@@ -1,5 +1,5 @@
-// What a server may forget although it was acknowledged, and the log without it: what is left of a history that the server
-// remembers only in part.
+// Acknowledged writes that a server may lose, and the log without them: the rest of a history that the server remembers
+// only in part.
 
 import type { Line } from './log.ts'
 
@@ -15,7 +15,7 @@ export interface Losses {
   readonly leaseMs: number
 }
 
-/** What was acknowledged in a window may have happened or not; nobody need know of attempts that began in it. */
+/** A write acknowledged in a window may have happened or not; attempts that began in it need no record. */
 export function withoutLost(lines: readonly Line[], { windows, leaseMs }: Losses): Line[] {
   const isLost = (atMs: number): boolean => windows.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs)
   return lines.flatMap((line): Line[] => {

@@ -1,4 +1,4 @@
-// What a process of a soak of the queue is told.
+// The orders to a process of a soak of the queue.
 
 import type { Death } from './death.ts'
 import type { QueuePlace } from './place.ts'
@@ -13,7 +13,7 @@ export interface PartyOrder {
   readonly queues: Readonly<Record<'main' | 'after', string>>
   readonly seed: number
   readonly produces: number
-  /** So many enqueue beside each other. */
+  /** The number of concurrent producers. */
   readonly producers: number
   readonly poison: boolean
   readonly leaseMs: number
@@ -24,7 +24,7 @@ export interface PartyOrder {
   /** Whether it cancels some of the jobs that it has enqueued. */
   readonly cancels: boolean
   readonly prefetch: number
-  /** Which rule of the scripts is broken: what it says of itself. */
+  /** The broken rule of the scripts, by its description. */
   readonly sabotage: string | null
   readonly dies: Death | null
 }

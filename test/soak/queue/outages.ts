@@ -1,5 +1,5 @@
-// What goes wrong with the servers of a queue, and with connections that are dead though nobody has closed them. Nobody is
-// killed meanwhile: everybody has to go on by itself.
+// Faults of the servers of a queue, and dead connections that no peer has closed. No process is killed meanwhile: every
+// process has to recover by itself.
 
 import { statSync, truncateSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,9 +16,9 @@ import type { QueueScene } from './soak.ts'
 
 type Happened = QueueVerdict['happened']
 
-/** What was acknowledged so long before a failover may not have reached the replica. */
+/** Writes acknowledged so long before a failover may not have reached the replica. */
 const LAG_MS = 500
-/** What a server that flushes once a second may lose. */
+/** The loss of a server that flushes once a second. */
 const UNFLUSHED_MS = 2000
 /** An answer that came in time may be written down that much later. */
 const LATE_MS = 1000
@@ -60,7 +60,7 @@ export async function moveSlots(scene: QueueScene, cluster: RedisCluster, moves:
   return { 'slots moved': moves }
 }
 
-/** Kills the primary behind replicas that have not got all. */
+/** Kills the primary when replicas have not got everything. */
 export async function failOver(scene: QueueScene, group: Sentinels, times: number): Promise<Happened> {
   for (let failed = 0; failed < times; failed++) {
     await allAtWork(scene)
@@ -114,7 +114,7 @@ async function allAtWork(scene: QueueScene): Promise<void> {
 /** All enqueue jobs from here on, and do some. */
 async function allGoOn(scene: QueueScene): Promise<void> {
   const before = await scene.lines()
-  // What is lost for good must not count.
+  // Permanent losses must not count.
   const atMs = Date.now() + LATE_MS
   await seen(scene, 'all have gone on', (lines) => {
     const later = lines.slice(before.length).filter((line) => line.atMs > atMs)

@@ -1,4 +1,4 @@
-// One process of a soak of the queue: it enqueues jobs and works on whatever there is, until it is told to stop, or dies.
+// One process of a soak of the queue: it enqueues jobs and works on jobs until it is stopped or dies.
 
 import { batch, type ClaimedJob, LeaseLostError, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
@@ -28,7 +28,7 @@ const redis = perilune(dyingAt(order.dies, driver()), {
   deadline: `${order.deadlineMs}ms`,
 })
 
-process.once('disconnect', () => process.exit(1)) // whoever started it has died
+process.once('disconnect', () => process.exit(1)) // its parent has died
 process.on('unhandledRejection', (reason) => broken(`unhandled: ${String(reason)}`))
 const rest = heard('rest')
 const close = heard('close')
@@ -97,7 +97,7 @@ async function attempt(queue: 'main' | 'after', job: ClaimedJob<Plan>): Promise<
   return ref
 }
 
-/** As it was planned; an attempt that is not told whether that happened has failed. */
+/** Ends the job as planned; an attempt without an answer has failed. */
 async function end(queue: 'main' | 'after', job: ClaimedJob<Plan>): Promise<void> {
   const { ends, ref } = job.payload
   const held = toHeld(job)

@@ -1,12 +1,12 @@
-// Where a queue that is soaked lies.
+// The place of a queue under soak.
 
 import { Cluster, Redis } from 'ioredis'
 
 export interface QueuePlace {
   readonly kind: 'single' | 'cluster' | 'sentinels'
-  /** Of the server, of nodes, or of sentinels. */
+  /** The address of the server, of nodes, or of sentinels. */
   readonly ports: readonly number[]
-  /** What the sentinels call it. */
+  /** The sentinels' name for it. */
   readonly name: string
 }
 

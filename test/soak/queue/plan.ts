@@ -1,11 +1,11 @@
-// What a soak enqueues: jobs that say themselves what shall become of them.
+// The jobs of a soak: each contains its own planned outcome.
 
 import type { JobOptions } from 'perilune'
 
 /**
- * `plain`: jobs without options, which go the quick way. `limited`: groups, priorities, delays and limits. `families`: jobs
- * of a second queue wait for those of the first, and others follow them. `steps`: as `families`, but nobody waits: what one
- * that was killed had asked about dependencies is asked again after a minute.
+ * `plain`: jobs without options, which take the fast path. `limited`: groups, priorities, delays and limits.
+ * `families`: jobs of a second queue wait for those of the first, and others follow them. `steps`: as `families`, but
+ * without waiting jobs: questions about dependencies of a killed process are asked again after a minute.
  */
 export type SoakKind = 'plain' | 'limited' | 'families' | 'steps'
 
@@ -26,7 +26,7 @@ export interface Plan {
   readonly ends: 'ack' | 'fail' | 'advance'
 }
 
-/** What a job dies of that is failed as it was planned. */
+/** The failure of a job that is failed as planned. */
 export const FAILED = 'planned'
 
 export type Names = 'one' | 'many'
@@ -58,7 +58,7 @@ function planEnd(kind: SoakKind, drawn: number): Plan['ends'] {
   return hasSteps(kind) && drawn < 0.15 ? 'advance' : 'ack'
 }
 
-/** What follows a job that is advanced. */
+/** The successor of a job that is advanced. */
 export function planNext({ ref }: Plan): { name: Names; payload: Plan } {
   return { name: 'one', payload: { ref: nextRefOf(ref), ms: 5, fails: 0, poison: false, ends: 'ack' } }
 }

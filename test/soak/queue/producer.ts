@@ -1,4 +1,4 @@
-// Enqueues jobs in bursts, and writes down what it was told of them.
+// Enqueues jobs in bursts, and records the answers.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, type JobOptions, type Queue } from 'perilune'
@@ -64,13 +64,14 @@ export class Producer {
     if (chosen.length === 0) return
     const { main } = this.#queues
     await this.#log.write(...chosen.map(({ ref }) => ({ queue: 'main', kind: 'cancelling', ref }) as const))
-    const told = await main.jobs.cancel(chosen.map(({ id }) => id)).catch((error: unknown) => {
+    const outcomes = await main.jobs.cancel(chosen.map(({ id }) => id)).catch((error: unknown) => {
       if (!isOutOfReach(error)) throw error
       return []
     })
     await this.#log.write(
       ...chosen.map(
-        ({ ref }, at) => ({ queue: 'main', kind: 'cancelled', ref, outcome: told[at] ?? 'unknown' }) as const,
+        ({ ref }, at) =>
+          ({ queue: 'main', kind: 'cancelled', ref, outcome: outcomes[at] ?? 'unknown' }) as const,
       ),
     )
   }

@@ -6,14 +6,14 @@ import type { QueueRule } from './fault.ts'
 /** Each with the fault that it must lead to. */
 export const queueSabotages: readonly (ScriptSabotage & { readonly found: QueueRule })[] = [
   {
-    what: 'an ack is accepted whoever holds the job',
+    what: 'an ack is accepted whichever attempt holds the job',
     scripts: /^queue\/ack-and-claim$/,
     rule: 'why_not(run, tonumber(acks[at + 1]))',
     instead: 'why_not(run, run and run.token)',
     found: 'stale',
   },
   {
-    what: 'a job whose worker was lost is given out as if nobody had begun it',
+    what: 'a job whose worker was lost is given out as if it had never begun',
     scripts: /^queue\/ack-and-claim$/,
     rule: 'store_run(keys.jobs, seq, run, state, queue.now_ms)',
     instead: 'run.attempts = run.attempts - 1 store_run(keys.jobs, seq, run, state, queue.now_ms)',

@@ -26,7 +26,7 @@ export class Slots {
     return new Set(this.#all.filter(({ endedWell }) => !endedWell).map(({ by }) => by))
   }
 
-  /** Those of them that nobody killed. */
+  /** Those of them that were not killed. */
   get diedOfThemselves(): readonly string[] {
     return this.#all.filter(({ diedOfItself }) => diedOfItself).map(({ by }) => by)
   }

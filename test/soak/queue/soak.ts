@@ -1,5 +1,5 @@
-// Runs a soak of the queue: starts the processes, replaces those that die, lets trouble happen, waits until all jobs have
-// ended, and has the checkers look at the log.
+// Runs a soak of the queue: starts the processes, replaces those that die, lets trouble happen, waits until all jobs
+// have ended, and has the checkers look at the log.
 
 import type { Cluster, Redis } from 'ioredis'
 import { type Perilune, perilune, type Queue } from 'perilune'
@@ -20,7 +20,7 @@ import { pause, Slots } from './slots.ts'
 /** A dependency in another queue is asked after once a minute. */
 const PATIENCE_MS = 150_000
 
-/** What trouble gets to know and to do. */
+/** The information and the actions of a fault. */
 export interface QueueScene {
   readonly random: () => number
   readonly leaseMs: number
@@ -35,7 +35,7 @@ export interface QueueScene {
   readonly keys: readonly string[]
   /** The log so far. */
   lines(): Promise<Line[]>
-  /** What was acknowledged then may be forgotten. */
+  /** Writes acknowledged then may be lost. */
   mayLose(loss: Loss): void
 }
 
@@ -43,9 +43,9 @@ export interface QueueSoakOptions {
   readonly kind: SoakKind
   /** Of the server that has the log. */
   readonly port: number
-  /** Where the queue is; without it, beside the log. */
+  /** The address of the queue; without it, next to the log. */
   readonly place?: QueuePlace
-  /** Where each process connects to, its log excepted. */
+  /** The address to which each process connects, except for its log. */
   readonly portOf?: (at: number) => number
   readonly seed: number
   readonly processes?: number
@@ -55,12 +55,12 @@ export interface QueueSoakOptions {
   readonly producers?: number
   readonly leaseMs?: number
   readonly deadlineMs?: number
-  /** One in so many processes, not the first, enqueues a job that kills whoever works on it. */
+  /** One in so many processes, not the first, enqueues a job that kills its worker. */
   readonly poison?: number
   readonly sabotage?: ScriptSabotage
   /** At which moment a process dies, by how many were started before it. */
   readonly diesAt?: (started: number) => Death | null
-  /** Goes on beside the load; resolves to what happened. */
+  /** Runs alongside the load; resolves to the events. */
   readonly trouble?: (scene: QueueScene) => Promise<Happened>
 }
 
@@ -133,7 +133,7 @@ class QueueSoak {
     return hasSteps(this.#options.kind) ? ['main', 'after'] : ['main']
   }
 
-  /** What is done stays to be looked at, but where jobs go the quick way. */
+  /** Done jobs are kept to be checked, except when jobs take the fast path. */
   async #configure(): Promise<void> {
     const { kind } = this.#options
     if (kind === 'plain') return
@@ -161,7 +161,7 @@ class QueueSoak {
       leaseMs,
       deadlineMs: options.deadlineMs ?? 5000,
       borrows: options.trouble !== undefined,
-      // Whoever waits for one that is cancelled would have to be told.
+      // A dependent of a cancelled job would have to be notified.
       cancels: options.trouble !== undefined && kind !== 'families',
       prefetch: at % 2 === 0 ? 0 : 4,
       sabotage: options.sabotage?.what ?? null,
@@ -174,7 +174,7 @@ class QueueSoak {
     const { trouble } = this.#options
     // Without trouble each process enqueues all it has.
     await slots.rest(trouble !== undefined)
-    // What has not ended by then is a fault.
+    // An operation that has not ended by then is a fault.
     const endsAt = performance.now() + (this.#options.sabotage === undefined ? PATIENCE_MS : PATIENCE_MS / 10)
     for (
       let quiet = 0;
@@ -208,7 +208,7 @@ class QueueSoak {
     return { ...verdict, happened: { ...happened, died: killed.size } }
   }
 
-  /** That processes died at the moment that was planned. */
+  /** Checks that processes died at the planned moment. */
   #deathsOf(died: readonly string[]): Happened {
     const deaths = died.map((by) => this.#options.diesAt?.(Number(by.slice(1))) ?? null)
     return Object.fromEntries(deaths.flatMap((death) => (death === null ? [] : [[nameOf(death), 1]])))

@@ -1,4 +1,4 @@
-// What goes wrong around a queue: processes that are killed, or paused beyond their leases, and connections that break.
+// Faults around a queue: processes that are killed, or paused beyond their leases, and connections that break.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Proxy } from '../../servers/proxy.ts'
@@ -8,7 +8,7 @@ import type { QueueScene } from './soak.ts'
 
 type Happened = QueueVerdict['happened']
 
-/** Kills processes with kill -9, and pauses every third one beside, until so many were killed. */
+/** Kills processes with kill -9, and also pauses every third one, until so many were killed. */
 export async function killAndPause(scene: QueueScene, kills: number): Promise<Happened> {
   const { random, leaseMs } = scene
   const pauses: Promise<void>[] = []

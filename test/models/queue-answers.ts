@@ -1,4 +1,4 @@
-// What a queue tells of itself, by the model.
+// The answers of a queue about itself, by the model.
 
 import type { Job } from './queue-job.ts'
 import type { QueueModel } from './queue-model.ts'
@@ -17,12 +17,12 @@ export function inspectionOf(model: QueueModel): unknown[] {
   return [...head, ...counted, ...groups, ...counters, ...bytes, '*', 0, 0, 0, 0]
 }
 
-/** What is told of a job when it is claimed. */
-export function toldOf({ number, token, attempts, payload }: Job): unknown[] {
+/** The row of a job in the answer to a claim. */
+export function claimedRowOf({ number, token, attempts, payload }: Job): unknown[] {
   return [number, token, attempts, 'mail', payload]
 }
 
-/** What is told beside it of a job with options. */
+/** The additional row of a job with options. */
 export function optionsOf({ number, priority, spec, group, tags }: Job, at: number): unknown[] {
   const id = spec === null || spec.id === '' ? String(number) : spec.id
   return [at, id, priority, spec?.max_attempts ?? 3, 0, group, '', tags]

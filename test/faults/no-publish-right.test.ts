@@ -1,5 +1,5 @@
-// A user who may write and may not publish: Redis gives a new user no channels. What it frees, others who wait have all the same,
-// and nothing is half done.
+// A user who may write and may not publish: Redis gives a new user no channels. Waiters still get what it frees, and
+// nothing is half done.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -42,7 +42,7 @@ function alike(one: Held): { held: Held; waiting: Held } {
 }
 
 test.each(someOf(kinds, 2))(
-  'a %s that is given back by one who may not tell others is had by who waits',
+  'a %s that is given back by a user who may not publish goes to the waiter',
   async (_, of) => {
     const { heard, mute, name } = await setup()
     const held = await of(mute, name).held.acquire()
@@ -70,7 +70,7 @@ function permitOf(redis: Perilune, name: string): Held {
 }
 
 test.each(someOf(asleep, 1))(
-  'a %s is not kept by one that is asleep from another that may not tell it',
+  'a %s is not withheld by a stalled waiter from another that may not notify it',
   { timeout: 60_000 },
   async (kind, ofAsleep, ofAwake) => {
     const { mute, heard, name, port } = await setup()
@@ -96,7 +96,7 @@ async function waitingFor(redis: Perilune, name: string): Promise<number> {
 }
 
 test.each(someOf(kinds, 2))(
-  'a %s is given back by one who may not tell others to a server that is out of memory',
+  'a %s is given back by a user who may not publish to a server that is out of memory',
   async (_, of) => {
     const { heard, mute, name, port } = await setup()
     const held = await of(mute, name).held.acquire()
@@ -111,7 +111,7 @@ test.each(someOf(kinds, 2))(
   },
 )
 
-test('a reader who was let in by one who may not tell it does not read beside a writer', async () => {
+test('a reader who was let in by a user who may not notify it does not read during a write', async () => {
   const { heard, mute, name } = await setup()
   const held = await mute.lock(name).acquire()
   const waiting = heard.lock(name).shared.acquire({ wait: '20s' })
@@ -124,7 +124,7 @@ test('a reader who was let in by one who may not tell it does not read beside a 
   await reader.release()
 })
 
-test('a job of one who may not call workers is done', async () => {
+test('a job of a user who may not wake workers is done', async () => {
   const { heard, mute, name } = await setup()
   const done: number[] = []
   heard.queue<{ count: number }>(name).work({ count: ({ payload }) => void done.push(payload) })
@@ -138,7 +138,7 @@ test('a job of one who may not call workers is done', async () => {
   expect(await heard.queue(name).inspect()).toMatchObject({ enqueued: 2, claimed: 0, ready: 0 })
 }, 30_000)
 
-test('a job of one who may not publish events is done', async () => {
+test('a job of a user who may not publish events is done', async () => {
   const { heard, mute, name } = await setup()
   const queue = heard.queue<{ count: number }>(name)
   const ending = new AbortController()
@@ -155,7 +155,7 @@ test('a job of one who may not publish events is done', async () => {
   ending.abort()
 })
 
-test('messages, and results that are kept, of one who may not tell others are there', async () => {
+test('messages, and stored results, of a user who may not publish are there', async () => {
   const { heard, mute, name } = await setup()
 
   await mute.feed(name).append('a')
