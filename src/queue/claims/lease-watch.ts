@@ -1,4 +1,4 @@
-// Notices the end of a lease that nothing keeps: its holder extends it by hand.
+// Detects the end of a lease that only its holder extends, by hand.
 //
 //   STOPPED ──look──► WATCHING ──look: it may end at another time──► WATCHING
 //      ▲                 ├──the time is over, or this instance has cleared the queue──► the lease is over: `onEnd`

@@ -135,7 +135,7 @@ describe('a batch', () => {
     await until(async () => (await queue.settings.inspect()).scheduled === 2)
 
     const { jobs } = await queue.jobs.list('scheduled')
-    expect(jobs[0]?.failure?.message).toMatch(/batch of 2 jobs must give as many results/)
+    expect(jobs[0]?.failure?.message).toMatch(/batch of 2 jobs must return 2 results/)
   })
 
   test('that gives another number of promises ends no process, though one of them rejects', async () => {

@@ -215,5 +215,5 @@ test('a backoff that never answers leaves it to the job, and that is told', asyn
   await using _worker = plain.work(fails, { backoff: never, onError: (error) => errors.push(error) })
 
   await until(async () => (await failures(plain)).length === 1)
-  expect(errors).toContainEqual(new Error('the backoff has not answered in time'))
+  expect(errors).toContainEqual(new Error('the backoff function did not answer in time'))
 })
