@@ -84,8 +84,8 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
   abstract enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]>
 
   /**
-   * Claims jobs that the caller acks, retries, fails and extends itself; `work` does all of that for you. Partitions take
-   * turns. Resolves to an empty list when no partition had a job within `wait`. Throws the signal's reason and
+   * Claims jobs that the caller acks, retries, fails and extends itself; `work` does all of that for you. Partitions
+   * take turns. Resolves to an empty list when no partition had a job within `wait`. Throws the signal's reason and
    * InvalidArgumentError.
    */
   async claim(options: JobClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
@@ -138,8 +138,8 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
  * A job queue with at-least-once delivery. One worker at a time holds a job's lease; when the worker is lost, the job
  * becomes ready again. A job may run more than once, but only the attempt that holds the lease can complete it, once.
  *
- * `Jobs` maps job names to the payloads that handlers receive. `Given` maps them to the payloads that are enqueued, which
- * differ where a schema transforms them.
+ * `Jobs` maps job names to the payloads that handlers receive. `Given` maps them to the payloads that are enqueued,
+ * which differ where a schema transforms them.
  */
 export class Queue<
   Jobs extends object = Record<string, unknown>,
@@ -160,8 +160,8 @@ export class Queue<
   }
 
   /**
-   * Enqueues a job. Resolves to its id once the server has stored it. `duplicate` is true when its own id, its unique key
-   * or its idempotency key was taken: then nothing was enqueued. Throws InvalidArgumentError.
+   * Enqueues a job. Resolves to its id once the server has stored it. `duplicate` is true when its own id, its unique
+   * key or its idempotency key was taken: then nothing was enqueued. Throws InvalidArgumentError.
    */
   enqueue<Name extends keyof Given & string>(
     name: Name,
@@ -249,8 +249,8 @@ export class PartitionedQueue<
   }
 
   /**
-   * As `enqueue`, for many jobs; the results are in their order. All jobs are checked before the first one is sent. Each
-   * partition has a call of its own: when one fails, the jobs of the others stay enqueued.
+   * As `enqueue`, for many jobs; the results are in their order. All jobs are checked before the first one is sent.
+   * Each partition has a call of its own: when one fails, the jobs of the others stay enqueued.
    */
   async enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]> {
     const routed = this.#router.route(await this.#preparer.many(jobs))

@@ -137,8 +137,9 @@ export class Settings {
   }
 
   /**
-   * Changes the given settings for all clients of the queue. Each partition gets its share of the concurrency, the rate and
-   * the retention count. Throws InvalidArgumentError, also for a total that is smaller than the number of partitions.
+   * Changes the given settings for all clients of the queue. Each partition gets its share of the concurrency, the
+   * rate and the retention count. Throws InvalidArgumentError, also for a total that is smaller than the number of
+   * partitions.
    */
   async set(settings: QueueSettings): Promise<void> {
     checkOptions('settings', settings, ['concurrency', 'rate', 'retention'])

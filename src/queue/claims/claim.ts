@@ -35,8 +35,8 @@ export interface ClaimAnswer {
 }
 
 /**
- * Claims until a job fits or none is left: after jobs whose payloads do not fit there may be others. Stops soon after the
- * deadline of a call, because misfits may be many, or keep arriving. `by`: when the first call settles.
+ * Claims until a job fits or none is left: after jobs whose payloads do not fit there may be others. Stops soon after
+ * the deadline of a call, because misfits may be many, or keep arriving. `by`: when the first call settles.
  */
 export async function claimFrom(
   source: QueueSource,

@@ -107,7 +107,10 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return Math.floor(Number(this.number) / 1000)
   }
 
-  /** The decoded payload, transformed by its schema. A job whose payload cannot be read is dead before a caller gets it. */
+  /**
+   * The decoded payload, transformed by its schema. A job whose payload cannot be read is dead before a caller gets
+   * it.
+   */
   get payload(): Payload {
     this.#decoded ??= { payload: this.#source.codec.decode(this.#encoded) as Payload }
     return this.#decoded.payload
@@ -154,7 +157,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.#outcomeListeners.push(listener)
   }
 
-  /** @internal Releases a job that was cancelled at work, so that it ends before its lease does. Never rejects: the loss. */
+  /** @internal Releases a job that was cancelled at work, so that it ends now. Never rejects; resolves to its loss. */
   async giveUp(): Promise<LeaseLostError> {
     if (this.#state === 'lost' && this.#lostBecause === 'cancelled' && !this.#isGivenUp) {
       this.#isGivenUp = true
@@ -164,8 +167,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /**
-   * Completes the job. A second call does nothing. Throws LeaseLostError when the job was lost before. If the result cannot be
-   * stored, throws InvalidArgumentError or what the codec throws; the job is still claimed then.
+   * Completes the job. A second call does nothing. Throws LeaseLostError when the job was lost before. If the result
+   * cannot be stored, throws InvalidArgumentError or what the codec throws; the job is still claimed then.
    */
   ack(result?: unknown): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -179,7 +182,9 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return encodeResult(result, this.#source)
   }
 
-  /** @internal As `ack` of an encoded result, but without a promise, which would be a good part of the cost of a job. */
+  /**
+   * @internal As `ack` of an encoded result, but without a promise, which would be a good part of the cost of a job.
+   */
   ackThen(result: string | Uint8Array, listener: AckListener): void {
     if (this.#outcome === 'acked') return listener(null)
     if (this.#acking !== null) return void this.#acking.push(listener)
@@ -210,8 +215,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /**
-   * Completes the job and enqueues another one, here or in another queue: both or neither happen. Resolves to the new job.
-   * Throws LeaseLostError when the job was lost before, and InvalidArgumentError.
+   * Completes the job and enqueues another one, here or in another queue: both or neither happen. Resolves to the new
+   * job. Throws LeaseLostError when the job was lost before, and InvalidArgumentError.
    */
   async ackAndEnqueue(next: NextJob, result?: unknown): Promise<AckedAndEnqueued> {
     // Awaited before settling, so that a worker still renews the lease meanwhile.
@@ -228,8 +233,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /**
-   * The attempt failed, and the job is to be retried. Resolves to `dead` when that was the last attempt. Throws LeaseLostError
-   * when the job was lost before, and InvalidArgumentError.
+   * The attempt failed, and the job is to be retried. Resolves to `dead` when that was the last attempt. Throws
+   * LeaseLostError when the job was lost before, and InvalidArgumentError.
    */
   retry(options: RetryOptions = {}): Promise<'retried' | 'dead'> {
     const { delayMs, ...failure } = retryOf(options)
@@ -237,8 +242,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /**
-   * The job is not to be tried again: it is dead until somebody requeues it. Throws LeaseLostError when it was
-   * lost before, InvalidArgumentError.
+   * Makes the job dead without further attempts, until it is requeued. Throws LeaseLostError when it was lost before,
+   * and InvalidArgumentError.
    */
   fail(options: FailOptions = {}): Promise<void> {
     const failure = failureFrom(options)
@@ -246,7 +251,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /**
-   * Gives the job to others, as if this attempt had never begun. Throws LeaseLostError when it was lost before,
+   * Makes the job ready again, as if this attempt had never begun. Throws LeaseLostError when it was lost before, and
    * InvalidArgumentError.
    */
   release(options: ReleaseOptions = {}): Promise<void> {
@@ -254,7 +259,10 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return this.#settle('released', () => this.#settling.release(this, delayMs))
   }
 
-  /** Releases the job unless it is settled, with retries until its lease is over. Throws LeaseLostError when it was lost before. */
+  /**
+   * Releases the job unless it is settled, with retries until its lease is over. Throws LeaseLostError when it was
+   * lost before.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     const isOver = (): boolean => this.remainingMs === 0
     if (this.#state !== 'settled') await nowOrInTheEnd(() => this.release(), isOver)
@@ -272,7 +280,10 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     })
   }
 
-  /** Reports the progress of the attempt; `jobs.get` returns the last one. Throws LeaseLostError and InvalidArgumentError. */
+  /**
+   * Reports the progress of the attempt; `jobs.get` returns the last one. Throws LeaseLostError and
+   * InvalidArgumentError.
+   */
   async progress(value: unknown): Promise<void> {
     await this.#note('progress', encodeProgress(value, this.#source))
   }
@@ -282,7 +293,10 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     await this.#note('log', toLine(line))
   }
 
-  /** Throws LeaseLostError when the job was lost, or its lease is over by this process's clocks, also after a suspension. */
+  /**
+   * Throws LeaseLostError when the job was lost, or its lease is over by this process's clocks, also after a
+   * suspension.
+   */
   assertHeld(): void {
     if (this.remainingMs === 0) throw this.#lostError()
   }
@@ -328,8 +342,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /**
-   * Null when the job is done, else why it was lost. While its lease lasts, only this attempt can end it: so a job that does
-   * not exist any more was acked by an earlier try.
+   * Null when the job is done, else why it was lost. While its lease lasts, only this attempt can end it: so a job
+   * that does not exist any more was acked by an earlier try.
    */
   #judgeAck(refused: LossReason | null): LossReason | null {
     const wasAcked = refused === 'absent' && this.#isAckInDoubt && this.endsAt > performance.now()

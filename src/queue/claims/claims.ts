@@ -1,5 +1,5 @@
-// Claims by hand: for callers that settle and extend their jobs themselves. Partitions take turns, and any of them can wake up
-// the caller. A queue without partitions is treated as one partition.
+// Claims by hand: for callers that settle and extend their jobs themselves. Partitions take turns, and any of them
+// can wake up the caller. A queue without partitions is treated as one partition.
 
 import { brand } from '../../driver.ts'
 import { lastWord } from '../../runtime/calls/last-word.ts'
@@ -37,7 +37,10 @@ export interface JobClaimOptions extends Waiting {
   limit?: number
   /** The lease of the jobs; it is not renewed automatically. Default 30 seconds. */
   lease?: Duration
-  /** Done jobs of this queue to ack in the same call, at most 200. Their `outcome` is null afterwards if they were lost before. */
+  /**
+   * Done jobs of this queue to ack in the same call, at most 200. Their `outcome` is null afterwards if they were
+   * lost before.
+   */
   acks?: readonly ClaimedJob[]
 }
 
@@ -85,7 +88,8 @@ export class JobClaims {
       return last
     } finally {
       opening.close()
-      // The server must not wake up a caller that has left. A server that is away is not waited for twice, a silent one not long.
+      // The server must not wake up a caller that has left. A server that is away is not waited for twice, a silent
+      // one not long.
       const leaving = isSoon(Promise.all(this.#sources.map((source) => leaveInTheEnd(source, id))))
       if (isHeard) await lastWord(leaving, this.#runner, signal)
     }
@@ -112,8 +116,9 @@ export class JobClaims {
   }
 
   /**
-   * A partition that fails or does not answer does not delay the others. If no partition has jobs, its error is thrown, unless
-   * the caller waits for the others. Acks are sent first: if one fails, its error is thrown, and the claimed jobs are released.
+   * A partition that fails or does not answer does not delay the others. If no partition has jobs, its error is
+   * thrown, unless the caller waits for the others. Acks are sent first: if one fails, its error is thrown, and the
+   * claimed jobs are released.
    */
   async #askAll(terms: JobClaimTerms, turn: RoundTerms): Promise<ClaimAnswer> {
     const round = new ClaimRound(terms, turn)

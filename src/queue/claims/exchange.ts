@@ -118,8 +118,8 @@ async function exchangeInSlot(run: RunInSlot, source: QueueSource, wanted: Excha
 }
 
 /**
- * Repeats a call by its id, without its work. If the script has done that call, also on the fast path, it repeats the answer.
- * If not, the id is used up, and the original call can claim nothing any more.
+ * Repeats a call by its id, without its work. If the script has done that call, also on the fast path, it repeats the
+ * answer. If not, the id is used up, and the original call can claim nothing any more.
  */
 async function askAgain(source: QueueSource, wanted: Exchanging, id: CallId): Promise<void> {
   const args = argumentsOf(source, NOTHING, id)
@@ -187,8 +187,8 @@ function slowly(
   return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, end, waits, recheckMs, paused, refused }
 }
 
-// A caller that stops waiting notifies the server, with retries. Otherwise its name would stay there as long as its process is
-// subscribed, and wake-ups and jobs would go to it that no one takes.
+// A caller that stops waiting notifies the server, with retries. Otherwise its name would stay there as long as its
+// process is subscribed, and wake-ups and jobs would go to it that no one takes.
 
 /** Leaves room for other calls. */
 const MOST_AT_ONCE = 100

@@ -1,5 +1,5 @@
-// Retries the outcomes of a worker until the server has them: like its acks (see worker/lane.ts), but each by itself. All that
-// failed wait for the same pause, so that they share a call again.
+// Retries the outcomes of a worker until the server has them: like its acks (see worker/lane.ts), but each by itself.
+// All that failed wait for the same pause, so that they share a call again.
 //
 //   SENT ──no answer, or refused for now──► PAUSE ──over──► sent again
 //                                             ├──the lease is over──► given up: the job is lost by then
@@ -30,8 +30,8 @@ export class Insistence {
   }
 
   /**
-   * Calls `send` until the server has decided, or the lease is over. `inDoubt`: an earlier try may have taken effect. Throws
-   * what the last try throws.
+   * Calls `send` until the server has decided, or the lease is over. `inDoubt`: an earlier try may have taken effect.
+   * Throws what the last try throws.
    */
   async tell<Answer>(job: Held, send: (inDoubt: boolean) => Promise<Answer>): Promise<Answer> {
     for (let inDoubt = false; ; ) {

@@ -1,6 +1,6 @@
-// Settles jobs whose payloads the codec cannot read, or that do not fit their schema: they are dead at once, because another
-// attempt would see the same. A schema that throws or does not answer has not decided (it may need a database that is down):
-// its job is retried.
+// Settles jobs whose payloads the codec cannot read, or that do not fit their schema: they are dead at once, because
+// another attempt would see the same. A schema that throws or does not answer has not decided (it may need a database
+// that is down): its job is retried.
 
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { unlessAborted } from '../../runtime/time/in-time.ts'
@@ -17,7 +17,9 @@ export interface Misfit {
   readonly error: InvalidArgumentError
 }
 
-/** Null when the payload fits; then it is decoded and transformed by its schema. A promise only if there are schemas. */
+/**
+ * Null when the payload fits; then it is decoded and transformed by its schema. A promise only if there are schemas.
+ */
 export function misfitOf(
   job: ClaimedJob,
   checks: PayloadChecks | null,
@@ -72,11 +74,11 @@ export async function onlyFitting<Payload>(
   if (misfits.every((misfit) => misfit === null)) return jobs
   const insisting = new Insistence(() => undefined)
   const forget = source.unit.runtime.atClose(() => insisting.hurry())
-  const telling: Promise<void>[] = []
+  const pending: Promise<void>[] = []
   const tried = misfits.flatMap((misfit, at) =>
-    misfit === null ? [] : [settleSoon(insisting, jobs[at] as ClaimedJob, misfit, telling)],
+    misfit === null ? [] : [settleSoon(insisting, jobs[at] as ClaimedJob, misfit, pending)],
   )
-  void Promise.all(telling).then(forget)
+  void Promise.all(pending).then(forget)
   await Promise.all(tried)
   return jobs.filter((_, at) => misfits[at] === null)
 }
@@ -103,17 +105,17 @@ async function judgeAll(
 }
 
 /**
- * Resolves once it was tried. What the server could not be telling is telling again meanwhile, until the lease is over: else the job
- * would end as lost, and nobody learn why. Whoever lost one in between has nothing to tell of it.
+ * Resolves after the first try. If it failed, it is retried in the background until the lease is over: otherwise the
+ * job would end as lost, without the reason. Errors are ignored, such as that the job was lost meanwhile.
  */
 function settleSoon(
   insisting: Insistence,
   job: ClaimedJob,
   misfit: Misfit,
-  telling: Promise<void>[],
+  pending: Promise<void>[],
 ): Promise<void> {
   return new Promise((tried) => {
     const settle = (): Promise<void> => settleMisfit(job, misfit).finally(tried)
-    telling.push(insisting.tell(job, settle).catch(() => undefined))
+    pending.push(insisting.tell(job, settle).catch(() => undefined))
   })
 }

@@ -174,7 +174,10 @@ export function toStep(
   return source.partition === null ? spec : inPartitions(spec, source)
 }
 
-/** Checks the payload against the schema of this queue; a promise if the schema is asynchronous. Throws InvalidArgumentError. */
+/**
+ * Checks the payload against the schema of this queue; a promise if the schema is asynchronous. Throws
+ * InvalidArgumentError.
+ */
 export function checkNext(next: NextJob, { checks, name }: QueueSource): Promise<void> | undefined {
   // `toStep` rejects anything that is not an object.
   if (checks === null || typeof next !== 'object' || next === null) return undefined

@@ -213,7 +213,10 @@ export class Settler implements Settling {
   }
 }
 
-/** While its lease lasts, only this attempt can end it: so a newer attempt, or none, shows that an earlier try took effect. */
+/**
+ * While its lease lasts, only this attempt can end it: so a newer attempt, or none, shows that an earlier try took
+ * effect.
+ */
 function isOwn(job: JobAttempt, why: LossReason | null): boolean {
   return (why === 'lost' || why === 'absent') && job.endsAt > performance.now()
 }

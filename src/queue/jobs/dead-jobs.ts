@@ -37,8 +37,8 @@ export class DeadJobs {
   }
 
   /**
-   * Makes all dead jobs of this kind of failure ready again, except those whose unique key another job has taken. Resolves
-   * to the number of requeued jobs. Throws InvalidArgumentError.
+   * Makes all dead jobs of this kind of failure ready again, except those whose unique key another job has taken.
+   * Resolves to the number of requeued jobs. Throws InvalidArgumentError.
    */
   requeue(kind: string): Promise<number> {
     return this.#each(kind, false)

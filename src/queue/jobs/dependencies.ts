@@ -16,7 +16,10 @@ import type { JobState } from './job.ts'
 /** A job of this queue by its id, or one of another queue. */
 export type DependencyId = string | { readonly queue: string; readonly id: string }
 
-/** `fail`: the job dies as well; `cancel`: it is removed; `run`: it runs anyway, and can read how its dependencies ended. */
+/**
+ * `fail`: the job dies as well; `cancel`: it is removed; `run`: it runs anyway, and can read how its dependencies
+ * ended.
+ */
 export type OnDependencyFailure = 'fail' | 'cancel' | 'run'
 
 export type DependencyState = 'pending' | 'done' | 'dead' | 'cancelled' | 'absent'
@@ -117,7 +120,10 @@ function isLastPage(raw: readonly RawDependency[]): boolean {
   return raw.reduce((sum, dependency) => sum + bytesOf(dependency), 0) < PAGE_BYTES
 }
 
-function readDependency(source: QueueSource, { queue, id, state, result, kind, message }: RawDependency): Dependency {
+function readDependency(
+  source: QueueSource,
+  { queue, id, state, result, kind, message }: RawDependency,
+): Dependency {
   const reader = new PartReader(source.codec)
   return {
     ...placeOfDependency(source, queue, id),

@@ -1,4 +1,5 @@
-// The jobs of one tick share one script call. The jobs of one `enqueueMany` stay together, as far as they fit into one call.
+// The jobs of one tick share one script call. The jobs of one `enqueueMany` stay together, as far as they fit into
+// one call.
 
 import { CHORES } from '../../generated/bits.ts'
 import { enqueue, enqueueAlike } from '../../generated/queue.ts'
@@ -50,7 +51,10 @@ export function encodeJob(
 ): OutgoingJob {
   const encoded = codec.encode(payload)
   if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
-    throw new InvalidArgumentError('payload', 'must be encoded as text or bytes, but the codec returned something else')
+    throw new InvalidArgumentError(
+      'payload',
+      'must be encoded as text or bytes, but the codec returned something else',
+    )
   }
   // One call carries both.
   const bytes = name.length + Buffer.byteLength(encoded)
@@ -69,8 +73,8 @@ export function toSpec({ name, payload, options }: OutgoingJob): JobSpec {
 }
 
 /**
- * For jobs with dependencies in other queues: resolves when these queues were asked, successfully or not. Only such a job waits
- * for it, and only for its own queues.
+ * For jobs with dependencies in other queues: resolves when these queues were asked, successfully or not. Only such a
+ * job waits for it, and only for its own queues.
  */
 const asking = new WeakMap<Enqueued, Promise<void>>()
 
@@ -100,7 +104,10 @@ export class Enqueuer {
     return enqueued
   }
 
-  /** Waits until the queues of their dependencies know whom to notify. A queue that does not answer is asked again later. */
+  /**
+   * Waits until the queues of their dependencies know whom to notify. A queue that does not answer is asked again
+   * later.
+   */
   async #untilAsked(jobs: readonly Enqueued[]): Promise<void> {
     const all = new Set(jobs.flatMap((job) => asking.get(job) ?? []))
     const { deadlineMs } = this.#source.unit.runtime.runner
@@ -134,7 +141,8 @@ export class Enqueuer {
       : this.#enqueueAlike(run, jobs, name, proof))
     if (enqueued !== null) return enqueued
     const { agreement, unit } = this.#source
-    if (agreement === null) throw new TypeError('a queue without partitions answered that it is not agreed upon')
+    if (agreement === null)
+      throw new TypeError('a queue without partitions answered that it is not agreed upon')
     return this.#enqueue(run, jobs, by, await agreement.prove(unit, by))
   }
 
@@ -254,7 +262,10 @@ export class Router {
     })
   }
 
-  /** Splits the jobs into steps: a job whose dependency goes to another partition is sent after that dependency is stored. */
+  /**
+   * Splits the jobs into steps: a job whose dependency goes to another partition is sent after that dependency is
+   * stored.
+   */
   async inSteps(routed: readonly Routed[]): Promise<Routed[][]> {
     if (routed.every(({ job }) => job.options.dependsOn === '')) return [[...routed]]
     const located = await this.#locate(routed)

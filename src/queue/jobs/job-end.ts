@@ -108,8 +108,8 @@ function toEnd({ codec }: QueueSource, answer: Exclude<AwaitEndAnswer, Waits>): 
 }
 
 /**
- * All waiters of this process for one job share a name, because the server notifies only a few names a job. The subscription
- * opens late when it takes long, and never when it is not permitted. Rejects with the signal's reason.
+ * All waiters of this process for one job share a name, because the server notifies only a few names a job. The
+ * subscription opens late when it takes long, and never when it is not permitted. Rejects with the signal's reason.
  */
 async function hearTogether(
   unit: Unit,

@@ -35,8 +35,8 @@ export interface Unique {
   /** Instead of `until`: the key stays taken for this long, even if the job ends earlier. */
   for?: Duration
   /**
-   * A later job with the key replaces the payload and the options of the waiting one; with `delay` its wait starts again.
-   * Default false: the first job stays as it is.
+   * A later job with the key replaces the payload and the options of the waiting one; with `delay` its wait starts
+   * again. Default false: the first job stays as it is.
    */
   replace?: boolean
 }
@@ -70,7 +70,9 @@ export interface JobOptions {
   onDependencyFailure?: OnDependencyFailure
   /** Another job with the same key within 24 hours is a duplicate, even if the first has ended. */
   idempotencyKey?: string
-  /** How long after its end `jobs.waitForResult` can still report how the job ended, up to 30 days. Default: not kept. */
+  /**
+   * How long after its end `jobs.waitForResult` can still report how the job ended, up to 30 days. Default: not kept.
+   */
   resultTtl?: Duration
 }
 
@@ -249,8 +251,8 @@ export function checkTags(tags: unknown): string[] {
   return [...new Set(tags.map((tag) => checkText('tags', tag, 100)))]
 }
 
-// The share of a script call that the options of a job take. Redis serves no other client while a script runs, so a call
-// carries fewer jobs when they have many options, just as it carries fewer large ones.
+// The share of a script call that the options of a job take. Redis serves no other client while a script runs, so a
+// call carries fewer jobs when they have many options, just as it carries fewer large ones.
 
 /** The most that one call carries. */
 export const CALL: { readonly items: number; readonly bytes: number } = {

@@ -69,8 +69,7 @@ export function toJob(raw: GetAnswer['jobs'][number], source: QueueSource): Job 
     group: raw.group,
     tags: raw.tags === '' ? [] : raw.tags.split('\0'),
     trace: raw.trace,
-    failure:
-      raw.failedAtMs === 0 ? null : { atMs: raw.failedAtMs, kind: raw.failure, message: raw.message },
+    failure: raw.failedAtMs === 0 ? null : { atMs: raw.failedAtMs, kind: raw.failure, message: raw.message },
     result: reader.readAny('result', raw.result),
     bytes: raw.bytes,
     progress: reader.readAny('progress', raw.progress),
@@ -140,7 +139,10 @@ export interface HistoryEntry {
 export interface JobHistory {
   /** The oldest first. */
   readonly entries: readonly HistoryEntry[]
-  /** How many entries are missing after the first one that is neither the enqueueing nor a claim: the oldest are dropped. */
+  /**
+   * How many entries are missing after the first one that is neither the enqueueing nor a claim: the oldest are
+   * dropped.
+   */
   readonly omitted: number
 }
 

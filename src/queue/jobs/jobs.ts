@@ -1,5 +1,5 @@
-// Reads and changes single jobs of a queue. In a partitioned queue the ids that the queue assigns name the partition. A job's
-// own id is looked up in the partition of a job without a group first, and then in all others.
+// Reads and changes single jobs of a queue. In a partitioned queue the ids that the queue assigns name the partition.
+// A job's own id is looked up in the partition of a job without a group first, and then in all others.
 
 import { checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
@@ -109,10 +109,11 @@ export class Jobs {
   }
 
   /**
-   * Resolves when the job has ended in any process: `done` with its result, `dead` with its last failure, or `cancelled`.
-   * Resolves to null when it has not ended after `wait`. A job that ended before the call is found if it has a `resultTtl`,
-   * else it is `absent`. In a partitioned queue a job with an id of its own must exist when the call begins: otherwise the
-   * call does not wait, and only reports how the job ended. Throws the signal's reason and InvalidArgumentError.
+   * Resolves when the job has ended in any process: `done` with its result, `dead` with its last failure, or
+   * `cancelled`. Resolves to null when it has not ended after `wait`. A job that ended before the call is found if it
+   * has a `resultTtl`, else it is `absent`. In a partitioned queue a job with an id of its own must exist when the
+   * call begins: otherwise the call does not wait, and only reports how the job ended. Throws the signal's reason and
+   * InvalidArgumentError.
    */
   async waitForResult(id: string, options: Waiting = {}): Promise<JobEnd | null> {
     if (this.#plain !== null) return this.#plain.waitForResult(id, options)
@@ -138,19 +139,19 @@ export class Jobs {
   }
 
   /**
-   * A page of the jobs in one state, by their order or time, one partition after the other. `prioritized` are ready jobs with
-   * a priority, `grouped` those of groups. Jobs that come and go while you read shift the pages. The pages of dead jobs of
-   * one `kind` do not shift: a job that stays is on exactly one of them. Pass `next` as `after` to get the next page. Throws
-   * InvalidArgumentError.
+   * A page of the jobs in one state, by their order or time, one partition after the other. `prioritized` are ready
+   * jobs with a priority, `grouped` those of groups. Jobs that come and go while you read shift the pages. The pages
+   * of dead jobs of one `kind` do not shift: a job that stays is on exactly one of them. Pass `next` as `after` to
+   * get the next page. Throws InvalidArgumentError.
    */
   async list(state: ListName, options: StateListOptions = {}): Promise<JobPage> {
     return this.#page(options, (jobs, own) => jobs.list(state, own))
   }
 
   /**
-   * Jobs with a name, a tag or a state. A tag is an index: its jobs come oldest first in each partition. Without a tag the call
-   * scans all jobs in no order; a job that stays is found, perhaps on two pages. A page can be empty before the end. Throws
-   * InvalidArgumentError.
+   * Jobs with a name, a tag or a state. A tag is an index: its jobs come oldest first in each partition. Without a
+   * tag the call scans all jobs in no order; a job that stays is found, perhaps on two pages. A page can be empty
+   * before the end. Throws InvalidArgumentError.
    */
   async search(options: SearchOptions = {}): Promise<JobPage> {
     return this.#page(options, (jobs, own) => jobs.search(own))
@@ -165,22 +166,25 @@ export class Jobs {
   }
 
   /**
-   * Adds tags to a job, after those that it has. Resolves to all its tags, or to null when the job does not exist (any more).
-   * Throws InvalidArgumentError, also when the job would have more than 20 tags.
+   * Adds tags to a job, after those that it has. Resolves to all its tags, or to null when the job does not exist
+   * (any more). Throws InvalidArgumentError, also when the job would have more than 20 tags.
    */
   tag(id: string, tags: readonly string[]): Promise<string[] | null> {
     return this.#ofOne(id, (jobs, own) => jobs.tag(own, tags), null)
   }
 
   /**
-   * Removes tags from a job. Resolves to the tags that are left, or to null when the job does not exist (any more). Throws
-   * InvalidArgumentError.
+   * Removes tags from a job. Resolves to the tags that are left, or to null when the job does not exist (any more).
+   * Throws InvalidArgumentError.
    */
   untag(id: string, tags: readonly string[]): Promise<string[] | null> {
     return this.#ofOne(id, (jobs, own) => jobs.untag(own, tags), null)
   }
 
-  /** Tracks a job: it and its events have `isTracked`. False when it does not exist (any more). Throws InvalidArgumentError. */
+  /**
+   * Tracks a job: it and its events have `isTracked`. False when it does not exist (any more). Throws
+   * InvalidArgumentError.
+   */
   track(id: string): Promise<boolean> {
     return this.#ofOne(id, (jobs, own) => jobs.track(own), false)
   }
@@ -218,9 +222,10 @@ export class Jobs {
   }
 
   /**
-   * Makes a blocked job wait for more jobs of this queue. They must be older than the job, so that jobs never wait in a
-   * circle, and in a partitioned queue in the same partition. Resolves to `changed`. Nothing changes when it resolves to the
-   * state of a job that is not blocked, to `absent`, or to `newer` (a dependency is newer). Throws InvalidArgumentError.
+   * Makes a blocked job wait for more jobs of this queue. They must be older than the job, so that jobs never wait in
+   * a circle, and in a partitioned queue in the same partition. Resolves to `changed`. Nothing changes when it
+   * resolves to the state of a job that is not blocked, to `absent`, or to `newer` (a dependency is newer). Throws
+   * InvalidArgumentError.
    */
   async addDependencies(id: string, dependencies: readonly string[]): Promise<DependenciesChanged> {
     if (this.#plain !== null) return this.#plain.addDependencies(id, dependencies)
@@ -248,17 +253,17 @@ export class Jobs {
   }
 
   /**
-   * Makes scheduled, blocked, dead and done jobs ready now; their attempts are counted from the start again. Resolves, for
-   * each id in order, to `requeued`, to the state of a job that stays as it is, to `absent`, or to `duplicate` when another
-   * job has taken its unique key. Throws InvalidArgumentError.
+   * Makes scheduled, blocked, dead and done jobs ready now; their attempts are counted from the start again.
+   * Resolves, for each id in order, to `requeued`, to the state of a job that stays as it is, to `absent`, or to
+   * `duplicate` when another job has taken its unique key. Throws InvalidArgumentError.
    */
   requeue(ids: readonly string[]): Promise<RequeueOutcome[]> {
     return this.#ofEach(ids, (jobs, own) => jobs.requeue(own), 'absent')
   }
 
   /**
-   * Changes the priority of jobs that are not claimed. Within a priority jobs keep the order of their age. Resolves, for each
-   * id in order, to `changed`, `claimed` or `absent`. Throws InvalidArgumentError.
+   * Changes the priority of jobs that are not claimed. Within a priority jobs keep the order of their age. Resolves,
+   * for each id in order, to `changed`, `claimed` or `absent`. Throws InvalidArgumentError.
    */
   reprioritize(ids: readonly string[], priority: number): Promise<('changed' | 'claimed' | 'absent')[]> {
     return this.#ofEach(ids, (jobs, own) => jobs.reprioritize(own, priority), 'absent')
@@ -273,7 +278,10 @@ export class Jobs {
     return this.#ofEach(ids, get, null)
   }
 
-  /** Null when no partition has the job. An id that the queue assigned names the partition even after the job has ended. */
+  /**
+   * Null when no partition has the job. An id that the queue assigned names the partition even after the job has
+   * ended.
+   */
   async #placeOf(id: string): Promise<JobPlace | null> {
     if (this.#plain !== null) return { partition: 0, own: checkText('id', id, 512) }
     const given = placeId(checkText('id', id, 512), this.#parts.length, 'id')

@@ -40,8 +40,9 @@ export async function searchTagged(
 }
 
 /**
- * The most common tags of all sources, the most common first. A tag that is rare in each partition may be common in all.
- * So the partitions are read in parallel in the order of tags, and only the `limit` best of what all have reached are kept.
+ * The most common tags of all sources, the most common first. A tag that is rare in each partition may be common in
+ * all. So the partitions are read in parallel in the order of tags, and only the `limit` best of what all have
+ * reached are kept.
  */
 export async function countTags(sources: readonly QueueSource[], limit: number): Promise<TagCount[]> {
   const readers = sources.map((source) => new TagReader(source))

@@ -55,7 +55,10 @@ export interface SearchOptions extends JobListOptions {
   state?: JobState
 }
 
-/** The result of requeueing a job: its state if it stays as it is; `duplicate` if another job has taken its unique key. */
+/**
+ * The result of requeueing a job: its state if it stays as it is; `duplicate` if another job has taken its unique
+ * key.
+ */
 export type RequeueOutcome = 'requeued' | JobState | 'absent' | 'duplicate'
 
 const LISTS = ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claimed', 'dead', 'done'] as const
@@ -210,7 +213,10 @@ export class UnitJobs {
   }
 }
 
-/** Repeats `step` for the rest: a call handles at least one job, and fewer of those that are large or have many dependencies. */
+/**
+ * Repeats `step` for the rest: a call handles at least one job, and fewer of those that are large or have many
+ * dependencies.
+ */
 async function inSteps<Outcome>(
   ids: readonly string[],
   step: (wanted: readonly string[]) => Promise<readonly Outcome[]>,

@@ -45,7 +45,10 @@ export class PartReader {
 
 const MAX_RESULT_BYTES: number = 4 * 1024 * 1024
 
-/** Empty when there is no result. Throws InvalidArgumentError, and what the codec throws when it cannot encode the result. */
+/**
+ * Empty when there is no result. Throws InvalidArgumentError, and what the codec throws when it cannot encode the
+ * result.
+ */
 export function encodeResult(
   result: unknown,
   { results }: Pick<QueueSource, 'results'>,
@@ -53,7 +56,10 @@ export function encodeResult(
   if (result === undefined) return ''
   const encoded = results.encode(result)
   if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
-    throw new InvalidArgumentError('result', 'must be encoded as text or bytes, but the codec returned something else')
+    throw new InvalidArgumentError(
+      'result',
+      'must be encoded as text or bytes, but the codec returned something else',
+    )
   }
   if (Buffer.byteLength(encoded) > MAX_RESULT_BYTES) {
     throw new InvalidArgumentError('result', `must be at most ${MAX_RESULT_BYTES} bytes when encoded`)

@@ -6,7 +6,9 @@ import { setup, until } from '../../../test/queue-fixture.ts'
 
 const isShort = async (text: string): Promise<boolean> => text.length < 10
 
-/** The same schemas by two libraries: one that answers at once, one that takes its time, one that makes another value. */
+/**
+ * The same schemas by two libraries: one that answers at once, one that takes its time, one that makes another value.
+ */
 const LIBRARIES = {
   zod: {
     mail: z.object({ to: z.email(), cc: z.array(z.email()).optional() }),

@@ -25,8 +25,8 @@ const WITHOUT_HANDLER = '5s'
 
 export interface AttemptHooks {
   /**
-   * Wraps each attempt: called instead of the handler, which `run` calls. What it returns is the result of the attempt, and
-   * what it throws is the failure.
+   * Wraps each attempt: called instead of the handler, which `run` calls. What it returns is the result of the
+   * attempt, and what it throws is the failure.
    */
   around?: (job: ClaimedJob, run: () => Promise<unknown>) => Promise<unknown>
 }
@@ -178,9 +178,9 @@ function isHandler(handler: unknown): boolean {
 // Backoffs of the worker, which replace those of jobs.
 
 /**
- * Returns how long a job waits for its next attempt after its handler threw `error`; null or undefined for the job's own
- * backoff. The job's own backoff also applies, and `onError` is called, when this throws, does not answer in time, or
- * returns anything but a duration of up to 365 days.
+ * Returns how long a job waits for its next attempt after its handler threw `error`; null or undefined for the job's
+ * own backoff. The job's own backoff also applies, and `onError` is called, when this throws, does not answer in
+ * time, or returns anything but a duration of up to 365 days.
  */
 export type BackoffFunction<Payload> = (error: unknown, job: ClaimedJob<Payload>) => Said | Promise<Said>
 

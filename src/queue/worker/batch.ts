@@ -1,5 +1,5 @@
-// One call of a handler for several jobs of one name. A batch begins when it is full, when its first job has waited long
-// enough, or when its worker has no room to claim more. Each of its jobs is settled by itself.
+// One call of a handler for several jobs of one name. A batch begins when it is full, when its first job has waited
+// long enough, or when its worker has no room to claim more. Each of its jobs is settled by itself.
 
 import { brand } from '../../driver.ts'
 import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
@@ -23,8 +23,8 @@ export interface BatchContext {
 }
 
 /**
- * Works on several jobs. Returns their results in the same order, or nothing. A job whose result is an Error is retried.
- * If the function throws, all jobs that it has not settled itself are retried.
+ * Works on several jobs. Returns their results in the same order, or nothing. A job whose result is an Error is
+ * retried. If the function throws, all jobs that it has not settled itself are retried.
  */
 export type BatchFunction<Payload> = (jobs: readonly ClaimedJob<Payload>[], context: BatchContext) => unknown
 
@@ -104,8 +104,8 @@ export class Gatherings {
 }
 
 /**
- * One call of a handler, shared by its jobs. It begins once every job has joined or left, or after a limit of time, because the
- * `around` hook of a job may never end. It begins with the jobs whose leases are held then.
+ * One call of a handler, shared by its jobs. It begins once every job has joined or left, or after a limit of time,
+ * because the `around` hook of a job may never end. It begins with the jobs whose leases are held then.
  */
 export class JobBatch {
   readonly #handler: BatchHandler<never>
@@ -134,7 +134,9 @@ export class JobBatch {
     this.#results.catch(() => undefined)
   }
 
-  /** Resolves to the job's own result, or to undefined if the job was lost before. Rejects if its result is an error. */
+  /**
+   * Resolves to the job's own result, or to undefined if the job was lost before. Rejects if its result is an error.
+   */
   async join(job: ClaimedJob): Promise<unknown> {
     if (this.#hasBegun) return new JobBatch(this.#handler, 1, this.#patienceMs).join(job)
     this.#timer ??= startTimer(() => this.#start(), this.#patienceMs)
@@ -194,6 +196,8 @@ export class JobBatch {
     if (Array.isArray(results) && results.length === jobs.length) return results
     // Results that are promises are not awaited: a rejection would be unhandled and end the process.
     if (Array.isArray(results)) void Promise.allSettled(results)
-    throw new TypeError(`the handler of a batch of ${jobs.length} jobs must return ${jobs.length} results, or nothing`)
+    throw new TypeError(
+      `the handler of a batch of ${jobs.length} jobs must return ${jobs.length} results, or nothing`,
+    )
   }
 }

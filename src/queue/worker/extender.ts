@@ -1,6 +1,7 @@
-// Renews the leases of claimed jobs: one timer for all of them, and one call for those of a queue. The timer fires every third
-// of a lease. It also fires when the next lease ends: even if no renewal succeeds, no handler continues after its lease. A job
-// whose handler has set a lease of less than half of the worker's is renewed at each third of the remaining time.
+// Renews the leases of claimed jobs: one timer for all of them, and one call for those of a queue. The timer fires
+// every third of a lease. It also fires when the next lease ends: even if no renewal succeeds, no handler continues
+// after its lease. A job whose handler has set a lease of less than half of the worker's is renewed at each third of
+// the remaining time.
 
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'

@@ -1,9 +1,9 @@
-// The connection of a worker to one queue, or to one partition of it: one call sends acks and claims new jobs. At most two
-// calls are under way.
+// The connection of a worker to one queue, or to one partition of it: one call sends acks and claims new jobs. At
+// most two calls are under way.
 //
-// A worker that has got fewer jobs than it asked for is woken up when there are more. Until then it does not poll, so idle
-// workers cost nothing. A worker without room passes the wake-up on to another one. A single job comes in the letter itself:
-// it is already claimed (lua/shared/queue/idle).
+// A worker that has got fewer jobs than it asked for is woken up when there are more. Until then it does not poll, so
+// idle workers cost nothing. A worker without room passes the wake-up on to another one. A single job comes in the
+// letter itself: it is already claimed (lua/shared/queue/idle).
 //
 //   ASKING ──fewer than wanted──► IDLE ──woken up, or it is time to poll──► ASKING
 //      └───────────────────────────── stopAsking ───────────► only acks are sent
@@ -52,7 +52,9 @@ interface PendingAck {
 const UNDER_WAY = 2
 // Keeps a call below a millisecond, for the sake of other clients.
 const MOST_A_CALL = 200
-/** From so many acks on they are split over two calls: the server processes one while this process handles the other. */
+/**
+ * From so many acks on they are split over two calls: the server processes one while this process handles the other.
+ */
 const WORTH_TWO_CALLS = 32
 // A letter that was sent has arrived within this time.
 const LETTER_MS = 1000
@@ -188,8 +190,8 @@ export class WorkerLane implements Settling {
   }
 
   /**
-   * Resolves when all acks are sent, and no job can arrive any more. If the server could not be notified that the worker
-   * left, it may still hand off jobs; these are released, and the notification is retried.
+   * Resolves when all acks are sent, and no job can arrive any more. If the server could not be notified that the
+   * worker left, it may still hand off jobs; these are released, and the notification is retried.
    */
   async end(): Promise<void> {
     this.stopAsking()
@@ -312,8 +314,9 @@ export class WorkerLane implements Settling {
   }
 
   /**
-   * Stops waiting for a wake-up. If there are jobs, the server wakes up another worker that has room. Answers of calls under
-   * way, or of this call's repetitions, must not put this worker back to IDLE: the server would not wake it up.
+   * Stops waiting for a wake-up. If there are jobs, the server wakes up another worker that has room. Answers of
+   * calls under way, or of this call's repetitions, must not put this worker back to IDLE: the server would not wake
+   * it up.
    */
   async #leave(onFailure: (error: unknown) => void = () => undefined): Promise<void> {
     this.#called += 1

@@ -1,5 +1,6 @@
 // The letters that the server sends to an idle worker: a wake-up to claim, or a job that is already claimed for it
-// (lua/shared/queue/idle). Such a job is treated like one from an answer, once an answer has reported the server's clock.
+// (lua/shared/queue/idle). Such a job is treated like one from an answer, once an answer has reported the server's
+// clock.
 
 import { ExponentialBackoff } from '../../runtime/time/backoff.ts'
 import { longestSleepMs } from '../../runtime/subscriptions/ear.ts'
@@ -45,7 +46,10 @@ export class Letters {
   #post: Post | null = null
   /** From the newest answer. */
   #clock: Clock | null = null
-  /** Jobs that arrived before an answer reported the server's clock, without which the ends of their leases are unknown. */
+  /**
+   * Jobs that arrived before an answer reported the server's clock, without which the ends of their leases are
+   * unknown.
+   */
   readonly #early: HandedJob[] = []
   #isLast = false
 

@@ -1,4 +1,5 @@
-// Code of the user that answers later, and of which one answer never comes: other jobs are done as if that one were not there.
+// Code of the user that answers later, and of which one answer never comes: other jobs are done as if that one were
+// not there.
 
 import { batch, type Queue, type Schema } from 'perilune'
 import { describe, expect, test } from 'vitest'

@@ -52,7 +52,10 @@ export interface WorkOptions<Jobs extends object = Record<string, unknown>> {
   backoff?: Backoffs<Jobs>
   /** Closes the worker when it aborts, as `close()` does. With a signal that has aborted already no job is claimed. */
   signal?: AbortSignal
-  /** Called once for each attempt whose `job.outcome` the server has confirmed, whether the worker or the handler settled it. */
+  /**
+   * Called once for each attempt whose `job.outcome` the server has confirmed, whether the worker or the handler
+   * settled it.
+   */
   onSettled?: (job: ClaimedJob) => void
   /** Called with what a handler or a backoff threw, and, with null as job, with errors of calls to the server. */
   onError?: (error: unknown, job: ClaimedJob | null) => void
@@ -140,10 +143,11 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   }
 
   /**
-   * Claims no more jobs, and waits up to `within` (default 30 seconds) for those at work. Then the signals of the remaining
-   * jobs abort, and the jobs are released, so that other workers can claim them at once. The server has one more second to
-   * confirm that. A job whose outcome is not confirmed by then goes to `onError`; unless the server got the outcome after
-   * all, the job becomes ready when its lease ends. A second call can shorten the time. Throws InvalidArgumentError.
+   * Claims no more jobs, and waits up to `within` (default 30 seconds) for those at work. Then the signals of the
+   * remaining jobs abort, and the jobs are released, so that other workers can claim them at once. The server has one
+   * more second to confirm that. A job whose outcome is not confirmed by then goes to `onError`; unless the server
+   * got the outcome after all, the job becomes ready when its lease ends. A second call can shorten the time. Throws
+   * InvalidArgumentError.
    */
   async close(options: { within?: Duration } = {}): Promise<void> {
     checkOptions('options', options, ['within'])
@@ -252,7 +256,10 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     if (this.#atWork + this.#settling.size === 0) this.#onQuiet?.()
   }
 
-  /** Checks the payload before the job joins a batch: a job that does not fit, or whose schema hangs, must not delay others. */
+  /**
+   * Checks the payload before the job joins a batch: a job that does not fit, or whose schema hangs, must not delay
+   * others.
+   */
   #gather(job: ClaimedJob, handler: BatchHandler<never>): void {
     const judged = this.#attempts.judge(job)
     if (judged instanceof Promise) void this.#gatherLate(job, handler, judged)
