@@ -10,7 +10,7 @@ test('a subscription that is confirmed after the letters were closed is closed',
   let closings = 0
   const confirmed = new Promise<Post>((resolve) => (confirm = resolve))
   const unit = {
-    told: { channel: 'told' },
+    notifyChannel: { channel: 'letters' },
     runtime: { server: { info: {} }, mailbox: { newId: () => 'a.1', expect: () => confirmed } },
   }
   const letters = new Letters({ unit } as unknown as QueueSource, {
