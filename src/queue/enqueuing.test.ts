@@ -5,14 +5,14 @@ import { monitor } from '../../test/servers/monitor.ts'
 import { startRedis } from '../../test/servers/redis.ts'
 import { ConnectionLostError } from '../driver.ts'
 
-test('jobs of one call that are alike are written with two commands, not with two each', async () => {
+test('similar jobs of one call are written with two commands, not with two each', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const { seen, until, stop } = await monitor(server.port)
   onTestFinished(stop)
   const { queue, client, name } = await setup({ clock: 'real', port: server.port })
 
-  await queue.enqueueMany(Array.from({ length: 500 }, () => ({ name: 'mail', payload: { to: 'somebody' } })))
+  await queue.enqueueMany(Array.from({ length: 500 }, () => ({ name: 'mail', payload: { to: 'customer' } })))
 
   await client.echo('the end')
   await until('the end')
@@ -21,7 +21,7 @@ test('jobs of one call that are alike are written with two commands, not with tw
   expect([written('RPUSH', 'ready'), written('HSET', 'jobs')]).toEqual([1, 1])
 })
 
-test('keys that are held for a time go once they are over, though a call brings many', async () => {
+test('unique keys with a time expire even if one call brings many', async () => {
   const { queue, client, name, clock } = await setup()
   for (let call = 0; call < 20; call++) {
     const jobs = Array.from({ length: 200 }, (_, at) => ({
@@ -39,7 +39,7 @@ test('keys that are held for a time go once they are over, though a call brings 
   expect(await client.hlen(`queue-test:{queue:${name}}:ids`)).toBeLessThan(1500)
 })
 
-test('a payload that is told how large it may be may be as large', async () => {
+test('a payload may have the maximum size that the error names', async () => {
   const { queue } = await setup()
   const most = 4 * 1024 * 1024 - 'mail'.length
   // Quotes of JSON, and the object around it.
@@ -49,7 +49,7 @@ test('a payload that is told how large it may be may be as large', async () => {
   await expect(queue.enqueue('mail', payload(most))).resolves.toMatchObject({ duplicate: false })
 })
 
-test('those of one list stay in order, though the first of its calls is sent again', async () => {
+test('jobs of one list stay in order, even if the first of its calls is sent again', async () => {
   const { redis, driver, name } = instance()
   const queue = redis.queue<Payloads>(name)
   const { run } = driver
@@ -68,7 +68,7 @@ test('those of one list stay in order, though the first of its calls is sent aga
   expect((await queue.claim())[0]?.payload).toEqual({ to: '0' })
 })
 
-test('a list may have more jobs than a process lets wait for the server', async () => {
+test('a list may have more jobs than the backlog of a process', async () => {
   const { redis, name } = instance()
   const queue = redis.queue<Payloads>(name)
   const job = { name: 'mail', payload: { to: 'ada' } } as const

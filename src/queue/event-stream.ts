@@ -1,6 +1,6 @@
-// Listening to what happens in a queue. Nothing is published but while somebody listens, who says so again every third of
-// the time. Messages are numbered, so that one that is missed is noticed: by the next one, or by the number that the queue
-// tells when the listener says again that it listens.
+// Subscribes to the events of a queue. The queue publishes only while a listener is registered. Listeners renew their
+// registration every third of its time. Messages are numbered, which reveals a missed one: by the next message, or by
+// the number that the queue reports at the next renewal.
 
 import type { Listener, Subscription } from '../driver.ts'
 import { listen } from '../generated/queue.ts'
@@ -21,12 +21,12 @@ import type { QueueSource } from './source/source.ts'
 const LISTEN_MS = 60_000
 const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 10_000
-/** Events that may wait for a slow loop, besides those that it has taken. */
+/** The most events that wait for a slow loop, in addition to those that it has taken. */
 const MOST_WAITING = 10_000
 
 /**
- * Yields what happens from now on, in one source or in all partitions, in the order of each. Throws the signal's reason, and
- * what the first calls throw.
+ * Yields the events from now on of one source or of all partitions, in the order of each. Throws the signal's reason,
+ * and what the first calls throw.
  */
 export function listenTo(
   sources: readonly QueueSource[],
@@ -72,7 +72,7 @@ async function* hearLists(
   }
 }
 
-/** Settles when all have: one that is closed opens no more. Throws what one throws. */
+/** Settles when all have settled, so that none opens after it is closed. Throws what one of them throws. */
 async function openAll(ears: readonly Ear[]): Promise<void> {
   const opened = await Promise.allSettled(ears.map((ear) => ear.open()))
   for (const each of opened) if (each.status === 'rejected') throw each.reason
@@ -86,12 +86,13 @@ class Ear {
   #subscription: Subscription | null = null
   #timer: Timer | null = null
   #waiting: QueueEvent[] = []
-  /** Number of the newest message, and of what the queue told last; null: not known yet. */
+  /** The number of the newest message; null until it is known where to begin. */
   #heard: number | null = null
-  /** Number of the newest message that came before `#heard` is known. */
+  /** The number of the newest message that arrived before `#heard` was known. */
   #early = 0
-  #told = 0
-  /** Until when the queue publishes for this listener, by the server's clock. */
+  /** The number that the queue reported last. */
+  #reported = 0
+  /** When the registration of this listener ends, by the server's clock. */
   #listensUntilMs = 0
   readonly #backoff = new ExponentialBackoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   #closing: Promise<void> | null = null
@@ -115,7 +116,7 @@ class Ear {
     this.#plan(LISTEN_MS / 3)
   }
 
-  /** Throws DriverError when the server has not confirmed before the deadline; what it confirms later is closed. */
+  /** Throws DriverError when the server has not confirmed by the deadline; a later subscription is closed. */
   async #subscribe(listener: Listener): Promise<Subscription> {
     const { runner, subscriptions } = this.#source.unit.runtime
     const { deadlines, deadlineMs } = runner
@@ -128,7 +129,7 @@ class Ear {
     })
   }
 
-  /** What has come since. Throws DriverError once the library is closed. */
+  /** The events since the last call. Throws DriverError once the library is closed. */
   take(): readonly QueueEvent[] {
     if (this.#failure !== null) throw this.#failure
     const events = this.#waiting
@@ -136,7 +137,7 @@ class Ear {
     return events
   }
 
-  /** Ends it: the loop throws this once it asks for more. */
+  /** Ends the stream: the loop throws the error when it asks for more. */
   fail(error: Error): Promise<void> {
     this.#failure ??= error
     this.#sleeper.wake()
@@ -153,9 +154,9 @@ class Ear {
     await this.#end()
   }
 
-  /** What cannot be told ends by itself. One that was closed while it was opened ends once more. */
+  /** If the call fails, the registration expires. Runs once more if the ear was closed while it was opening. */
   async #end(): Promise<void> {
-    // Not awaited: a connection that is half open never confirms.
+    // Not awaited: a half-open connection never confirms.
     this.#subscription?.close().catch(() => undefined)
     await this.#say(0).catch(() => undefined)
   }
@@ -164,7 +165,7 @@ class Ear {
     return this.#closing !== null
   }
 
-  /** Of this database alone, once the server is known: what is published is heard in all of them. */
+  /** A channel for this database alone, because Redis delivers messages across databases. */
   get #channel(): string {
     const { prefix, runtime } = this.#source.unit
     const database = runtime.server.info?.database ?? 0
@@ -181,14 +182,16 @@ class Ear {
   async #listen(): Promise<void> {
     const before = this.#heard ?? 0
     const { status, nowMs = 0, number = 0 } = await this.#say(LISTEN_MS)
-    if (status === 'full') throw new DriverError('overloaded', 'a thousand listen to the queue already')
+    if (status === 'full')
+      throw new DriverError('overloaded', 'the queue already has the maximum of 1000 listeners')
     const isFirst = this.#heard === null
-    // What the queue had told at the last time must be here by now; and nobody was told while it was over.
-    const isMissing = !isFirst && ((this.#heard ?? 0) < this.#told || number < before)
+    // Messages up to the number of the last renewal must be here by now. While the registration was over, nothing was
+    // published.
+    const isMissing = !isFirst && ((this.#heard ?? 0) < this.#reported || number < before)
     if (isMissing || (!isFirst && nowMs >= this.#listensUntilMs)) this.#miss(number)
-    // What the listening brought may overtake the answer to it.
+    // Messages may arrive before the answer to the registration.
     this.#heard ??= Math.max(number, this.#early)
-    this.#told = number
+    this.#reported = number
     this.#listensUntilMs = nowMs + LISTEN_MS
   }
 
@@ -214,7 +217,7 @@ class Ear {
     else this.#plan(this.#backoff.next())
   }
 
-  /** The connection was lost, or the queue has forgotten who listens. */
+  /** The connection was lost, and the server may have lost the registration: reports a gap, and renews at once. */
   #interrupted(): void {
     this.#push({ kind: 'gap' })
     this.#plan(0)
@@ -227,7 +230,7 @@ class Ear {
 
   #hear(message: string): void {
     const { number, events } = readMessage(message, this.#source)
-    // Before it is known where to begin, all are new that come.
+    // Until it is known where to begin, every message is new.
     if (this.#heard === null) this.#early = number
     else {
       if (number <= this.#heard && number > this.#heard - MOST_WAITING) return
@@ -237,7 +240,7 @@ class Ear {
     for (const event of events) this.#push(event.kind === 'cleared' ? this.#cleared() : event)
   }
 
-  /** Of all partitions the first is cleared last, and tells it for all. */
+  /** The first partition is cleared last, and reports it for all of them. */
   #cleared(): QueueEvent {
     return { kind: (this.#source.partition ?? 0) === 0 ? 'cleared' : 'gap' }
   }

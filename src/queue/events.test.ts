@@ -8,9 +8,9 @@ import { startRedis } from '../../test/servers/redis.ts'
 import type { EventOptions } from './events.ts'
 import { readMessage } from './events.ts'
 
-const to = 'somebody'
+const to = 'customer'
 
-/** What is heard from now on. */
+/** Collects events from now on. */
 async function hear(
   { queue, client, name }: Setup,
   options: EventOptions = {},
@@ -34,7 +34,7 @@ async function hear(
 
 describe('events', () => {
   // qless: test_put, test_track_popped, test_track_completed, test_fail, test_stalled, test_timeout, test_cancel_*.
-  test('tell what happens to jobs: put, popped, completed, failed, stalled and cancelled', async () => {
+  test('report what happens to jobs: put, popped, completed, failed, stalled and cancelled', async () => {
     const place = await setup()
     const { queue, clock } = place
     const { heard, kinds } = await hear(place)
@@ -62,7 +62,7 @@ describe('events', () => {
     expect(heard[10]).toMatchObject({ id: 'mail', name: 'mail', more: 'Bad' })
   })
 
-  test('are the same for all who listen in one process', async () => {
+  test('are the same for all listeners of one process', async () => {
     const place = await setup()
     const [one, other] = [await hear(place), await hear(place, { kinds: ['enqueued'] })]
 
@@ -75,7 +75,7 @@ describe('events', () => {
     expect(one.heard.every(Object.isFrozen)).toBe(true)
   })
 
-  test('are heard by all who listen, each what it asked for', async () => {
+  test('reach all listeners, filtered for each', async () => {
     const place = await setup()
     const { queue } = place
     const all = await hear(place)
@@ -94,7 +94,7 @@ describe('events', () => {
     expect(own.heard[0]).toMatchObject({ attempt: null, token: null })
   })
 
-  test('are published while somebody listens, and then no more', async () => {
+  test('are published only while there is a listener', async () => {
     const place = await setup()
     const { queue, client, name } = place
     const messages: string[] = []
@@ -121,7 +121,7 @@ describe('events', () => {
     })
   })
 
-  test('are heard on a cluster', async () => {
+  test('are delivered on a cluster', async () => {
     const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
     const redis = perilune(ioredis(cluster), { namespace: 'queue-test' })
     onTestFinished(async () => {
@@ -141,11 +141,11 @@ describe('events', () => {
     await events.return()
   })
 
-  test('that were missed are told as a gap', async () => {
+  test('that were missed are reported as a gap', async () => {
     const place = await setup()
     const { queue, client, name } = place
     const { heard, kinds } = await hear(place, { kinds: ['acked'] })
-    // As if a message were lost on its way.
+    // Simulates a lost message.
     await client.hincrby(`queue-test:{queue:${name}}:listeners`, 'number', 1)
     await queue.enqueue('mail', { to })
     await (await queue.claim())[0]?.ack()
@@ -154,7 +154,7 @@ describe('events', () => {
     expect(kinds()).toEqual(['gap', 'acked'])
   })
 
-  test('that were missed with nothing after them are told as a gap, when the listening is renewed', async () => {
+  test('that were missed with nothing after them are reported as a gap at the next renewal', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
     onTestFinished(() => void vi.useRealTimers())
     const place = await setup()
@@ -168,7 +168,7 @@ describe('events', () => {
         return calls.length > before
       })
     }
-    // As if the last message were lost on its way.
+    // Simulates the loss of the last message.
     await client.hincrby(`queue-test:{queue:${name}}:listeners`, 'number', 1)
 
     await renewed()
@@ -180,8 +180,8 @@ describe('events', () => {
     expect(kinds()).toEqual(['gap'])
   })
 
-  test('that may have been missed while the connection was lost are told as a gap, and it goes on', async () => {
-    // On a server of its own: all who listen there lose their connections.
+  test('that may have been missed while the connection was lost are reported as a gap, and the stream continues', async () => {
+    // On a server of its own, because all its listeners lose their connections.
     const server = await startRedis()
     onTestFinished(() => server.stop())
     const place = await setup({ clock: 'real', port: server.port })
@@ -200,7 +200,7 @@ describe('events', () => {
     expect(heard.length).toBeGreaterThan(1)
   })
 
-  test('of a loop that is too slow are dropped, and told as a gap', async () => {
+  test('of a loop that is too slow are dropped, and reported as a gap', async () => {
     const place = await setup()
     const { queue, client, name } = place
     const aborter = new AbortController()
@@ -221,20 +221,20 @@ describe('events', () => {
     aborter.abort()
   })
 
-  test('go on when the queue is cleared', async () => {
+  test('continue when the queue is cleared', async () => {
     const place = await setup()
     const { queue } = place
     const { kinds } = await hear(place)
     await queue.enqueue('mail', { to })
     await until(() => kinds().length === 1)
     expect(await queue.clear()).toBe(true)
-    // At once: those who listen need not come again.
+    // At once: listeners need no renewal for it.
     await queue.enqueue('mail', { to })
     await until(() => kinds().length === 3)
     expect(kinds()).toEqual(['enqueued', 'cleared', 'enqueued'])
   })
 
-  test('need no queue, and are none: a queue that is listened to can be cleared once', async () => {
+  test('need no existing queue; a queue that is only listened to can be cleared once', async () => {
     const place = await setup()
     const { queue, client, name } = place
     const { heard, stop } = await hear(place)
@@ -248,7 +248,7 @@ describe('events', () => {
     expect(await client.keys(`queue-test:{queue:${name}}:*`)).toEqual([`queue-test:{queue:${name}}:clock`])
   })
 
-  test('tell what comes of a question of another queue: dependents of a dead job that are more than one call settles', async () => {
+  test('report more dependents of a dead job in another queue than one call settles', async () => {
     const place = await setup({ clock: 'real' })
     const { queue, another } = place
     const [dead, dependency] = await queue.enqueueMany([
@@ -276,7 +276,7 @@ describe('events', () => {
     expect(heard.map(({ kind }) => kind)).not.toContain('gap')
   })
 
-  test('end with their signal, with the library, and need known words', async () => {
+  test('end with their signal and with the library, and reject unknown filters', async () => {
     const { queue, redis } = await setup()
     await expect(queue.events({ signal: AbortSignal.abort(new Error('enough')) }).next()).rejects.toThrow(
       'enough',
@@ -289,7 +289,7 @@ describe('events', () => {
     await expect(queue.events().next()).rejects.toThrow()
   })
 
-  test('gives nothing more of what it has taken once the instance closes', async () => {
+  test('yields nothing more once the instance closes', async () => {
     const { queue, client, redis, name } = await setup({ clock: 'real' })
     const events = queue.events()
     const first = events.next()

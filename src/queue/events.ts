@@ -1,4 +1,4 @@
-// What happens in a queue, as listeners meet it, and how a message tells it (lua/shared/queue/events).
+// The events of a queue, and how messages encode them (lua/shared/queue/events).
 
 import { checkFlag, checkOneOf, checkOptions, checkText } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
@@ -24,39 +24,39 @@ const KINDS = [
   'untracked',
 ] as const
 
-/** `reclaimed`: its lease ended; `stopping`: cancelled at work. */
+/** `reclaimed`: its lease ended; `stopping`: it was cancelled while an attempt was running. */
 export type JobEventKind = (typeof KINDS)[number]
 
 export interface JobEvent {
   readonly kind: JobEventKind
-  /** The job's own id, or the one the queue gave it. */
+  /** The job's own id, or the one that the queue assigned. */
   readonly id: string
   readonly name: string
   readonly atMs: number
-  /** The newest; null before the first. */
+  /** The newest attempt; null before the first. */
   readonly attempt: number | null
   readonly token: number | null
-  /** Whether somebody follows the job; see `jobs.track`. */
+  /** Whether the job is tracked; see `jobs.track`. */
   readonly isTracked: boolean
-  /** The kind of a failure, or a line of the log; else empty. */
+  /** The kind of the failure, or the line of the log; else empty. */
   readonly more: string
 }
 
-/** `gap`: events may be missing here. `cleared`: the queue is empty, and begins again. */
+/** `gap`: events may be missing here. `cleared`: the queue was cleared. */
 export interface QueueWideEvent {
   readonly kind: 'gap' | 'cleared'
 }
 
 export type QueueEvent = JobEvent | QueueWideEvent
 
-/** Which events; by default all. A gap is always told. */
+/** Selects events; default all. `gap` and `cleared` are always reported. */
 export interface EventOptions {
   kinds?: readonly JobEventKind[]
   names?: readonly string[]
   ids?: readonly string[]
-  /** Only those of tracked jobs. */
+  /** Only events of tracked jobs. */
   tracked?: boolean
-  /** Ends the listening: the loop throws the signal's reason. */
+  /** Ends the stream: the loop throws the signal's reason. */
   signal?: AbortSignal
 }
 
@@ -87,14 +87,14 @@ export interface EventMessage {
   readonly events: readonly QueueEvent[]
 }
 
-/** What was read last. All that listen in this process hear a message one behind the other. */
+/** The last parsed message. All listeners of this process get the same message one after the other. */
 let newest: {
   readonly message: string
   readonly partition: QueueSource['partition']
   readonly read: EventMessage
 } | null = null
 
-/** As the source publishes it. Whoever hears the same message shares its events. */
+/** Parses a message. Listeners that get the same message share its events. */
 export function readMessage(message: string, source: Pick<QueueSource, 'partition'>): EventMessage {
   const { partition } = source
   if (newest === null || newest.message !== message || newest.partition !== partition)
@@ -113,7 +113,7 @@ function parse(message: string, source: Pick<QueueSource, 'partition'>): EventMe
   return { number: number ?? 0, events: events.map((event) => Object.freeze(event)) }
 }
 
-/** What happened to several plain jobs in their first attempt. */
+/** Parses a line about several plain jobs in their first attempt. */
 function readPlainLine(
   line: string,
   atMs: number,

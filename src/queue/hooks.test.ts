@@ -7,7 +7,7 @@ const DEPENDENCY = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const mail = { to: 'ada' }
 
 describe('the hooks of a queue', () => {
-  test('give a job the trace of who enqueues it, unless it names one itself', async () => {
+  test('give a job the trace of its enqueuer, unless it names one itself', async () => {
     const { redis, name } = await setup()
     const current = new AsyncLocalStorage<string>()
     const queue = redis.queue<Payloads>(name, { hooks: { trace: () => current.getStore() } })
@@ -57,7 +57,7 @@ describe('the hooks of a queue', () => {
     })
   })
 
-  test('wrap the attempts of a batch one by one, and see what took too long', async () => {
+  test('wrap the attempts of a batch one by one, and get the error of those that took too long', async () => {
     const { redis, name } = await setup({ clock: 'real' })
     const seen: string[] = []
     const around = async (job: ClaimedJob, run: () => Promise<unknown>): Promise<unknown> => {
@@ -79,7 +79,7 @@ describe('the hooks of a queue', () => {
     expect(seen).toEqual(['bob MaxRunError'])
   })
 
-  test('are functions', async () => {
+  test('must be functions', async () => {
     const { redis } = await setup()
     for (const hooks of [{ trace: 'x' }, { around: 1 }, { before: () => undefined }]) {
       expect(() => redis.queue('x', { hooks: hooks as never })).toThrow(/hooks/)

@@ -1,17 +1,17 @@
-// What a queue can do, a queue in partitions can do too, by the same names.
+// A partitioned queue has the same methods as a queue.
 
 import { Queue } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup as partitioned } from '../../test/partitioned-queue-fixture.ts'
 import { setup as plain } from '../../test/queue-fixture.ts'
 
-/** What one has and the other lacks, and why. */
+/** Methods that only one of them has, with the reason. */
 const REASONS: Readonly<Record<string, string>> = {
   partitions: 'a queue without partitions has no number of them',
 }
 const PARTS = ['jobs', 'dead', 'settings', 'byToken', 'recurring'] as const
 
-/** Its fields and methods, and those of its parts. */
+/** The fields and methods of an object and of its parts. */
 function surfaceOf(queue: object): string[] {
   const parts = PARTS.flatMap((part) => namesOf(queue[part as keyof object]).map((name) => `${part}.${name}`))
   return [...namesOf(queue), ...parts]
@@ -27,8 +27,8 @@ function prototypesOf(thing: object): object[] {
   return prototype === Object.prototype ? [] : [prototype, ...prototypesOf(prototype)]
 }
 
-describe('a queue and one in partitions', () => {
-  test('have the same methods, but for what is named here with a reason', async () => {
+describe('a queue and a partitioned queue', () => {
+  test('have the same methods, with the exceptions named here', async () => {
     const one = surfaceOf((await plain()).queue)
     const other = surfaceOf(partitioned().queue)
 

@@ -9,7 +9,7 @@ const upwards = (one: number, other: number): number => one - other
 const partitionOfId = (id: string): string => id.replace(/-.*/, '')
 
 describe('enqueueing in partitions', () => {
-  test('gives ids that tell the partition, and takes the partitions in turn', async () => {
+  test('assigns ids that name the partition, and uses the partitions in turn', async () => {
     const { queue } = setup()
 
     const enqueued = await queue.enqueueMany(mails(8))
@@ -36,7 +36,7 @@ describe('enqueueing in partitions', () => {
     expect(claimed.map(({ payload }) => (payload as { to: string }).to)).toEqual('01234567'.split(''))
   })
 
-  test('knows duplicates by their own ids and unique keys, from every handle', async () => {
+  test('detects duplicates by their own ids and unique keys, from every handle', async () => {
     const { queue, again } = setup()
     const first = await queue.enqueue('mail', { to: 'ada' }, { id: 'welcome:ada' })
     const unique = await queue.enqueue('mail', { to: 'bob' }, { unique: 'bob' })
@@ -57,7 +57,7 @@ describe('enqueueing in partitions', () => {
     })
   })
 
-  test('refuses an id that could be one that the queue gives', async () => {
+  test('rejects an own id that looks like an assigned one', async () => {
     const { queue } = setup()
 
     await expect(queue.enqueue('mail', { to: 'x' }, { id: '3-17' })).rejects.toThrow(InvalidArgumentError)
@@ -81,7 +81,7 @@ describe('enqueueing in partitions', () => {
 })
 
 describe('a worker on partitions', () => {
-  test('does every job of all partitions once, and no more at once than it may', async () => {
+  test('does every job of all partitions once, within its concurrency', async () => {
     const { queue } = setup()
     const done: string[] = []
     let [atWork, most] = [0, 0]
@@ -116,7 +116,7 @@ describe('a worker on partitions', () => {
     finish()
   })
 
-  test('lets no partition with many jobs hold up those with few', async () => {
+  test('does not let a partition with many jobs delay those with few', async () => {
     const { queue } = setup()
     const [long, short] = groupsFor(4)
     const order: string[] = []
@@ -132,11 +132,11 @@ describe('a worker on partitions', () => {
 
     await until(() => order.length === 65)
 
-    // Half and half, as long as both have some; and what was under way.
+    // Half of each while both have some, plus what was under way.
     expect(order.lastIndexOf(short as string)).toBeLessThan(20)
   })
 
-  test('gives a partition its turn that gets jobs while another keeps the worker busy', async () => {
+  test('serves a partition that gets jobs while another one keeps the worker busy', async () => {
     const { queue, calls } = setup()
     const [busy, late] = groupsFor(4)
     const order: string[] = []
@@ -148,7 +148,7 @@ describe('a worker on partitions', () => {
       { concurrency: 1 },
     )
 
-    // Then it hears whoever calls it, in each partition.
+    // From then on it receives wake-ups of each partition.
     await untilQuiet(calls)
     await queue.enqueueMany(mails(40, { group: busy }))
 
@@ -157,7 +157,7 @@ describe('a worker on partitions', () => {
     expect(order.lastIndexOf(late as string)).toBeLessThan(30)
   })
 
-  test('asks nothing while there is nothing to do, and is woken by each partition', async () => {
+  test('does not poll while there are no jobs, and is woken up by each partition', async () => {
     const { queue, calls, again } = setup()
     const other = again()
     const done: string[] = []
@@ -178,7 +178,7 @@ describe('a worker on partitions', () => {
     expect(done).toEqual(['0', '1', '2', '3'])
   })
 
-  test('passes on a call for which it has no room', async () => {
+  test('passes on a wake-up for which it has no room', async () => {
     const { queue, again, calls } = setup()
     const [first, second] = groupsFor(4)
     const begun: string[] = []
@@ -199,10 +199,10 @@ describe('a worker on partitions', () => {
     await until(() => waiting(1))
     await queue.enqueue('mail', { to: 'ada' }, { group: first as string })
     await until(() => begun.length === 1)
-    // It waits in the other partitions still, before the next one.
+    // It still waits in the other partitions before the next job.
     await using _free = work('another', again())
     await until(async () => (await queue.inspect()).partitions[1]?.idle === 2)
-    // By then each hears, and comes by itself only every ten seconds.
+    // By then each is subscribed, and polls only every ten seconds.
     await new Promise((resolve) => setTimeout(resolve, 700))
 
     await queue.enqueue('mail', { to: 'bob' }, { group: second as string })
@@ -212,7 +212,7 @@ describe('a worker on partitions', () => {
     finish()
   })
 
-  test('extends what it works on in every partition, and gives back what takes too long', async () => {
+  test('extends its jobs in every partition, and releases those that take too long', async () => {
     const { queue } = setup()
     const begun: string[] = []
     for (const group of groupsFor(4)) await queue.enqueue('mail', { to: 'ada' }, { group })
@@ -234,7 +234,7 @@ describe('a worker on partitions', () => {
     expect((await queue.claim({ limit: 4 })).map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
   })
 
-  test('whose signal aborts finishes what it has of each partition, and begins nothing else', async () => {
+  test('whose signal aborts finishes its jobs of each partition, and begins no others', async () => {
     const { queue } = setup()
     const shutdown = new AbortController()
     for (const group of groupsFor(4)) await queue.enqueueMany(mails(2, { group }))
@@ -286,7 +286,7 @@ describe('claims over partitions', () => {
     expect(await queue.inspect()).toMatchObject({ acked: 12, claimed: 0 })
   })
 
-  test('wait for any of them, and leave nobody waiting behind', async () => {
+  test('wait for any of them, and leave no waiter registered', async () => {
     const { queue, again } = setup()
     const other = again()
     for (const group of groupsFor(4)) {
@@ -305,8 +305,8 @@ describe('claims over partitions', () => {
   })
 })
 
-describe('a picture of partitions', () => {
-  test('tells since when the oldest of all jobs waits, and of each partition, null where there is none', async () => {
+describe('the inspection of partitions', () => {
+  test('reports since when the oldest job of all and of each partition waits, or null', async () => {
     const { queue } = setup()
     expect((await queue.inspect()).oldestAtMs).toBe(null)
     const [first = '', second = ''] = groupsFor(4)

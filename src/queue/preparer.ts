@@ -1,4 +1,4 @@
-// Jobs before they are sent: checked, encoded, and with the trace they belong to.
+// Prepares jobs for sending: checks and encodes them, and adds their trace.
 
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { checkOptions, checkText } from '../runtime/values/arguments.ts'
@@ -26,7 +26,7 @@ const NEW_JOB: readonly string[] = ['name', 'payload', ...JOB_OPTIONS]
 export class Preparer {
   readonly #source: Pick<QueueSource, 'codec' | 'checks'>
   readonly #hooks: QueueHooks
-  /** The newest name that was found right: jobs come in rows of one name. */
+  /** The last name that passed the check: consecutive jobs often have the same name. */
   #rightName: string | null = null
 
   constructor(source: Pick<QueueSource, 'codec' | 'checks'>, hooks: QueueHooks) {
@@ -34,7 +34,7 @@ export class Preparer {
     this.#hooks = hooks
   }
 
-  /** A promise where the schema of the payload takes its time. Throws InvalidArgumentError. */
+  /** A promise if the schema of the payload is asynchronous. Throws InvalidArgumentError. */
   one(name: string, payload: unknown, options: JobOptions | undefined): OutgoingJob | Promise<OutgoingJob> {
     if (options !== undefined) checkOptions('options', options, JOB_OPTIONS)
     const outgoing = this.#toOutgoing(name, payload, options === undefined ? PLAIN : toSpecOptions(options))
@@ -42,7 +42,7 @@ export class Preparer {
     return checking === undefined ? outgoing : checking.then(() => outgoing)
   }
 
-  /** As `one`, for many: all are checked before the first is sent. */
+  /** As `one`, for many jobs: all are checked before the first is sent. */
   many<Jobs extends object>(jobs: readonly NewJob<Jobs>[]): OutgoingJob[] | Promise<OutgoingJob[]> {
     if (!Array.isArray(jobs)) throw new InvalidArgumentError('jobs', 'must be a list of jobs')
     const outgoing = (jobs as readonly NewJob<Jobs>[]).map((job) => {
@@ -67,10 +67,10 @@ export class Preparer {
   }
 }
 
-// Where tracing takes hold of a queue: what an enqueued job carries along, and what happens around each attempt.
+// The hooks of a queue for tracing: the trace of enqueued jobs, and a wrapper of each attempt.
 
 export interface QueueHooks extends AttemptHooks {
-  /** The trace of what is going on, such as a `traceparent`, for jobs that name none themselves; undefined: none. */
+  /** Returns the current trace, such as a `traceparent`, for jobs without one; undefined for none. */
   trace?: () => string | undefined
 }
 
@@ -85,7 +85,7 @@ export function checkHooks(hooks: QueueHooks): QueueHooks {
   return hooks
 }
 
-/** The options of a job, with the trace that it belongs to. Throws what the hook throws, InvalidArgumentError. */
+/** Adds the current trace to the options of a job. Throws InvalidArgumentError, and what the hook throws. */
 export function withTrace<Options extends Pick<JobSpec, 'trace'>>(
   options: Options,
   { trace }: QueueHooks,

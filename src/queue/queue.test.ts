@@ -6,10 +6,10 @@ import { toClaimedJobs } from './claims/claim.ts'
 import type { Exchanged } from './claims/exchange.ts'
 import { type JobOptions, PLAIN, toSpecOptions } from './jobs/job-options.ts'
 
-const to = 'somebody'
+const to = 'customer'
 
 describe('enqueue and claim', () => {
-  test('jobs are claimed in the order in which they were enqueued, with what was said of them', async () => {
+  test('jobs are claimed in the order in which they were enqueued, with their options', async () => {
     const { queue } = await setup()
     const first = await queue.enqueue('mail', { to })
     await queue.enqueueMany([
@@ -35,7 +35,7 @@ describe('enqueue and claim', () => {
     expect(new Set(jobs.map(({ token }) => token)).size).toBe(3)
   })
 
-  test('jobs that are enqueued at once travel in one call', async () => {
+  test('jobs that are enqueued in one tick share one call', async () => {
     const { queue, calls } = await setup()
     await queue.enqueue('mail', { to })
     const before = calls.length
@@ -46,7 +46,7 @@ describe('enqueue and claim', () => {
     expect(await queue.settings.inspect()).toMatchObject({ ready: 501 })
   })
 
-  test('a higher priority comes first, and a delay is waited for', async () => {
+  test('a higher priority comes first, and a delayed job waits', async () => {
     const { queue, clock } = await setup()
     await queue.enqueue('mail', { to: 'plain' })
     await queue.enqueue('mail', { to: 'high' }, { priority: 5 })
@@ -60,7 +60,7 @@ describe('enqueue and claim', () => {
     expect((await queue.claim()).map(({ payload }) => payload)).toEqual([{ to: 'late' }])
   })
 
-  test('an id of its own is taken until the job is gone', async () => {
+  test('an own id is taken until the job is removed', async () => {
     const { queue } = await setup()
     const first = await queue.enqueue('mail', { to }, { id: 'invoice-1' })
     const second = await queue.enqueue('mail', { to: 'again' }, { id: 'invoice-1' })
@@ -73,7 +73,7 @@ describe('enqueue and claim', () => {
     expect(await queue.enqueue('mail', { to }, { id: 'invoice-1' })).toMatchObject({ duplicate: false })
   })
 
-  test('a unique job that may be replaced takes the newest payload, and waits anew', async () => {
+  test('a unique job with `replace` takes the newest payload, and its delay starts again', async () => {
     const { queue, clock } = await setup()
     const options = { delay: '10s', unique: { key: 'search', until: 'started', replace: true } } as const
     const { id } = await queue.enqueue('mail', { to: 'first' }, options)
@@ -89,7 +89,7 @@ describe('enqueue and claim', () => {
     expect(await queue.enqueue('mail', { to: 'third' }, options)).toMatchObject({ duplicate: false })
   })
 
-  test('a claim that waits is woken by a job', async () => {
+  test('a waiting claim is woken up by a job', async () => {
     const { queue } = await setup({ clock: 'real' })
     const claimed = queue.claim({ wait: '20s' })
     while ((await queue.settings.inspect()).idle === 0) await new Promise((resolve) => setTimeout(resolve, 2))
@@ -100,7 +100,7 @@ describe('enqueue and claim', () => {
     expect(await queue.settings.inspect()).toMatchObject({ idle: 0 })
   })
 
-  test('a claim that waits in vain gives nothing, and an aborted one the reason', async () => {
+  test('a claim that waits without success returns no jobs, and an aborted one rejects with the reason', async () => {
     const { queue } = await setup({ clock: 'real' })
     expect(await queue.claim({ wait: '20ms' })).toEqual([])
 
@@ -112,13 +112,13 @@ describe('enqueue and claim', () => {
 })
 
 describe('a claimed job', () => {
-  test('is none where its lease was over before the answer came', () => {
-    const told = { number: '1', token: 1, attempt: 1, name: 'mail', payload: Buffer.from('{}') }
+  test('is discarded when its lease ended before the answer arrived', () => {
+    const claimed = { number: '1', token: 1, attempt: 1, name: 'mail', payload: Buffer.from('{}') }
     const exchanged = (endsAt: number): Exchanged => ({
       nowMs: 0,
       askedAt: 0,
       leaseMs: 30_000,
-      jobs: [told],
+      jobs: [claimed],
       options: [],
       endsAtMs: 0,
       end: new End(endsAt),
@@ -134,7 +134,7 @@ describe('a claimed job', () => {
     ).toHaveLength(1)
   })
 
-  test('is gone once it is acked, and cannot be settled again', async () => {
+  test('is removed once it is acked, and cannot be settled again', async () => {
     const { queue } = await setup()
     const { id } = await queue.enqueue('mail', { to })
     const [job] = await queue.claim()
@@ -162,7 +162,7 @@ describe('a claimed job', () => {
     await expect(queue.claim({ acks: [{}] as never })).rejects.toThrow(InvalidArgumentError)
   })
 
-  test('is acked also after its lease, as long as nobody has taken it back', async () => {
+  test('can be acked after its lease while no call has reclaimed it', async () => {
     const { queue, clock } = await setup()
     await queue.enqueue('mail', { to })
     const [job] = await queue.claim({ lease: '10s' })
@@ -173,7 +173,7 @@ describe('a claimed job', () => {
     expect(await queue.claim()).toEqual([])
   })
 
-  test('goes to another when its lease is over; the first is refused, also where both are one worker', async () => {
+  test('is claimed again when its lease is over, and the first attempt is rejected, also within one worker', async () => {
     const { queue, clock } = await setup()
     await queue.enqueue('mail', { to })
     const [first] = await queue.claim({ lease: '10s' })
@@ -210,7 +210,7 @@ describe('a claimed job', () => {
     expect(await queue.dead.list()).toMatchObject([{ kind: 'Down', count: 1, sample: { id } }])
   })
 
-  test('that is buried can be requeued, alone or with all that failed alike', async () => {
+  test('that is dead can be requeued, alone or with all of its kind of failure', async () => {
     const { queue } = await setup()
     await queue.enqueueMany(
       Array.from({ length: 450 }, (_, at) => ({ name: 'mail', payload: { to: `${at}` } })),
@@ -229,7 +229,7 @@ describe('a claimed job', () => {
     expect(await queue.claim()).toMatchObject([{ attempt: 1 }])
   })
 
-  test('is extended for as long as it is asked', async () => {
+  test('is extended by the requested lease', async () => {
     const { queue, clock } = await setup()
     await queue.enqueue('mail', { to })
     const [job] = await queue.claim({ lease: '10s' })
@@ -242,7 +242,7 @@ describe('a claimed job', () => {
 })
 
 describe('settings', () => {
-  test('a paused queue gives out nothing, and goes on', async () => {
+  test('a paused queue gives out no jobs, and can be resumed', async () => {
     const { queue } = await setup()
     await queue.enqueue('mail', { to })
     await queue.settings.pause()
@@ -254,7 +254,7 @@ describe('settings', () => {
     expect(await queue.claim()).toHaveLength(1)
   })
 
-  test('no more jobs are claimed at once, and in a time, than allowed', async () => {
+  test('concurrency and rate limit the claimed jobs', async () => {
     const { queue, clock } = await setup()
     await queue.enqueueMany(Array.from({ length: 20 }, () => ({ name: 'mail', payload: { to } })))
     await queue.settings.set({ concurrency: 3, rate: { limit: 5, window: '1s' } })
@@ -269,7 +269,7 @@ describe('settings', () => {
     expect(await queue.claim({ limit: 10 })).toHaveLength(1)
   })
 
-  test('groups are served in turn, and each no more than its own settings allow', async () => {
+  test('groups take turns, each within its own settings', async () => {
     const { queue } = await setup()
     const jobs = (group: string, count: number) =>
       Array.from({ length: count }, () => ({ name: 'mail' as const, payload: { to: group }, group }))
@@ -284,7 +284,7 @@ describe('settings', () => {
     expect((await queue.claim({ limit: 2 })).map(({ group }) => group).toSorted()).toEqual(['a', 'c'])
   })
 
-  test('jobs that are done are kept as long as they may be', async () => {
+  test('done jobs are kept according to the retention', async () => {
     const { queue, clock } = await setup()
     await queue.settings.set({ retention: { count: 2, age: '1m' } })
     const ids: string[] = []
@@ -305,7 +305,7 @@ describe('settings', () => {
 })
 
 describe('looking at jobs', () => {
-  test('they are listed by state, page by page, and searched by name, tag and state', async () => {
+  test('jobs are listed by state, page by page, and searched by name, tag and state', async () => {
     const { queue } = await setup()
     await queue.enqueueMany(
       Array.from({ length: 120 }, (_, at) => ({
@@ -325,7 +325,7 @@ describe('looking at jobs', () => {
   })
 })
 
-test('options that say nothing make a plain job', () => {
+test('empty options make a plain job', () => {
   expect(toSpecOptions({})).toBe(PLAIN)
 })
 
@@ -346,7 +346,7 @@ describe('bad input', () => {
     ['options.retries', { retries: 3 } as never],
   ]
 
-  test.each(wrong)('%s is named, and nothing is enqueued', async (argument, options) => {
+  test.each(wrong)('the error names %s, and nothing is enqueued', async (argument, options) => {
     const { queue } = await setup()
     const error = await queue.enqueue('mail', { to }, options).catch((reason: unknown) => reason)
 

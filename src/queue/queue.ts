@@ -43,18 +43,18 @@ export interface PartitionedQueueOptions extends QueueOptions {
 const MAX_PARTITIONS = 64
 const NOTHING_TO_CHECK: Promise<void> = Promise.resolve()
 
-/** What a queue does alike in partitions and without: then it stands on one source, and has no number that is to be agreed upon. */
+/** What both kinds of queue share. A queue without partitions has one source and no partition count to agree upon. */
 abstract class SpreadQueue<Jobs extends object, Given extends object> {
   readonly name: string
-  /** What is known of single jobs, and what can be done to them. */
+  /** Looks up, lists and changes single jobs. */
   readonly jobs: JobList
-  /** Dead jobs, by the kind of failure that they are dead of. */
+  /** Dead jobs, grouped by the kind of their failure. */
   readonly dead: DeadJobs
-  /** What holds for the whole queue, and for its groups. */
+  /** Settings of the whole queue and of its groups. */
   readonly settings: Settings
-  /** Jobs, for callers that know only their ids and tokens. */
+  /** Settles jobs for callers that know only their ids and tokens. */
   readonly byToken: JobsByToken
-  /** Jobs that are spawned again and again, at times of their own. */
+  /** Recurring jobs. */
   readonly recurring: Recurring<Jobs>
   readonly #sources: readonly QueueSource[]
   readonly #hooks: QueueHooks
@@ -84,8 +84,9 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
   abstract enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]>
 
   /**
-   * Claims jobs for the caller to ack, retry, bury and extend, the partitions taking turns; `work` does all that by itself. Resolves
-   * to none when there was none in any for `wait`. Throws the signal's reason, InvalidArgumentError.
+   * Claims jobs that the caller acks, retries, fails and extends itself; `work` does all of that for you. Partitions
+   * take turns. Resolves to an empty list when no partition had a job within `wait`. Throws the signal's reason and
+   * InvalidArgumentError.
    */
   async claim(options: JobClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
     checkOptions('options', options, CLAIM_OPTIONS)
@@ -94,29 +95,31 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
   }
 
   /**
-   * As `claim`, for somebody else: this process hands the jobs on and keeps nothing of them. Whoever has the id and the
-   * token of one names them to `settle`, in any process. The first of the leases ends at `expiresAtMs`.
+   * As `claim`, but another process works on the jobs: this one passes them on, and neither extends nor watches their
+   * leases. Any process that has a job's id and token settles it through `byToken`. The first of the leases ends at
+   * `expiresAtMs`.
    */
   async claimDetached(options: Omit<JobClaimOptions, 'acks'> = {}): Promise<DetachedJobs<Jobs[keyof Jobs]>> {
     checkOptions('options', options, DETACHED_OPTIONS)
     return toDetachedJobs(await this.#claims.claim(options)) as DetachedJobs<Jobs[keyof Jobs]>
   }
 
-  /** Starts to work on the jobs of the queue; what is free is shared out among its partitions. Throws InvalidArgumentError. */
+  /** Starts a worker. It divides its free capacity among the partitions. Throws InvalidArgumentError. */
   work(handlers: Handlers<Jobs>, options: WorkOptions<Jobs> = {}): Worker<Jobs> {
     return new Worker(this.#sources, handlers, options, this.#hooks)
   }
 
   /**
-   * What happens in the queue from now on, as it happens, in the order of each partition. Nothing is published but while somebody
-   * listens; what may have been missed is told as a `gap`. The loop throws the signal's reason. Throws InvalidArgumentError.
+   * Yields the events of the queue from now on, in the order of each partition. The queue publishes events only while a
+   * listener is subscribed. A `gap` says that events may have been missed. The loop throws the signal's reason. Throws
+   * InvalidArgumentError.
    */
   events(options: EventOptions = {}): AsyncGenerator<QueueEvent, void, undefined> {
     return listenTo(this.#sources, toFilter(options), options.signal, this.#check)
   }
 
   /**
-   * What happened, in each minute, hour or day: how many jobs, how long they waited and how long they ran. Throws
+   * Statistics for each minute, hour or day: how many jobs, how long they waited and how long they ran. Throws
    * InvalidArgumentError.
    */
   async stats(options: StatsOptions = {}): Promise<Stats> {
@@ -124,7 +127,7 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
     return readStats(this.#sources, options)
   }
 
-  /** The names of jobs that `stats` tells apart: the first hundred of each partition. */
+  /** The job names that have statistics of their own: the first 100 of each partition. */
   async names(): Promise<string[]> {
     await this.#check()
     return readNames(this.#sources)
@@ -132,10 +135,11 @@ abstract class SpreadQueue<Jobs extends object, Given extends object> {
 }
 
 /**
- * Jobs that are done once: each is leased to one worker at a time, and comes back when that is lost. It runs at least
- * once, and perhaps again; that it is done is recorded once, by the attempt that holds it.
+ * A job queue with at-least-once delivery. One worker at a time holds a job's lease; when the worker is lost, the job
+ * becomes ready again. A job may run more than once, but only the attempt that holds the lease can complete it, once.
  *
- * `Jobs` maps the names of jobs to their payloads, `Given` to what is enqueued where schemas make something else of it.
+ * `Jobs` maps job names to the payloads that handlers receive. `Given` maps them to the payloads that are enqueued,
+ * which differ where a schema transforms them.
  */
 export class Queue<
   Jobs extends object = Record<string, unknown>,
@@ -156,17 +160,17 @@ export class Queue<
   }
 
   /**
-   * Puts a job into the queue. Resolves when the server has it, with its id; `duplicate` when its own id or its unique
-   * key was taken. Throws InvalidArgumentError.
+   * Enqueues a job. Resolves to its id once the server has stored it. `duplicate` is true when its own id, its unique
+   * key or its idempotency key was taken: then nothing was enqueued. Throws InvalidArgumentError.
    */
   enqueue<Name extends keyof Given & string>(
     name: Name,
     payload: Given[Name],
     options?: JobOptions,
   ): Promise<Enqueued> {
-    // Not an async function: its promise about a promise would cost a tenth of a job.
+    // Not an async function: a promise of a promise would cost a tenth of the time of a job.
     try {
-      // What is ready at once is sent with whatever else this tick brings.
+      // A job that is ready at once is sent with the other jobs of this tick.
       const outgoing = this.#preparer.one(name, payload, options)
       if (!(outgoing instanceof Promise)) return this.#enqueuer.enqueue(outgoing)
       return outgoing.then((job) => this.#enqueuer.enqueue(job))
@@ -175,13 +179,13 @@ export class Queue<
     }
   }
 
-  /** As `enqueue`, for many jobs, in order; a thousand travel together. Throws InvalidArgumentError. */
+  /** As `enqueue`, for many jobs, in order; one script call carries up to 1000. Throws InvalidArgumentError. */
   async enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]> {
     const outgoing = this.#preparer.many(jobs)
     return this.#enqueuer.enqueueMany(outgoing instanceof Promise ? await outgoing : outgoing)
   }
 
-  /** A read-only picture of the queue. */
+  /** Counts, sizes and settings of the queue. Changes nothing. */
   inspect(): Promise<QueueInspection> {
     return this.settings.inspect()
   }
@@ -193,8 +197,8 @@ export class Queue<
 }
 
 /**
- * A queue that is spread over several slots, for more jobs than one core can take. Each partition is a queue of its own;
- * jobs of one group share a partition. One worker takes from them all.
+ * A queue that is spread over several slots, for more jobs than one core can process. Each partition is a queue of its
+ * own; jobs of one group share a partition. One worker serves all partitions.
  */
 export class PartitionedQueue<
   Jobs extends object = Record<string, unknown>,
@@ -228,8 +232,9 @@ export class PartitionedQueue<
   }
 
   /**
-   * Puts a job into the partition of its group; without one into that of its own id, else of its unique key, else of its idempotency
-   * key, else of its first dependency; without any into each in turn. An id and a unique key hold within the partition. Throws InvalidArgumentError.
+   * Enqueues a job. Its group decides its partition; without a group its own id does, else its unique key, else its
+   * idempotency key, else its first dependency. Without any of these the partitions take turns. Ids and unique keys are
+   * unique within a partition only. Throws InvalidArgumentError.
    */
   async enqueue<Name extends keyof Given & string>(
     name: Name,
@@ -244,8 +249,8 @@ export class PartitionedQueue<
   }
 
   /**
-   * As `enqueue`, for many jobs; the results are in their order. All are checked before the first is sent. Several
-   * partitions are several calls: an error leaves what the others did.
+   * As `enqueue`, for many jobs; the results are in their order. All jobs are checked before the first one is sent.
+   * Each partition has a call of its own: when one fails, the jobs of the others stay enqueued.
    */
   async enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]> {
     const routed = this.#router.route(await this.#preparer.many(jobs))
@@ -258,7 +263,7 @@ export class PartitionedQueue<
     return enqueued
   }
 
-  /** A read-only picture of the queue, with one of each partition. */
+  /** As `Queue.inspect`: the sums of all partitions, and each partition by itself. */
   async inspect(): Promise<PartitionedQueueInspection> {
     const [inspection] = await Promise.all([this.settings.inspectAll(), this.#agreement.check()])
     return inspection

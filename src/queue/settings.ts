@@ -1,4 +1,4 @@
-// What holds for a whole queue and for its groups, and a picture of it all.
+// The settings of a queue and of its groups, and their inspection.
 
 import { configure, configureGroup, inspect } from '../generated/queue.ts'
 import { inUse } from '../runtime/partitions/agreement.ts'
@@ -10,36 +10,36 @@ import { learnTold } from '../runtime/waiting/notify-channel.ts'
 import type { QueueSource } from './source/source.ts'
 
 /**
- * `limit` jobs a window in the long run, and `burst` of them at once if they were saved up. No window has more than both
- * together; with a burst of 1 they are spread evenly, and no window has more than `limit`.
+ * `limit` jobs a window in the long run, and up to `burst` at once after a quiet time. No window has more than both
+ * together. With a burst of 1 the jobs are spread evenly, and no window has more than `limit`.
  */
 export interface Rate {
   limit: number
   window: Duration
-  /** Default: as many as `limit`. */
+  /** Default: the same as `limit`. */
   burst?: number
 }
 
 export interface Throttle {
-  /** Jobs claimed at once; null: any number. */
+  /** The most jobs that are claimed at the same time; null removes the limit. */
   concurrency?: number | null
-  /** Jobs claimed in a time; null: any number. */
+  /** How many jobs may be claimed in a time; null removes the limit. */
   rate?: Rate | null
 }
 
 export interface QueueSettings extends Throttle {
-  /** Jobs that are done and stay to be looked at; null: none. */
+  /** How many done jobs are kept, and how long; null keeps none. */
   retention?: { count?: number; age?: Duration } | null
 }
 
 export interface QueueInspection {
   readonly nowMs: number
-  /** When its first job was enqueued; null: there was none. */
+  /** When the first job was enqueued; null when there was none. */
   readonly beganAtMs: number | null
-  /** Of the payloads; null when no job was ever enqueued. */
+  /** The codec of the payloads; null when no job was ever enqueued. */
   readonly codec: string | null
   readonly paused: boolean
-  /** 0: any number. */
+  /** The most jobs claimed at the same time; 0 for no limit. */
   readonly concurrency: number
   readonly rateLimit: number
   readonly rateWindowMs: number
@@ -47,7 +47,7 @@ export interface QueueInspection {
   readonly rateBurst: number
   readonly retentionCount: number
   readonly retentionMs: number
-  /** Jobs in each state. */
+  /** From here to `done`: the number of jobs in each state. */
   readonly ready: number
   readonly scheduled: number
   /** Jobs that wait for their dependencies. */
@@ -55,14 +55,14 @@ export interface QueueInspection {
   readonly claimed: number
   readonly dead: number
   readonly done: number
-  /** Jobs that are due, or whose lease has ended, and that nobody has looked at since; they count where they stood. */
+  /** Due jobs and lapsed leases that no call has processed yet; they still count in their old state. */
   readonly overdue: number
   readonly groups: number
-  /** What waits to be brought to other queues. */
+  /** Entries that wait to be delivered to other queues. */
   readonly outbox: number
-  /** Workers that wait for work. */
+  /** Workers that wait for jobs. */
   readonly idle: number
-  /** How often, since the queue began. */
+  /** From here to `cancelled`: totals since the queue began. */
   readonly enqueued: number
   readonly acked: number
   readonly retried: number
@@ -75,7 +75,7 @@ export interface QueueInspection {
   readonly claimedBytes: number
   readonly deadBytes: number
   readonly doneBytes: number
-  /** When the oldest ready job without priority and group was enqueued; null: there is none. */
+  /** When the oldest ready job without priority and group was enqueued; null when there is none. */
   readonly oldestAtMs: number | null
 }
 
@@ -95,7 +95,7 @@ interface Numbers {
   concurrency: number
   rateLimit: number
   rateWindowMs: number
-  /** Without effect where the rate stays as it is. */
+  /** Ignored when the rate stays as it is. */
   rateBurst: number
 }
 
@@ -108,17 +108,17 @@ const SAME_KEPT: Kept = { retentionCount: -1, retentionMs: -1 }
 const SAME: Numbers = { paused: -1, concurrency: -1, rateLimit: -1, rateWindowMs: -1, rateBurst: 0 }
 const MOST_STARTS = 1_000_000_000
 
-/** A picture of all partitions: sums, exact for each at an instant of its own. */
+/** The sums of all partitions. Each partition is read at an instant of its own. */
 export interface PartitionedQueueInspection extends Omit<QueueInspection, 'codec'> {
-  /** True when all are. */
+  /** True when all partitions are paused. */
   readonly paused: boolean
-  /** Of the partition where most wait: a worker waits in each. */
+  /** The largest number of any partition, because each worker waits in all of them. */
   readonly idle: number
-  /** In their order. */
+  /** Each partition, in order. */
   readonly partitions: readonly QueueInspection[]
 }
 
-/** In partitions numbers are divided among them, those of a group hold in the group's own. */
+/** In a partitioned queue the limits are divided among the partitions; a group has its limits in its own partition. */
 export class Settings {
   readonly #units: readonly UnitSettings[]
 
@@ -126,19 +126,20 @@ export class Settings {
     this.#units = sources.map((source) => new UnitSettings(source))
   }
 
-  /** Gives out no more jobs; those at work go on. */
+  /** Pauses the queue: no more jobs are claimed; those at work continue. */
   pause(): Promise<void> {
     return this.#configure(this.#units.map(() => ({ ...SAME, paused: 1 })))
   }
 
-  /** Gives out jobs again; groups that are paused stay so. */
+  /** Resumes the queue; paused groups stay paused. */
   resume(): Promise<void> {
     return this.#configure(this.#units.map(() => ({ ...SAME, paused: 0 })))
   }
 
   /**
-   * Sets what is named, for all who use the queue: each partition has its share of the concurrency, the rate and
-   * what is kept. Throws InvalidArgumentError, also for less than one for each.
+   * Changes the given settings for all clients of the queue. Each partition gets its share of the concurrency, the
+   * rate and the retention count. Throws InvalidArgumentError, also for a total that is smaller than the number of
+   * partitions.
    */
   async set(settings: QueueSettings): Promise<void> {
     checkOptions('settings', settings, ['concurrency', 'rate', 'retention'])
@@ -147,29 +148,29 @@ export class Settings {
     await this.#configure(shares.map((share) => ({ ...toNumbers(share), ...toRetention(share.retention) })))
   }
 
-  /** Gives out no more jobs of a group. Resolves to what holds for it now. Throws InvalidArgumentError. */
+  /** Pauses a group: no more of its jobs are claimed. Resolves to its new settings. Throws InvalidArgumentError. */
   async pauseGroup(group: string): Promise<GroupInspection> {
     return this.#unitOf(group).configureGroup(group, { ...SAME, paused: 1 })
   }
 
-  /** Gives out jobs of a group again. Resolves to what holds for it now. Throws InvalidArgumentError. */
+  /** Resumes a group. Resolves to its new settings. Throws InvalidArgumentError. */
   async resumeGroup(group: string): Promise<GroupInspection> {
     return this.#unitOf(group).configureGroup(group, { ...SAME, paused: 0 })
   }
 
-  /** Sets what is named, for a group, undivided. Resolves to its picture. Throws InvalidArgumentError. */
+  /** Changes the given settings of a group. Resolves to its new settings and counts. Throws InvalidArgumentError. */
   async setGroup(group: string, settings: Throttle): Promise<GroupInspection> {
     checkOptions('settings', settings, ['concurrency', 'rate'])
     return this.#unitOf(group).configureGroup(group, toNumbers(settings))
   }
 
-  /** A read-only picture of the queue; of partitions the sums. */
+  /** Counts, sizes and settings of the queue; the sums of its partitions. Changes nothing. */
   async inspect(): Promise<QueueInspection> {
     const inspections = await this.#inspectEach()
     return inspections.reduce(added)
   }
 
-  /** @internal With a picture of each partition. */
+  /** @internal The sums, and each partition by itself. */
   async inspectAll(): Promise<PartitionedQueueInspection> {
     const partitions = await this.#inspectEach()
     const { codec: _, ...counts } = partitions.reduce(added)
@@ -199,17 +200,17 @@ class UnitSettings {
     this.#source = source
   }
 
-  /** Null: the queue has none. */
+  /** Null for a queue without partitions. */
   get partition(): number | null {
     return this.#source.partition
   }
 
   async inspect(): Promise<QueueInspection> {
     const { unit, codec } = this.#source
-    const { status: _, beganMs, oldestMs, ...told } = await unit.run(inspect, { codec: codec.name })
+    const { status: _, beganMs, oldestMs, ...counts } = await unit.run(inspect, { codec: codec.name })
     return {
-      ...told,
-      codec: beganMs === 0 ? null : told.codec,
+      ...counts,
+      codec: beganMs === 0 ? null : counts.codec,
       beganAtMs: beganMs === 0 ? null : beganMs,
       oldestAtMs: oldestMs === 0 ? null : oldestMs,
     }
@@ -217,25 +218,25 @@ class UnitSettings {
 
   async configure(numbers: Numbers & Partial<Kept>): Promise<void> {
     const { unit, codec, spread: partitions } = this.#source
-    const told = await learnTold(unit)
+    const notifyChannel = await learnTold(unit)
     const set = { ...SAME_KEPT, ...numbers }
     await inUse(this.#source, (proof) =>
-      unit.run(configure, { codec: codec.name, partitions, proof, ...told, ...set }),
+      unit.run(configure, { codec: codec.name, partitions, proof, ...notifyChannel, ...set }),
     )
   }
 
   async configureGroup(name: string, numbers: Numbers): Promise<GroupInspection> {
     const { unit, codec, spread: partitions } = this.#source
-    const told = await learnTold(unit)
+    const notifyChannel = await learnTold(unit)
     const answer = await inUse(this.#source, (proof) =>
-      unit.run(configureGroup, { codec: codec.name, partitions, proof, ...told, name, ...numbers }),
+      unit.run(configureGroup, { codec: codec.name, partitions, proof, ...notifyChannel, name, ...numbers }),
     )
     const { status: _, ...group } = answer
     return group
   }
 }
 
-/** -1 leaves a number as it is, 0 means any number. */
+/** -1 leaves a setting as it is; 0 removes the limit. */
 function toNumbers({ concurrency, rate }: Throttle): Numbers {
   const numbers = { ...SAME }
   if (concurrency === null) numbers.concurrency = 0
@@ -265,7 +266,7 @@ function toRetention(retention: QueueSettings['retention']): Kept {
   }
 }
 
-/** Null where neither has any. */
+/** Null when both are null. */
 function earlier(one: number | null, other: number | null): number | null {
   if (one === null || other === null) return one ?? other
   return Math.min(one, other)

@@ -18,7 +18,7 @@ export interface QueueSourceOptions {
 
 const SINCE = '6.2.0'
 
-/** The named queue of this runtime, and through it others that speak the same codec. Throws InvalidArgumentError. */
+/** The source of a queue; `sibling` opens other queues with the same codec. Throws InvalidArgumentError. */
 export function openSource(
   runtime: Runtime,
   name: string,
@@ -56,7 +56,7 @@ export function openSource(
   return source
 }
 
-/** The number of partitions of the named queue, as those of this runtime say it. Throws InvalidArgumentError. */
+/** Agrees with other clients on the number of partitions of the queue. Throws InvalidArgumentError. */
 export function agreementOf(runtime: Runtime, name: string, count: number): Agreement {
   return new Agreement(new Unit(runtime, placeOf(name)), count, { propose, agree, disband })
 }
@@ -67,7 +67,7 @@ function placeOf(name: string): UnitIdentity {
 
 /** Resolves to false when there was nothing. */
 export async function clearSource({ unit }: QueueSource): Promise<boolean> {
-  const told = await learnTold(unit)
-  const { existed } = await unit.runtime.clearings.run(unit.beginning, () => unit.run(clear, told))
+  const notifyChannel = await learnTold(unit)
+  const { existed } = await unit.runtime.clearings.run(unit.beginning, () => unit.run(clear, notifyChannel))
   return existed
 }

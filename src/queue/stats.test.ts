@@ -2,11 +2,11 @@ import { InvalidArgumentError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup, until } from '../../test/queue-fixture.ts'
 
-const to = 'somebody'
+const to = 'customer'
 const DAY_MS = 86_400_000
 
-describe('what jobs wait and run', () => {
-  test('is told with counts, mean, percentiles and the greatest', async () => {
+describe('the time that jobs wait and run', () => {
+  test('is reported with count, mean, percentiles and maximum', async () => {
     const { queue, clock } = await setup()
     for (let second = 0; second < 20; second++) {
       await queue.enqueue('mail', { to })
@@ -29,7 +29,7 @@ describe('what jobs wait and run', () => {
     expect(Math.abs(total.run.p99Ms / 19_000 - 1)).toBeLessThan(0.0625)
   })
 
-  test('is counted exactly however many calls there are in a minute, and however long the names', async () => {
+  test('is counted exactly for many calls in a minute and for long names', async () => {
     const { queue } = await setup()
     for (let round = 0; round < 130; round++) {
       await queue.enqueue('mail', { to })
@@ -48,9 +48,9 @@ describe('what jobs wait and run', () => {
     expect(await queue.names()).toEqual(['mail', ...names.slice(0, 99)])
   })
 
-  test('is told by name, too, where a worker tells of many jobs at once', async () => {
+  test('is reported by name, also when a worker settles many jobs at once', async () => {
     const { queue } = await setup({ clock: 'real' })
-    // Plain jobs of one name a call, which a worker gets and acks by the quick way.
+    // Plain jobs of one name a call, which a worker claims and acks by the fast path.
     for (let round = 0; round < 3; round++) {
       await queue.enqueue('mail', { to })
       await queue.enqueue('image', { url: 'a' })
@@ -66,7 +66,7 @@ describe('what jobs wait and run', () => {
     }
   })
 
-  test('is told by name', async () => {
+  test('is reported by name', async () => {
     const { queue, clock } = await setup()
     await queue.enqueueMany([
       { name: 'mail', payload: { to } },
@@ -84,7 +84,7 @@ describe('what jobs wait and run', () => {
     expect((await queue.stats({ name: 'other' })).total).toMatchObject({ acked: 0, wait: { count: 0 } })
   })
 
-  test('of a queue that does not exist is nothing', async () => {
+  test('is empty for a queue that does not exist', async () => {
     const { queue } = await setup()
     const nothing = { count: 0, meanMs: 0, p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 }
 
@@ -95,7 +95,7 @@ describe('what jobs wait and run', () => {
     expect(await queue.names()).toEqual([])
   })
 
-  test('is kept in the hour and the day when its minutes are forgotten', async () => {
+  test('is kept in the hour and the day when its minutes have expired', async () => {
     const { queue, clock } = await setup()
     for (let hour = 0; hour < 30; hour++) {
       await queue.enqueue('mail', { to })
@@ -118,7 +118,7 @@ describe('what jobs wait and run', () => {
 })
 
 describe('periods', () => {
-  test('are asked for by when they were', async () => {
+  test('are selected by time', async () => {
     const { queue, clock } = await setup()
     await queue.enqueue('mail', { to })
     const beganAtMs = (await queue.settings.inspect()).nowMs
@@ -135,7 +135,7 @@ describe('periods', () => {
     expect((await queue.stats({ from: beganAtMs + 3_600_000 })).periods).toEqual([])
   })
 
-  test('that make no sense are refused', async () => {
+  test('that are invalid are rejected', async () => {
     const { queue } = await setup()
 
     await expect(queue.stats({ last: 121 })).rejects.toThrow(InvalidArgumentError)
@@ -148,16 +148,16 @@ describe('periods', () => {
   })
 })
 
-test('statistics of a queue that nobody uses any more are gone when their last day is no longer told', async () => {
+test('statistics of an unused queue are removed when their last day has expired', async () => {
   const { queue, client, name } = await setup()
   const parts = ['notes', 'stats'].map((part) => `queue-test:{queue:${name}}:${part}`)
   const days = async () => (await Promise.all(parts.map((key) => client.pttl(key)))).map((ms) => ms / DAY_MS)
   const jobs = (from: number) =>
     Array.from({ length: 1000 }, (_, at) => ({ name: `job ${from + at}`, payload: at }) as never)
 
-  await queue.enqueue('mail', { to: 'somebody' })
+  await queue.enqueue('mail', { to: 'customer' })
   expect((await days())[0]).toBeGreaterThan(90)
-  // So many names fill the notes.
+  // This many names fill the notes.
   await queue.enqueueMany(jobs(0))
   expect((await days())[1]).toBeGreaterThan(90)
 })

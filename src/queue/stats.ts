@@ -1,4 +1,4 @@
-// What happened in a queue, minute by minute, hour by hour and day by day.
+// Statistics of a queue for each minute, hour and day.
 
 import { stats, type StatsAnswer } from '../generated/queue.ts'
 import { checkInteger, checkOneOf, checkOptions } from '../runtime/values/arguments.ts'
@@ -6,19 +6,19 @@ import { checkJobName } from './jobs/job-options.ts'
 import type { QueueSource } from './source/source.ts'
 
 export interface StatsOptions {
-  /** Only jobs of this name; default all. The first hundred names of a queue are told apart. */
+  /** Only jobs of this name; default all. The first 100 names of a queue have statistics of their own. */
   name?: string
-  /** Default minute. Days and hours are those of UTC. 120 minutes, 72 hours and 90 days are kept. */
+  /** The length of the periods; default `minute`. Days begin in UTC. 120 minutes, 72 hours and 90 days are kept. */
   by?: 'minute' | 'hour' | 'day'
-  /** How many periods at most, up to `to`; default as many as are kept. */
+  /** The most periods, up to `to`; default: all that are kept. */
   last?: number
-  /** When the first period is, in milliseconds since 1970. */
+  /** A time in the first period, in milliseconds since 1970. */
   from?: number
-  /** When the last period is; default now. */
+  /** A time in the last period; default: now. */
   to?: number
 }
 
-/** What happened in a time. */
+/** The counts of a period. */
 export interface StatsCounts {
   readonly enqueued: number
   readonly acked: number
@@ -26,9 +26,9 @@ export interface StatsCounts {
   readonly failed: number
   readonly reclaimed: number
   readonly cancelled: number
-  /** Of each claim, how long the job had been ready. */
+  /** For each claim, how long the job had been ready. */
   readonly wait: Spread
-  /** Of each ack, retry and burial, how long ago the job had been claimed. */
+  /** For each ack, retry and failure, how long ago the job had been claimed. */
   readonly run: Spread
 }
 
@@ -38,17 +38,17 @@ export interface StatsPeriod extends StatsCounts {
 }
 
 export interface Stats {
-  /** All periods asked for that are kept, the oldest first, also those in which nothing happened. */
+  /** All requested periods that are kept, the oldest first, including empty ones. */
   readonly periods: StatsPeriod[]
   readonly total: StatsCounts
 }
 
-type Told = StatsAnswer['periods'][number]
+type RawPeriod = StatsAnswer['periods'][number]
 
 const OPTIONS = ['name', 'by', 'last', 'from', 'to'] as const
 const KEPT = { minute: 120, hour: 72, day: 90 } as const
 
-/** Of one source, or of all partitions: then in the periods of the first one's clock. Throws InvalidArgumentError. */
+/** Adds up all partitions, in the periods of the first one's clock. Throws InvalidArgumentError. */
 export async function readStats(sources: readonly QueueSource[], options: StatsOptions): Promise<Stats> {
   checkOptions('options', options, OPTIONS)
   const { name, last, from, to } = options
@@ -62,25 +62,25 @@ export async function readStats(sources: readonly QueueSource[], options: StatsO
     count: last === undefined ? 0 : checkInteger('last', last, 1, KEPT[by]),
   })
   const { firstMs, lastMs } = answer
-  // Where the first has kept none of what is asked for, neither have the others.
+  // If the first partition keeps none of the requested periods, neither do the others.
   const asked = firstMs > lastMs ? [] : others
   const more = asked.map(({ unit }) =>
     unit.run(stats, { ...common, fromMs: firstMs, toMs: lastMs, count: 0 }),
   )
-  const told = [...answer.periods, ...(await Promise.all(more)).flatMap(({ periods }) => periods)]
-  return { periods: toPeriods(answer, told), total: toCounts(told) }
+  const raw = [...answer.periods, ...(await Promise.all(more)).flatMap(({ periods }) => periods)]
+  return { periods: toPeriods(answer, raw), total: toCounts(raw) }
 }
 
-/** The names of jobs of which statistics are kept. */
+/** The names of jobs that have statistics of their own. */
 export async function readNames(sources: readonly QueueSource[]): Promise<string[]> {
   const asked = { name: '', by: 'minute', fromMs: 0, toMs: 0, count: 1 }
   const answers = await Promise.all(sources.map(({ unit }) => unit.run(stats, asked)))
   return [...new Set(answers.flatMap(({ names }) => names))]
 }
 
-function toPeriods({ firstMs, lastMs, lengthMs }: StatsAnswer, told: readonly Told[]): StatsPeriod[] {
-  const byTime = new Map<number, Told[]>()
-  for (const period of told) byTime.set(period.atMs, [...(byTime.get(period.atMs) ?? []), period])
+function toPeriods({ firstMs, lastMs, lengthMs }: StatsAnswer, periods: readonly RawPeriod[]): StatsPeriod[] {
+  const byTime = new Map<number, RawPeriod[]>()
+  for (const period of periods) byTime.set(period.atMs, [...(byTime.get(period.atMs) ?? []), period])
   const all: StatsPeriod[] = []
   for (let atMs = firstMs; atMs <= lastMs; atMs += lengthMs) {
     all.push({ atMs, ...toCounts(byTime.get(atMs) ?? []) })
@@ -88,8 +88,8 @@ function toPeriods({ firstMs, lastMs, lengthMs }: StatsAnswer, told: readonly To
   return all
 }
 
-function toCounts(periods: readonly Told[]): StatsCounts {
-  const sum = (of: (period: Told) => number): number =>
+function toCounts(periods: readonly RawPeriod[]): StatsCounts {
+  const sum = (of: (period: RawPeriod) => number): number =>
     periods.reduce((total, period) => total + of(period), 0)
   return {
     enqueued: sum(({ enqueued }) => enqueued),
@@ -98,23 +98,25 @@ function toCounts(periods: readonly Told[]): StatsCounts {
     failed: sum(({ failed }) => failed),
     reclaimed: sum(({ reclaimed }) => reclaimed),
     cancelled: sum(({ cancelled }) => cancelled),
-    wait: spreadOf(periods, (spans, told) => addSpans(spans, told.waitSumUs, told.waitMaxUs, told.waits)),
-    run: spreadOf(periods, (spans, told) => addSpans(spans, told.runSumUs, told.runMaxUs, told.runs)),
+    wait: spreadOf(periods, (spans, period) =>
+      addSpans(spans, period.waitSumUs, period.waitMaxUs, period.waits),
+    ),
+    run: spreadOf(periods, (spans, period) => addSpans(spans, period.runSumUs, period.runMaxUs, period.runs)),
   }
 }
 
-function spreadOf(periods: readonly Told[], add: (spans: Spans, told: Told) => void): Spread {
+function spreadOf(periods: readonly RawPeriod[], add: (spans: Spans, periods: RawPeriod) => void): Spread {
   const spans = newSpans()
   for (const period of periods) add(spans, period)
   return toSpread(spans)
 }
 
-// How long jobs waited or ran: how many in each bucket, eight buckets to a doubling. See shared/queue/statistics.
+// Histograms of how long jobs waited or ran, with eight buckets for each doubling. See shared/queue/statistics.
 
-/** Of some jobs, how long they waited or ran, in milliseconds. A percentile is at most 6.25 % off, or half a millisecond. */
+/** How long jobs waited or ran, in milliseconds. Percentiles are off by at most 6.25 %, or half a millisecond. */
 export interface Spread {
   readonly count: number
-  /** Exact, as is `maxMs`; 0 where there was none. */
+  /** Exact, as is `maxMs`; 0 when there was no job. */
   readonly meanMs: number
   readonly p50Ms: number
   readonly p90Ms: number

@@ -1,4 +1,4 @@
-// Acks whose answers are lost until their deadline, and which are sent again.
+// Acks whose answers are lost until their deadline, and which are retried.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -15,10 +15,10 @@ import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { until } from '../../../test/queue-fixture.ts'
 
-// Behind them stand the acks.
+// The acks follow them.
 const ARGUMENTS_BEFORE_ACKS = 10
 
-/** Carries out the first call that acks, and never gives its answer. */
+/** Executes the first call that acks, and drops its answer. */
 function losingAnAnswer(driver: Driver): Driver {
   let lost = false
   const run: Driver['run'] = async (call) => {
@@ -51,7 +51,7 @@ function setup(): Queue {
   return connect().queue(randomUUID())
 }
 
-test.each([0, 5])('a worker whose ack took effect is told so, where %i jobs are kept', async (count) => {
+test.each([0, 5])('a retried ack of a worker that took effect succeeds, with %i jobs kept', async (count) => {
   const queue = setup()
   if (count > 0) await queue.settings.set({ retention: { count } })
   const errors: unknown[] = []
@@ -69,7 +69,7 @@ test.each([0, 5])('a worker whose ack took effect is told so, where %i jobs are 
   expect(await queue.inspect()).toMatchObject({ acked: 1, done: count === 0 ? 0 : 1 })
 })
 
-test.each([0, 5])('who acks again what was acked is told so, where %i jobs are kept', async (count) => {
+test.each([0, 5])('a repeated ack of a job succeeds, with %i jobs kept', async (count) => {
   const queue = setup()
   if (count > 0) await queue.settings.set({ retention: { count } })
   await queue.enqueue('mail', 1)
@@ -81,7 +81,7 @@ test.each([0, 5])('who acks again what was acked is told so, where %i jobs are k
   expect(job?.outcome).toBe('acked')
 })
 
-test('an ack that may have taken effect is none where the lease is over, and the job gone', async () => {
+test('an ack in doubt counts as lost when the lease is over and the job no longer exists', async () => {
   const queue = setup()
   await queue.enqueue('mail', 1)
   const [job] = await queue.claim({ lease: '500ms' })
@@ -91,7 +91,7 @@ test('an ack that may have taken effect is none where the lease is over, and the
   await expect(job?.ack()).rejects.toThrow(LeaseLostError)
 })
 
-test('who buries again what was buried is told so', async () => {
+test('a repeated fail of a dead job succeeds', async () => {
   const queue = setup()
   const { id } = await queue.enqueue('mail', 1)
   const [job] = await queue.claim()
@@ -102,7 +102,7 @@ test('who buries again what was buried is told so', async () => {
   expect(job?.outcome).toBe('dead')
 })
 
-test('who acks again what was acked by its token is told so where the job is kept', async () => {
+test('a repeated ack by token succeeds while the job is kept', async () => {
   const queue = setup()
   await queue.settings.set({ retention: { count: 5 } })
   const { id } = await queue.enqueue('mail', 1)
@@ -117,7 +117,7 @@ test('who acks again what was acked by its token is told so where the job is kep
 test.each([
   ['a queue', (redis: Perilune) => redis.queue(randomUUID())],
   ['partitions', (redis: Perilune) => redis.queue(randomUUID(), { partitions: 2 })],
-])('who acks again along with a claim what was acked is told so, of %s', async (_, open) => {
+])('a repeated ack along with a claim succeeds, for %s', async (_, open) => {
   const queue = open(connect())
   await queue.enqueue('mail', 1)
   const [job] = (await queue.claim()) as [ClaimedJob]

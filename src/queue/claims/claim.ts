@@ -14,9 +14,9 @@ export interface JobClaimTerms {
   readonly leaseMs: number
 }
 
-/** Who claims. */
+/** The caller of a claim. */
 export interface Claimant {
-  /** Who is to be called; empty: nobody. */
+  /** The name under which the server wakes up the caller; empty when it does not wait. */
   readonly worker: string
   /** Jobs that are acked first. */
   readonly done: readonly ClaimedJob[]
@@ -28,15 +28,15 @@ export interface ClaimAnswer {
   readonly leaseMs: number
   /** When the first of the leases ends, by the server's clock. */
   readonly endsAtMs: number
-  /** When to look again at the latest; 0: it need not be. */
+  /** In how many milliseconds to poll again at the latest; 0 for no polling. */
   readonly recheckMs: number
-  /** Of the payloads. */
+  /** The total size of the payloads. */
   readonly bytes: number
 }
 
 /**
- * Claims until something fits, or nothing came: behind jobs whose payloads do not fit there may be others. Not for much longer than any
- * call may take, for these may be many, or come again and again. `by`: when the first call settles.
+ * Claims until a job fits or none is left: after jobs whose payloads do not fit there may be others. Stops soon after
+ * the deadline of a call, because misfits may be many, or keep arriving. `by`: when the first call settles.
  */
 export async function claimFrom(
   source: QueueSource,
@@ -61,14 +61,14 @@ export async function claimFrom(
       const bytes = exchanged.jobs.reduce((sum, { payload }) => sum + payload.length, 0)
       return { jobs, leaseMs, endsAtMs, recheckMs, bytes }
     }
-    // Who asks one queue alone goes on behind places of jobs that are gone.
+    // A claim from a single queue continues after ghosts: places in the list whose jobs are elsewhere.
     const isOver = (by !== undefined || claimed.length > 0) && performance.now() >= looksUntil
     if (isOver) return { jobs, leaseMs, endsAtMs, recheckMs: 1, bytes: 0 }
     exchanged = await settler.exchange({ ...asked, acks: [] })
   }
 }
 
-/** The jobs that are done are told what became of their acks: where they were refused, by their places. */
+/** Exchanges, and reports to each done job whether its ack was refused. */
 async function exchangeWithAcks(
   settler: Settler,
   source: QueueSource,
@@ -88,7 +88,7 @@ async function exchangeWithAcks(
   }
 }
 
-/** The jobs of an exchange; none where their leases were over before its answer came: they are others' to claim. */
+/** The jobs of an exchange; none when their leases ended before the answer arrived: others may have claimed them. */
 export function toClaimedJobs(source: QueueSource, settling: Settling, exchanged: Exchanged): ClaimedJob[] {
   if (exchanged.end.latest <= performance.now()) return []
   const { jobs, options } = exchanged
@@ -100,13 +100,13 @@ export async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
   await Promise.allSettled(jobs.map((job) => job.release()))
 }
 
-// What comes of asking all partitions of a queue for jobs once.
+// One round of claims over all partitions of a queue.
 
-/** Behind payloads with which they reach this no other partition is asked for jobs; what one gives has no more. */
+/** Once the payloads have this many bytes, no further partition is asked. One answer has no more than this. */
 const MOST_BYTES = 4 * 1024 * 1024
 
 export interface RoundTerms extends Claimant {
-  /** It is asked again as long as there is nothing. */
+  /** The round is repeated while there are no jobs. */
   readonly waits: boolean
 }
 
@@ -123,12 +123,12 @@ export class ClaimRound {
     this.#claimant = claimant
   }
 
-  /** What is to be acked there. */
+  /** The jobs to ack in that partition. */
   acksFor({ partition }: QueueSource): ClaimedJob[] {
     return this.#claimant.done.filter((job) => job.partition === partition)
   }
 
-  /** `acks`: those are asked that have some, and every answer is needed. */
+  /** `acks`: asks the partitions that have acks, and needs all their answers. */
   asking(acks: boolean): AskingInTurn<QueueSource, ClaimAnswer> {
     const { worker, signal } = this.#claimant
     return {
@@ -144,7 +144,7 @@ export class ClaimRound {
     }
   }
 
-  /** Throws what went wrong, once all that was claimed is given back. */
+  /** If a partition failed, releases all claimed jobs and throws its error. */
   async throwFailure({ failures }: AskedAll): Promise<void> {
     if (failures.length === 0) return
     await giveBack(this.#jobs)
@@ -164,7 +164,7 @@ export class ClaimRound {
     return this.#bytes < MOST_BYTES ? this.#terms.limit - this.#jobs.length : 0
   }
 
-  /** Where a silent partition was asked for as many, too, there may be more than are wanted. */
+  /** There may be more jobs than wanted, because the room of a silent partition is asked for elsewhere, too. */
   async #take({ jobs, endsAtMs, recheckMs, bytes }: ClaimAnswer): Promise<void> {
     const wanted = jobs.slice(0, this.#limit)
     this.#jobs.push(...wanted)

@@ -2,10 +2,10 @@ import { type ClaimedJob, InvalidArgumentError, LeaseLostError, MaxRunError, Per
 import { describe, expect, test } from 'vitest'
 import { setup, until } from '../../../test/queue-fixture.ts'
 
-const to = 'somebody'
+const to = 'customer'
 
 describe('a claimed job', () => {
-  test('tells when its lease ends by the clock of the server, also when it was extended', async () => {
+  test('reports when its lease ends by the clock of the server, also after an extension', async () => {
     const { queue, clock } = await setup()
     const { id } = await queue.enqueue('mail', { to })
     const [job] = await queue.claim({ lease: '1m' })
@@ -18,7 +18,7 @@ describe('a claimed job', () => {
     expect(job?.expiresAtMs).toBe(claimedAtMs + 121_000)
   })
 
-  test('is extended by the lease it was claimed for, unless another is named', async () => {
+  test('is extended by the lease it was claimed for, unless another one is given', async () => {
     const { queue, clock } = await setup()
     await queue.enqueueMany([
       { name: 'mail', payload: { to } },
@@ -59,7 +59,7 @@ describe('a claimed job', () => {
     expect(extended).toEqual([true, true])
   })
 
-  test('that was acked is not said to have run out', async () => {
+  test('that was acked is not reported as expired', async () => {
     const { queue } = await setup()
     await queue.enqueue('mail', { to })
     const [job] = await queue.claim()
@@ -87,7 +87,7 @@ describe('a claimed job', () => {
     await expect(first?.retry()).rejects.toThrow(LeaseLostError)
   })
 
-  test('that was lost cannot be acked, however often', async () => {
+  test('that was lost cannot be acked, even with several tries', async () => {
     const { queue, clock } = await setup()
     await queue.enqueue('mail', { to })
     const [job] = await queue.claim({ lease: '1s' })
@@ -98,7 +98,7 @@ describe('a claimed job', () => {
     await expect(job?.ack()).rejects.toThrow(LeaseLostError)
   })
 
-  test('is given back at the end of its block, unless it was settled', async () => {
+  test('is released at the end of its block, unless it was settled', async () => {
     const { queue } = await setup()
     await queue.enqueue('mail', { to })
     {
@@ -120,7 +120,7 @@ describe('a claimed job', () => {
     ['retried', (job: ClaimedJob) => job.retry()],
     ['dead', (job: ClaimedJob) => job.fail()],
     ['released', (job: ClaimedJob) => job.release()],
-  ])('that is %s says so to whoever extends it', async (outcome, settle) => {
+  ])('that is %s reports this when it is extended', async (outcome, settle) => {
     const { queue } = await setup()
     await queue.enqueue('mail', { to })
     const [job] = await queue.claim()
@@ -130,7 +130,7 @@ describe('a claimed job', () => {
     await expect(job?.fail()).rejects.toThrow(LeaseLostError)
   })
 
-  test('an ack whose result the codec refuses may be told again', async () => {
+  test('an ack whose result the codec rejects can be repeated', async () => {
     const { queue } = await setup()
     await queue.enqueue('mail', { to })
     const [job] = await queue.claim()
@@ -141,7 +141,7 @@ describe('a claimed job', () => {
     expect(job?.outcome).toBe('acked')
   })
 
-  test('that was lost is told at the end of its block, as other leases are', async () => {
+  test('that was lost throws at the end of its block, as other leases do', async () => {
     const { queue, clock } = await setup()
     await queue.enqueue('mail', { to })
     const block = async (): Promise<void> => {
@@ -155,7 +155,7 @@ describe('a claimed job', () => {
     await expect(block()).rejects.toThrow(LeaseLostError)
   })
 
-  test('is given back with a delay, and that costs no attempt', async () => {
+  test('is released with a delay, which costs no attempt', async () => {
     const { queue, clock } = await setup()
     const { id } = await queue.enqueue('mail', { to })
     const [job] = await queue.claim()
@@ -169,7 +169,7 @@ describe('a claimed job', () => {
     expect(() => job?.release({ delay: 'soon' as never })).toThrow(/delay/)
   })
 
-  test('whose attempt takes too long fails with an error of ours', async () => {
+  test('whose attempt takes too long fails with MaxRunError', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueue('mail', { to }, { maxRun: '10ms', maxAttempts: 1 })
     const errors: unknown[] = []
@@ -184,7 +184,7 @@ describe('a claimed job', () => {
     expect(errors).toMatchObject([{ code: 'max-run' }])
   })
 
-  test('may run for as long as `maxRun` says, also for more than a timer of Node can count', async () => {
+  test('may run for as long as `maxRun`, also for longer than a timer of Node can last', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueue('mail', { to }, { maxRun: '30d', maxAttempts: 1 })
     const errors: unknown[] = []
@@ -210,7 +210,7 @@ describe('the signal of a job that was claimed by hand', () => {
   }
   const rest = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-  test('aborts when the lease ends, also where it is asked for after that', async () => {
+  test('aborts when the lease ends, also when it is read after that', async () => {
     const { job } = await claimOne('50ms')
     const { signal } = job
     await until(() => signal.aborted)
@@ -236,7 +236,7 @@ describe('the signal of a job that was claimed by hand', () => {
   })
 
   test.each(['ack', 'retry', 'fail', 'release'] as const)(
-    'aborts when %s is told that it was cancelled',
+    'aborts when %s reports that the job was cancelled',
     async (end) => {
       const { queue, job } = await claimOne('1m')
       const { signal } = job
@@ -256,7 +256,7 @@ describe('the signal of a job that was claimed by hand', () => {
     expect(signal.aborted).toBe(false)
   })
 
-  test('does not abort when it is asked for after an ack', async () => {
+  test('does not abort when it is read after an ack', async () => {
     const { job } = await claimOne('50ms')
     await job.ack()
     await rest(100)

@@ -1,9 +1,9 @@
 // A job that this process works on, for as long as its lease lasts.
 //
-//   CLAIMED ──ack, retry, bury──► SETTLED
+//   CLAIMED ──ack, retry, fail, release──► SETTLED
 //      └──the lease ended, or the job was taken away──► LOST: the signal aborts
 //
-// Who claims by hand asks for the signal, or not: where nobody did, nothing watches the lease. That it aborts changes nothing else.
+// A job claimed by hand has its lease watched only once its signal is read. The watch only aborts the signal.
 
 import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
 import { Countdown } from '../../runtime/leases/countdown.ts'
@@ -31,40 +31,38 @@ type AckListener = (error: unknown) => void
 
 const NO_TAGS: readonly string[] = Object.freeze([])
 
-/**
- * A job under a lease: what to do, and the right to say what becomes of it, once. Who has lost it is told by LeaseLostError.
- */
+/** A job under a lease. Its holder can settle it once. After the lease is lost, its methods throw LeaseLostError. */
 export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
-  /** @internal What the scripts call it. */
+  /** @internal The number of the job in the scripts. */
   readonly number: string
   readonly token: number
-  /** What to call the job: its own id, or the one the queue gave it. */
+  /** The id of the job: its own, or the one that the queue assigned. */
   readonly id: string
   readonly name: string
   /** Which attempt this is, counted from 1. */
   readonly attempt: number
   readonly maxAttempts: number
   readonly priority: number
-  /** Empty: none; the trace, too. */
+  /** Empty when it has none; so is the trace. */
   readonly group: string
   readonly tags: readonly string[]
   readonly trace: string
-  /** How long this attempt may take; 0: no bound. */
+  /** How long this attempt may take; 0 for no limit. */
   readonly maxRunMs: number
-  /** Which partition of its queue it is from; null: the queue has none. */
+  /** The partition that it is from; null for a queue without partitions. */
   readonly partition: number | null
-  /** @internal The beginning of the keys of the unit that it is from. */
+  /** @internal The key prefix of the unit that it is from. */
   readonly home: string
   readonly #source: QueueSource
   readonly #settling: Settling
   readonly #encoded: Buffer
   #decoded: { payload: Payload } | null = null
   #aborter: AbortController | null = null
-  /** Once the signal was asked for, unless somebody keeps the lease. */
+  /** Set once the signal was read, unless the owner renews the lease. */
   #watch: LeaseWatch | null = null
   readonly #countdown: Countdown
   readonly #leaseMs: number
-  /** Those who want to know of the ack that is under way. */
+  /** The listeners of the ack that is under way. */
   #acking: AckListener[] | null = null
   #state: 'claimed' | 'settled' | 'lost' = 'claimed'
   #lostBecause: LossReason = 'lost'
@@ -82,20 +80,20 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     at: number,
     options: Exchanged['options'][number] | undefined,
   ) {
-    const told = exchanged.jobs[at] as ToldJob
+    const claimed = exchanged.jobs[at] as ToldJob
     this.#source = source
     this.partition = source.partition
     this.home = source.unit.prefix
     this.#settling = settling
-    this.#encoded = told.payload
+    this.#encoded = claimed.payload
     this.#countdown = new Countdown(source.unit, exchanged.end, exchanged.endsAtMs)
     this.#leaseMs = exchanged.leaseMs
-    this.number = told.number
-    this.token = told.token
+    this.number = claimed.number
+    this.token = claimed.token
     const { id = this.number } = options ?? {}
     this.id = id === this.number ? toId(source, id) : id
-    this.name = told.name
-    this.attempt = told.attempt
+    this.name = claimed.name
+    this.attempt = claimed.attempt
     this.maxAttempts = options?.maxAttempts ?? PLAIN.maxAttempts
     this.priority = options?.priority ?? 0
     this.group = options?.group ?? ''
@@ -109,13 +107,16 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return Math.floor(Number(this.number) / 1000)
   }
 
-  /** What the codec read, and its schema made of it: a job of which it can read none is dead before anybody has it. */
+  /**
+   * The decoded payload, transformed by its schema. A job whose payload cannot be read is dead before a caller gets
+   * it.
+   */
   get payload(): Payload {
     this.#decoded ??= { payload: this.#source.codec.decode(this.#encoded) as Payload }
     return this.#decoded.payload
   }
 
-  /** Aborts when the job is lost: its lease ended, or somebody cancelled it. */
+  /** Aborts when the job is lost: its lease ended, or it was cancelled. */
   get signal(): AbortSignal {
     if (this.#aborter === null) {
       this.#aborter = new AbortController()
@@ -131,32 +132,32 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return this.#countdown.expiresAtMs
   }
 
-  /** How long the lease lasts for certain, by this process's own clock; 0 when it is settled or lost. */
+  /** For how many milliseconds the lease is certain to last, by this process's clock; 0 when it is settled or lost. */
   get remainingMs(): number {
     return this.#state === 'claimed' ? this.#countdown.leftMs : 0
   }
 
-  /** @internal For whoever settles or keeps it: when it is over, by `performance.now()` alone. */
+  /** @internal When the lease ends, by `performance.now()` alone. */
   get endsAt(): number {
     return this.#countdown.latestEndsAt
   }
 
-  /** True until it is acked, retried, buried, or lost. */
+  /** True until the job is settled or lost. */
   get isClaimed(): boolean {
     return this.#state === 'claimed'
   }
 
-  /** What became of this attempt, once the server knows; null before, and when it was lost. */
+  /** The outcome of this attempt, once the server has confirmed it; null before, and when the job was lost. */
   get outcome(): AttemptOutcome | null {
     return this.#outcome
   }
 
-  /** @internal Calls this once, when the server knows what became of the attempt, whoever said it. */
-  onOutcome(told: OutcomeListener): void {
-    this.#outcomeListeners.push(told)
+  /** @internal Calls the listener once, when the outcome is confirmed. */
+  onOutcome(listener: OutcomeListener): void {
+    this.#outcomeListeners.push(listener)
   }
 
-  /** @internal One that was cancelled at work goes now, and not with its lease, for nobody works on it. Rejects never; why it is lost. */
+  /** @internal Releases a job that was cancelled at work, so that it ends now. Never rejects; resolves to its loss. */
   async giveUp(): Promise<LeaseLostError> {
     if (this.#state === 'lost' && this.#lostBecause === 'cancelled' && !this.#isGivenUp) {
       this.#isGivenUp = true
@@ -166,8 +167,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /**
-   * The job is done. A second call does nothing. Throws LeaseLostError when it was lost before; where the result cannot be
-   * stored, InvalidArgumentError or what the codec throws: the job is still claimed then.
+   * Completes the job. A second call does nothing. Throws LeaseLostError when the job was lost before. If the result
+   * cannot be stored, throws InvalidArgumentError or what the codec throws; the job is still claimed then.
    */
   ack(result?: unknown): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -176,62 +177,64 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     })
   }
 
-  /** @internal A result as it is stored. Throws what the codec throws, InvalidArgumentError. */
+  /** @internal Encodes a result. Throws InvalidArgumentError and what the codec throws. */
   encoded(result: unknown): string | Uint8Array {
     return encodeResult(result, this.#source)
   }
 
-  /** @internal As `ack` of an encoded result, without a promise: they are a good part of what a job costs a worker. */
-  ackThen(result: string | Uint8Array, told: AckListener): void {
-    if (this.#outcome === 'acked') return told(null)
-    if (this.#acking !== null) return void this.#acking.push(told)
-    if (!this.isClaimed) return void this.giveUp().then(told)
+  /**
+   * @internal As `ack` of an encoded result, but without a promise, which would be a good part of the cost of a job.
+   */
+  ackThen(result: string | Uint8Array, listener: AckListener): void {
+    if (this.#outcome === 'acked') return listener(null)
+    if (this.#acking !== null) return void this.#acking.push(listener)
+    if (!this.isClaimed) return void this.giveUp().then(listener)
     this.#beginSettling()
-    this.#acking = [told]
+    this.#acking = [listener]
     this.#settling.ack(this, result)
   }
 
-  /** @internal For whoever sends the ack: it may be sent again. */
+  /** @internal A try of the ack failed; it may be sent again. */
   noteAckFailed(error: unknown): void {
     this.#isAckInDoubt ||= error instanceof AmbiguousError
   }
 
-  /** @internal For whoever sent the ack: null, or why the server refused it. */
+  /** @internal The ack was answered: null, or why the server refused it. */
   noteAckAnswered(refused: LossReason | null): void {
     const why = this.#judgeAck(refused)
     this.noteAckEnded(why === null ? null : this.#lostError(why))
   }
 
-  /** @internal For whoever sent the ack: null, or what went wrong. */
+  /** @internal The ack has ended: null, or its error. */
   noteAckEnded(error: unknown): void {
     const acking = this.#acking ?? []
     this.#acking = null
     if (error === null) this.#know('acked')
     else this.#notSettled(error)
-    for (const told of acking) told(error)
+    for (const listener of acking) listener(error)
   }
 
   /**
-   * The job is done, and another one follows, here or in another queue: both or neither happen. Resolves to the new job.
-   * Throws LeaseLostError when it was lost before, InvalidArgumentError.
+   * Completes the job and enqueues another one, here or in another queue: both or neither happen. Resolves to the new
+   * job. Throws LeaseLostError when the job was lost before, and InvalidArgumentError.
    */
   async ackAndEnqueue(next: NextJob, result?: unknown): Promise<AckedAndEnqueued> {
-    // As long as its schema thinks about it, the job is extended.
+    // Awaited before settling, so that a worker still renews the lease meanwhile.
     const checking = this.isClaimed ? checkNext(next, this.#source) : undefined
     if (checking !== undefined) await checking
-    // What follows belongs to the same trace, unless it says so itself.
+    // The next job belongs to the same trace, unless it names another one.
     const traced = this.trace === '' ? next : { trace: this.trace, ...next }
     return this.#settle('acked', () => this.#settling.ackAndEnqueue(this, traced, result))
   }
 
-  /** The jobs that it waited for, with their results, in the order in which they were named. Large results come in several calls. */
+  /** The jobs that it waited for, with their results, in the order of `dependsOn`. Large results take several calls. */
   dependencies(): Promise<Dependency[]> {
     return dependenciesOf(this.#source, this.number)
   }
 
   /**
-   * The job is to be tried again. Resolves to `dead` when that was its last attempt: it is dead now. Throws
-   * LeaseLostError when it was lost before, InvalidArgumentError.
+   * The attempt failed, and the job is to be retried. Resolves to `dead` when that was the last attempt. Throws
+   * LeaseLostError when the job was lost before, and InvalidArgumentError.
    */
   retry(options: RetryOptions = {}): Promise<'retried' | 'dead'> {
     const { delayMs, ...failure } = retryOf(options)
@@ -239,8 +242,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /**
-   * The job is not to be tried again: it is dead until somebody requeues it. Throws LeaseLostError when it was
-   * lost before, InvalidArgumentError.
+   * Makes the job dead without further attempts, until it is requeued. Throws LeaseLostError when it was lost before,
+   * and InvalidArgumentError.
    */
   fail(options: FailOptions = {}): Promise<void> {
     const failure = failureFrom(options)
@@ -248,7 +251,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   /**
-   * Gives the job to others, as if this attempt had never begun. Throws LeaseLostError when it was lost before,
+   * Makes the job ready again, as if this attempt had never begun. Throws LeaseLostError when it was lost before, and
    * InvalidArgumentError.
    */
   release(options: ReleaseOptions = {}): Promise<void> {
@@ -256,51 +259,60 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return this.#settle('released', () => this.#settling.release(this, delayMs))
   }
 
-  /** Gives the job back, unless it is settled; what no server hears is said until its lease is over. Throws LeaseLostError when it was lost before. */
+  /**
+   * Releases the job unless it is settled, with retries until its lease is over. Throws LeaseLostError when it was
+   * lost before.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     const isOver = (): boolean => this.remainingMs === 0
     if (this.#state !== 'settled') await nowOrInTheEnd(() => this.release(), isOver)
   }
 
-  /** Makes the lease last so long from now on, by default as long as it was claimed for. Throws LeaseLostError. */
+  /** Sets the lease to this duration from now on; default: the duration of the claim. Throws LeaseLostError. */
   async extend(lease?: Duration): Promise<void> {
     this.assertHeld()
     const leaseMs = lease === undefined ? this.#leaseMs : toLeaseMs(lease)
     await this.#countdown.whileAsked(leaseMs, () => {
       const extending = this.#settling.extend(this, leaseMs)
-      // It may end earlier from now on, also when no answer comes.
+      // The lease may end earlier from now on, even when no answer arrives.
       this.#lookAtLease()
       return extending
     })
   }
 
-  /** Tells others how far the attempt has come; `jobs.find` shows the newest. Throws LeaseLostError, InvalidArgumentError. */
+  /**
+   * Reports the progress of the attempt; `jobs.get` returns the last one. Throws LeaseLostError and
+   * InvalidArgumentError.
+   */
   async progress(value: unknown): Promise<void> {
     await this.#note('progress', encodeProgress(value, this.#source))
   }
 
-  /** Adds a line to the log of the job. Throws LeaseLostError when the job was lost. */
+  /** Adds a line to the job's log, cut to 1024 bytes. Throws LeaseLostError when the job was lost. */
   async log(line: string): Promise<void> {
     await this.#note('log', toLine(line))
   }
 
-  /** Throws LeaseLostError when the job was lost, or its lease is over by this process's own clocks, also after a sleep. */
+  /**
+   * Throws LeaseLostError when the job was lost, or its lease is over by this process's clocks, also after a
+   * suspension.
+   */
   assertHeld(): void {
     if (this.remainingMs === 0) throw this.#lostError()
   }
 
-  /** @internal For whoever keeps the lease: until when it lasts. */
+  /** @internal The lease was extended. */
   noteExtended(end: End, answer: ExtensionAnswer): void {
     this.#countdown.note(end, answer)
     this.#lookAtLease()
   }
 
-  /** @internal For whoever checked the payload: what it has become. */
+  /** @internal Sets the payload that the schema has transformed. */
   takePayload(payload: unknown): void {
     this.#decoded = { payload: payload as Payload }
   }
 
-  /** @internal For whoever acked it along with others: null, or why the job was lost before. */
+  /** @internal A claim acked the job: null, or why it was lost before. */
   noteAcked(refused: LossReason | null): void {
     const why = this.#judgeAck(refused)
     if (why !== null) return this.lose(why)
@@ -308,7 +320,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.#know('acked')
   }
 
-  /** @internal For whoever keeps the lease: the job is somebody else's, or nobody's. */
+  /** @internal The lease is lost: the job belongs to another attempt, or does not exist. */
   lose(why: LossReason): void {
     if (this.#state !== 'claimed') return
     this.#state = 'lost'
@@ -317,7 +329,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.#aborter?.abort(this.#lostError())
   }
 
-  /** @internal For whoever runs the handler: it is to stop, whatever becomes of the job. */
+  /** @internal Aborts the signal without losing the job. */
   stop(reason: Error): void {
     this.#stopped ??= reason
     this.#aborter?.abort(reason)
@@ -326,12 +338,12 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   #know(outcome: AttemptOutcome): void {
     if (this.#outcome !== null) return
     this.#outcome = outcome
-    for (const told of this.#outcomeListeners) told(this)
+    for (const listener of this.#outcomeListeners) listener(this)
   }
 
   /**
-   * Why the job was lost, or null: it is done. As long as its lease lasts nobody else ends it, so one that is not there any
-   * more was acked by the call before.
+   * Null when the job is done, else why it was lost. While its lease lasts, only this attempt can end it: so a job
+   * that does not exist any more was acked by an earlier try.
    */
   #judgeAck(refused: LossReason | null): LossReason | null {
     const wasAcked = refused === 'absent' && this.#isAckInDoubt && this.endsAt > performance.now()
@@ -346,7 +358,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     throw this.#lostError()
   }
 
-  /** Its outcome is `becomes` then; null: the answer is. */
+  /** The outcome is `becomes`, or the answer if that is null. */
   async #settle<Answer>(becomes: AttemptOutcome | null, send: () => Promise<Answer>): Promise<Answer> {
     if (this.#state !== 'claimed') throw await this.giveUp()
     this.#beginSettling()
@@ -360,7 +372,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     }
   }
 
-  /** What could not be told may be told again, as long as the lease lasts. */
+  /** A failed outcome can be sent again while the lease lasts. */
   #notSettled(error: unknown): void {
     if (this.#state !== 'settled') return
     if (error instanceof LeaseLostError) {
@@ -386,7 +398,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.#lookAtLease()
   }
 
-  /** It may end at another time than was known. What is settled has no lease. */
+  /** The end of the lease may have changed. A settled job has no lease. */
   #lookAtLease(): void {
     if (this.#state === 'claimed') this.#watch?.look()
   }

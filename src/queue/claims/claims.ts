@@ -1,5 +1,5 @@
-// Claims by hand: for those who settle and extend their jobs themselves. Partitions are asked in turn, and whoever waits is called by
-// any of them; a queue without partitions is one that is asked alone.
+// Claims by hand: for callers that settle and extend their jobs themselves. Partitions take turns, and any of them
+// can wake up the caller. A queue without partitions is treated as one partition.
 
 import { brand } from '../../driver.ts'
 import { lastWord } from '../../runtime/calls/last-word.ts'
@@ -29,15 +29,18 @@ import {
 import { ClaimedJob } from './claimed-job.ts'
 import { leaveInTheEnd } from './exchange.ts'
 
-// Jobs that another copy of the library has claimed are acked here as well.
+// Accepts jobs in `acks` that another copy of the library has claimed.
 brand(ClaimedJob, 'ClaimedJob')
 
 export interface JobClaimOptions extends Waiting {
-  /** How many at most; default 1. */
+  /** The most jobs to claim, 1 to 200; default 1. */
   limit?: number
-  /** How long they are claimed; nothing here extends them. Default 30 seconds. */
+  /** The lease of the jobs; it is not renewed automatically. Default 30 seconds. */
   lease?: Duration
-  /** Jobs that are done: they are acked in the same call. See their `outcome`; null: that one was lost before. */
+  /**
+   * Done jobs of this queue to ack in the same call, at most 200. Their `outcome` is null afterwards if they were
+   * lost before.
+   */
   acks?: readonly ClaimedJob[]
 }
 
@@ -48,7 +51,7 @@ const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 
 export class JobClaims {
   readonly #sources: readonly QueueSource[]
-  /** Of the first, as all of them have it. */
+  /** For what all sources have in common. */
   readonly #first: QueueSource
   readonly #inTurn: InTurn<QueueSource>
 
@@ -59,7 +62,7 @@ export class JobClaims {
     this.#inTurn = new InTurn(sources, first.unit.runtime.runner.deadlineMs)
   }
 
-  /** Answers no jobs when there were none for `wait`; acks those that are done first. Throws the signal's reason. */
+  /** Acks first. Resolves to no jobs when there were none within `wait`. Throws the signal's reason. */
   async claim(options: JobClaimOptions): Promise<ClaimAnswer> {
     const done = this.#checkAcks(options.acks ?? [])
     const terms = toTerms(options)
@@ -85,7 +88,8 @@ export class JobClaims {
       return last
     } finally {
       opening.close()
-      // Nobody must be called in vain. A server that is away is not waited for twice, and one that does not answer not for long.
+      // The server must not wake up a caller that has left. A server that is away is not waited for twice, a silent
+      // one not long.
       const leaving = isSoon(Promise.all(this.#sources.map((source) => leaveInTheEnd(source, id))))
       if (isHeard) await lastWord(leaving, this.#runner, signal)
     }
@@ -104,7 +108,7 @@ export class JobClaims {
     return { value, found: value.jobs.length > 0, recheckMs: value.recheckMs }
   }
 
-  /** Rejects with the signal's reason: jobs that were claimed for a caller who has gone are for others. */
+  /** Rejects with the signal's reason: then jobs that were claimed meanwhile are released. */
   #ask(terms: JobClaimTerms, turn: RoundTerms): Promise<ClaimAnswer> {
     const asking =
       this.#sources.length === 1 ? claimFrom(this.#first, terms, turn) : this.#askAll(terms, turn)
@@ -112,8 +116,9 @@ export class JobClaims {
   }
 
   /**
-   * A partition that does not answer does not keep the others from it; where none gives any, it is told, but to one who waits for the
-   * others. Acks come first: where one of them fails, that is told, and what was claimed with them is given back.
+   * A partition that fails or does not answer does not delay the others. If no partition has jobs, its error is
+   * thrown, unless the caller waits for the others. Acks are sent first: if one fails, its error is thrown, and the
+   * claimed jobs are released.
    */
   async #askAll(terms: JobClaimTerms, turn: RoundTerms): Promise<ClaimAnswer> {
     const round = new ClaimRound(terms, turn)
@@ -125,10 +130,10 @@ export class JobClaims {
     return round.end(await this.#inTurn.askAll(others, asking))
   }
 
-  /** What comes late where listening takes long, and never where it is forbidden. Partitions may share a channel. */
+  /** Opens late when subscribing takes long, and never when it is not permitted. Partitions may share a channel. */
   async #listen(id: string, endsAt: number, signal: AbortSignal | undefined): Promise<Opening<SharedPosts>> {
-    const told = await Promise.all(this.#sources.map(({ unit }) => learnTold(unit)))
-    const channels = [...new Set(told.map(({ channel }) => channel))]
+    const notifyChannels = await Promise.all(this.#sources.map(({ unit }) => learnTold(unit)))
+    const channels = [...new Set(notifyChannels.map(({ channel }) => channel))]
     const longest = this.#sources.length === 1 ? Infinity : PATIENCE_MS
     const leftMs = Math.min(endsAt - performance.now(), longest)
     return openWithin(listenOn(channels, this.#first.unit.runtime.mailbox, id), leftMs, signal)
@@ -152,9 +157,9 @@ function toTerms({ limit = 1, lease = '30s' }: JobClaimOptions): JobClaimTerms {
   return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
 }
 
-// Where one who waits for jobs is told: by any of the partitions that are listened to.
+// Letters for a waiting caller, from any of the partitions.
 
-/** Where letters of all partitions come. */
+/** Receives the letters of all partitions. */
 class SharedPosts extends Ears implements Waker {
   readonly #posts: readonly Post[]
 
@@ -182,11 +187,11 @@ class SharedPosts extends Ears implements Waker {
   }
 }
 
-/** On all of them, or on none. */
+/** Subscribes to all channels, or to none. */
 async function listenOn(channels: readonly string[], mailbox: Mailbox, id: string): Promise<SharedPosts> {
   const opened = await Promise.allSettled(channels.map((channel) => mailbox.expect(channel, id)))
   const posts = new SharedPosts(opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])))
   if (opened.every(({ status }) => status === 'fulfilled')) return posts
   posts.close()
-  throw new Error('not all partitions can be listened to')
+  throw new Error('could not subscribe to the channels of all partitions')
 }

@@ -1,4 +1,4 @@
-// Who waits no more though the server does not hear so at once.
+// Waiters that leave while the server cannot be notified at once.
 
 import { Redis } from 'ioredis'
 import { AmbiguousError, perilune } from 'perilune'
@@ -12,7 +12,7 @@ interface Payloads {
   mail: string
 }
 
-/** An instance of which no call arrives that asks for jobs, as long as `isAway`, and another one of the same queue. */
+/** An instance whose claims do not arrive while `isAway`, and another one of the same queue. */
 function scene() {
   const { redis, driver, client, name } = instance()
   const outage = { isAway: false }
@@ -26,7 +26,7 @@ function scene() {
   return { redis, driver, client, outage, name, queue: other.queue<Payloads>(name) }
 }
 
-/** Resolves once letters to the process of the one that waits arrive. */
+/** Resolves once letters to the process of the waiter arrive. */
 async function isHeard(client: Redis, name: string): Promise<void> {
   await until(async () => {
     const [worker] = await client.zrange(`instance-test:{queue:${name}}:idle`, '0', '0')
@@ -36,8 +36,8 @@ async function isHeard(client: Redis, name: string): Promise<void> {
   })
 }
 
-describe('who waits no more, and cannot say so at once', () => {
-  test('as a worker that closes, is given no job any more, and gives back what it was given meanwhile', async () => {
+describe('a waiter that leaves, and cannot notify the server at once', () => {
+  test('a closing worker gets no more jobs, and releases those that it got meanwhile', async () => {
     const { redis, client, outage, name, queue } = scene()
     const worker = redis.queue<Payloads>(name).work({ mail: () => undefined }, { lease: '10m' })
     await until(async () => (await queue.inspect()).idle === 1)
@@ -55,7 +55,7 @@ describe('who waits no more, and cannot say so at once', () => {
     expect(job).toMatchObject({ payload: 'meanwhile', attempt: 1 })
   })
 
-  test.each([undefined, 2])('as a claim by hand, is called no more, in %s partitions', async (partitions) => {
+  test.each([undefined, 2])('a claim by hand gets no more wake-ups, in %s partitions', async (partitions) => {
     const { redis, outage, name } = scene()
     const options = partitions === undefined ? {} : { partitions }
     const same = instance().redis.queue<Payloads>(name, options as { partitions: number })
@@ -72,7 +72,7 @@ describe('who waits no more, and cannot say so at once', () => {
     await until(async () => (await same.inspect()).idle === 0)
   })
 
-  test('as one of many claims by hand, says so along with the others', async () => {
+  test('many claims by hand leave together', async () => {
     const { redis, driver, outage, queue, name } = scene()
     const waiting = Array.from({ length: 8 }, () => redis.queue<Payloads>(name).claim({ wait: '2s' }))
     await until(async () => (await queue.inspect()).idle === 8)
@@ -93,7 +93,7 @@ describe('who waits no more, and cannot say so at once', () => {
     expect(most).toBeGreaterThan(1)
   })
 
-  test('as a claim by hand that has failed, waits no more for a server that is silent', async () => {
+  test('a failed claim by hand does not wait for a silent server again', async () => {
     const { driver, queue, name } = scene()
     const patient = perilune(driver, { namespace: 'instance-test', deadline: '1h' })
     onTestFinished(() => patient.close())
@@ -112,7 +112,7 @@ describe('who waits no more, and cannot say so at once', () => {
   })
 })
 
-test('a claim that found nothing ends though nobody answers that it waits no more', {
+test('a claim without jobs ends even if the server does not answer that it has left', {
   timeout: 20_000,
 }, async () => {
   const client = new Redis(inject('redisPort'))
@@ -128,7 +128,7 @@ test('a claim that found nothing ends though nobody answers that it waits no mor
   await queue.enqueue('mail', 'first')
   await (await queue.claim())[0]?.ack()
 
-  // Who waits no more is told apart from who claims.
+  // Leaving calls are distinguished from claims.
   silence.of = ({ script }) => script.name === 'queue/ack-and-claim'
 
   expect(await queue.claim({ wait: '300ms' })).toEqual([])

@@ -1,4 +1,4 @@
-// One call for both: jobs that are done are acked, and others are claimed.
+// One call that acks done jobs and claims others.
 
 import {
   ackAndClaim,
@@ -21,14 +21,14 @@ export interface Ack extends Leased {
 
 export interface Exchange {
   readonly acks: readonly Ack[]
-  /** Jobs to claim at most; 0: none. */
+  /** The most jobs to claim; 0 for none. */
   readonly limit: number
   readonly leaseMs: number
-  /** Who is to be woken; empty: nobody. */
+  /** The name of the worker to wake up; empty for none. */
   readonly worker: string
 }
 
-/** What is told of every claimed job. */
+/** The part of the answer that every claimed job has. */
 export interface ToldJob {
   readonly number: string
   readonly token: number
@@ -38,40 +38,40 @@ export interface ToldJob {
 }
 
 export interface Exchanged {
-  /** The server's clock, at some time after `askedAt` by `performance.now()`. */
+  /** The server's clock, read at some time after `askedAt` by `performance.now()`. */
   readonly nowMs: number
   readonly askedAt: number
   /** How long the jobs are claimed. */
   readonly leaseMs: number
   readonly jobs: readonly ToldJob[]
   readonly options: AckAndClaimAnswer['options']
-  /** Until when the jobs are claimed, by the server's clock and by `performance.now()`. */
+  /** When the leases end, by the server's clock. */
   readonly endsAtMs: number
-  /** One for all of them, for an answer may bring thousands. */
+  /** The same by `performance.now()`: one object for all jobs, because an answer may bring many. */
   readonly end: End
-  /** Whether the worker will be woken; of one that waits no more, whether it waited until now, and was not called. */
+  /** Whether the worker will be woken up; for one that leaves, whether it waited until now and was not woken up. */
   readonly waits: boolean
-  /** When it has to come back nevertheless, also where it does not wait; 0: it need not. */
+  /** In how many milliseconds it has to poll anyway, even if it does not wait; 0 for no polling. */
   readonly recheckMs: number
   readonly paused: boolean
-  /** Why acks were refused, by their places. */
+  /** Why acks were refused, by their index. */
   readonly refused: ReadonlyMap<number, LossReason>
 }
 
-/** Nothing came, and not because nothing is there: it stands behind places of jobs that are gone, and is asked for again. */
+/** No job came although there are some: they follow ghosts in the list, so the claim is repeated. */
 export function isBehindOthers({ jobs, waits, recheckMs }: Exchanged): boolean {
   return jobs.length === 0 && !waits && recheckMs > 0
 }
 
-// Calls for which the quick way is not tried: it would be declined, and cost a call more.
+// For so many calls the fast path is not tried: it would be declined again, and cost an extra call.
 const SLOW_CALLS = 8
 
-/** Gives back what a call has claimed whose answer nobody got. */
+/** Releases the jobs of a call whose answer did not reach its caller. */
 export type GiveBack = (exchanged: Exchanged) => Promise<unknown>
 
 const NOTHING: Exchange = { acks: [], limit: 0, leaseMs: 0, worker: '' }
 
-/** Rejects as any call does, `by` then at the latest. */
+/** Rejects as any call does, at `by` at the latest. */
 export async function exchange(
   source: QueueSource,
   wanted: Exchange,
@@ -82,14 +82,14 @@ export async function exchange(
   if (unit.runtime.server.info === null) await unit.learn(by)
   const { acks, limit, leaseMs, worker } = wanted
   const exchanging = { acks, limit, leaseMs, worker, askedAt: askingAt(), giveBack }
-  // What is claimed while the instance begins to close is given back: so its answer is waited for.
+  // Jobs that are claimed while the instance begins to close are released: so the answer is awaited.
   const atClose = limit > 0 && acks.length === 0 ? 'goes on' : 'gives back'
   const exchanged = unit.inSlot((run) => exchangeInSlot(run, source, exchanging), { atClose, by })
   if (source.agreement === null || limit === 0) return exchanged
   return orOther(exchanged, source.agreement)
 }
 
-/** Where there are no jobs, they may be in other partitions. */
+/** If there are no jobs, the queue may have other partitions than this process thinks. */
 async function orOther(exchanging: Promise<Exchanged>, agreement: Agreement): Promise<Exchanged> {
   const exchanged = await exchanging
   if (exchanged.jobs.length === 0) await agreement.checkNowAndThen()
@@ -105,26 +105,29 @@ async function exchangeInSlot(run: RunInSlot, source: QueueSource, wanted: Excha
   let id: CallId | undefined
   const again =
     wanted.giveBack && wanted.limit > 0 ? (given: CallId) => askAgain(source, wanted, id ?? given) : undefined
-  // Who waits no more passes on what it was called for: that is more than the quick way does.
+  // A worker that leaves passes its wake-up on, which the fast path cannot do.
   const mayBeQuick = (wanted.limit > 0 || wanted.acks.length > 0) && --source.pace.slowly < 0
   if (mayBeQuick) {
     const answer = await run(ackAndClaimPlain, (given) => argumentsOf(source, wanted, (id = given)), again)
     if (answer.status === 'claimed') return quickly(source, wanted, answer)
     source.pace.slowly = SLOW_CALLS
   }
-  // What was declined is the same call.
+  // A declined call keeps its id.
   const answer = await run(ackAndClaim, (given) => argumentsOf(source, wanted, id ?? given), again)
   return slowly(source, wanted, answer)
 }
 
-/** The script answers a call that it knows, whatever is asked, and the quick way is known to it; one that it does not know claims nothing from then on. */
+/**
+ * Repeats a call by its id, without its work. If the script has done that call, also on the fast path, it repeats the
+ * answer. If not, the id is used up, and the original call can claim nothing any more.
+ */
 async function askAgain(source: QueueSource, wanted: Exchanging, id: CallId): Promise<void> {
   const args = argumentsOf(source, NOTHING, id)
   const answer = await source.unit.run(ackAndClaim, args, { atClose: 'gives back' })
   await wanted.giveBack?.(slowly(source, wanted, answer))
 }
 
-/** Written out, as all that is made for each call: spreading several objects into one costs more than sending it. */
+/** Written out, as everything on this hot path: spreading several objects into one costs more than sending it. */
 function argumentsOf({ unit, codec, spread }: QueueSource, wanted: Exchange, { caller, call }: CallId) {
   const { channel, sharded, counted } = unit.notifyChannel
   const { acks, limit, leaseMs, worker } = wanted
@@ -143,7 +146,7 @@ function argumentsOf({ unit, codec, spread }: QueueSource, wanted: Exchange, { c
   }
 }
 
-/** What plain jobs are answered without. */
+/** The fields that answers of plain jobs do not have. */
 export const NOTHING_ELSE: Pick<Exchanged, 'options' | 'paused' | 'refused'> = {
   options: [],
   paused: false,
@@ -161,7 +164,7 @@ function quickly({ chores }: QueueSource, { leaseMs, askedAt }: Exchanging, answ
   return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, end, waits, recheckMs, paused, refused }
 }
 
-/** Their tokens follow one another, and one name may be that of all. */
+/** The tokens are consecutive, and a single name is that of all jobs. */
 function plainJobs({ token, numbers, names, payloads }: PlainJobs): ToldJob[] {
   const [first = ''] = names
   const each = numbers.split(' ')
@@ -178,27 +181,27 @@ function slowly(
   void chores.see(answer.chores)
   const { nowMs, endsAtMs, waits, recheckMs, options, paused } = answer
   const end = new End(endsAtOf(askedAt, endsAtMs - nowMs), askedAt)
-  // An attempt that has acked its job before what it asks for has done it.
+  // The attempt itself has acked its job before.
   const refused = reasonsOf(answer.refused.filter(({ why }) => why !== 'acked'))
   const jobs = answer.jobs.map((job) => ({ ...job, number: String(job.number) }))
   return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, end, waits, recheckMs, paused, refused }
 }
 
-// Whoever waited for jobs and waits no more says so until the server knows. Else its name would stay there as long as its process
-// listens, and be called, or given a job, which nobody takes.
+// A caller that stops waiting notifies the server, with retries. Otherwise its name would stay there as long as its
+// process is subscribed, and wake-ups and jobs would go to it that no one takes.
 
-/** Others are to be served as well. */
+/** Leaves room for other calls. */
 const MOST_AT_ONCE = 100
 
-/** Names that a queue, or a partition of one, may still take for waiting, by what its keys begin with. */
+/** The names that a queue or a partition may still consider waiting, by its key prefix. */
 const staying = new WeakMap<Runtime, Map<string, Set<string>>>()
 
-/** Says it once. Rejects as any call does. */
+/** Notifies the server once. Rejects as any call does. */
 export function leave(source: QueueSource, worker: string): Promise<Exchanged> {
   return exchange(source, { acks: [], limit: 0, leaseMs: 0, worker })
 }
 
-/** Resolves when it was said once; what was in vain is said again. Rejects never. */
+/** Resolves after the first try; a failed one is retried in the background. Never rejects. */
 export function leaveInTheEnd(source: QueueSource, worker: string): Promise<void> {
   return leave(source, worker).then(
     () => undefined,
@@ -217,9 +220,9 @@ function leaveLater(source: QueueSource, worker: string, failure: unknown): void
   void leaveAll(source, names, failure).finally(() => queues.delete(prefix))
 }
 
-/** One stands for all: once the server has heard that it leaves, the others say so, too. */
+/** Retries with one name; once that succeeds, the others follow. */
 async function leaveAll(source: QueueSource, names: Set<string>, failure: unknown): Promise<void> {
-  // Those that come meanwhile are among them.
+  // The loop includes names that are added meanwhile.
   for (const name of names) {
     await inTheEnd(() => leave(source, name), failure)
     names.delete(name)
@@ -227,7 +230,7 @@ async function leaveAll(source: QueueSource, names: Set<string>, failure: unknow
   }
 }
 
-/** Until one has failed. */
+/** Stops when one has failed. */
 async function leaveTogether(source: QueueSource, names: Set<string>): Promise<void> {
   const leaving = async (name: string): Promise<void> => {
     await leave(source, name)

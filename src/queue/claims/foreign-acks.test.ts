@@ -2,12 +2,12 @@ import type { ClaimedJob } from 'perilune'
 import { expect, test } from 'vitest'
 import { setup } from '../../../test/queue-fixture.ts'
 
-test('a claim acks no job of another queue: it is refused, and still claimed', async () => {
+test('a claim rejects an ack of a job of another queue, and the job stays claimed', async () => {
   const { queue, another, redis, name } = await setup()
   const other = await another()
   const parts = redis.queue<{ mail: { to: string } }>(`${name} parts`, { partitions: 2 })
   const take = async (from: Pick<typeof queue, 'enqueue' | 'claim'>) => {
-    await from.enqueue('mail', { to: 'somebody' })
+    await from.enqueue('mail', { to: 'customer' })
     return (await from.claim())[0] as ClaimedJob
   }
   const cases = [

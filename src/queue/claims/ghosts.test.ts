@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Payloads, type Setup, setup } from '../../../test/queue-fixture.ts'
 
-const to = 'somebody'
+const to = 'customer'
 
 async function listed({ client, name }: Setup): Promise<number> {
   return client.llen(`queue-test:{queue:${name}}:ready`)
@@ -39,7 +39,7 @@ describe('the list of ready jobs', () => {
     expect(await place.queue.inspect()).toMatchObject({ ready: 0, cancelled: 2000 })
   })
 
-  test('keeps few places of jobs that were cancelled between others, while nobody claims', async () => {
+  test('keeps few ghosts of jobs that were cancelled between others, without any claims', async () => {
     const place = await setup()
     const { queue } = place
     const [first] = await fill(place, 1)
@@ -53,7 +53,7 @@ describe('the list of ready jobs', () => {
     expect((await queue.claim())[0]?.id).toBe(first)
   })
 
-  test('has one place of a job whose priority changes again and again, and gives it out once', async () => {
+  test('has one place for a job whose priority changes repeatedly, and gives it out once', async () => {
     const place = await setup()
     const { queue } = place
     const [before, id = '', behind] = await fill(place, 3)
@@ -67,7 +67,7 @@ describe('the list of ready jobs', () => {
     expect(claimed.map((job) => job.id)).toEqual([before, id, behind])
   })
 
-  test('has few places of a job that is replaced again and again', async () => {
+  test('has few places for a job that is replaced repeatedly', async () => {
     const place = await setup()
     const { queue } = place
     const unique = { key: 'k', replace: true } as const
@@ -79,7 +79,7 @@ describe('the list of ready jobs', () => {
     expect((await queue.inspect()).ready).toBe(1)
   })
 
-  test('has one place of each job that is replaced where it stands, however many there are, and whatever they were before', async () => {
+  test('has one place for each of many jobs that are replaced in their places, in any earlier state', async () => {
     const place = await setup()
     const { queue } = place
     const jobs = Array.from({ length: 3100 }, (_, at) => ({

@@ -1,4 +1,4 @@
-// Outcomes of a worker that the server does not take, or does not answer: they are told again.
+// Outcomes of a worker that the server rejects or does not answer: they are retried.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -13,17 +13,17 @@ type Call = Parameters<Driver['run']>[0]
 
 interface Scene {
   readonly queue: Queue
-  /** As another process has it. */
+  /** As in another process. */
   readonly plain: Queue
-  /** As `plain`, by another codec. */
+  /** As `plain`, with another codec. */
   as(codec: Codec<unknown>): Queue
-  /** What becomes of the calls of one operation, from now on. */
+  /** What happens to the calls of one operation from now on. */
   fate: Fate
-  /** How many of these calls there were. */
+  /** The number of these calls. */
   readonly tries: number
 }
 
-/** A queue whose calls of one operation are refused, or carried out and not answered. */
+/** A queue whose calls of one operation are rejected, or executed but not answered. */
 function setup(operation: string): Scene {
   const client = new Redis(inject('redisPort'))
   const driver = ioredis(client)
@@ -40,7 +40,7 @@ function setup(operation: string): Scene {
 
   async function run(call: Call): ReturnType<Driver['run']> {
     const { fate } = scene
-    // Where a handler learns that the job could not be settled as it wanted, the job is to be tried again.
+    // A handler whose own outcome fails throws, so that the job is retried.
     const isRetry = fate === 'refused' && call.script.name === 'queue/retry'
     if (call.script.name !== operation && !isRetry) return driver.run(call)
     scene.tries += 1
@@ -77,7 +77,7 @@ const OUTCOMES: Record<string, Outcome> = {
     handler: (job) => job.retry({ kind: 'RangeError' }),
     becomes: 'retried',
   },
-  'a burial': {
+  'a failure': {
     operation: 'queue/fail',
     handler: (job) => job.fail({ kind: 'RangeError' }),
     becomes: 'dead',
@@ -86,7 +86,7 @@ const OUTCOMES: Record<string, Outcome> = {
 }
 
 describe.each(Object.entries(OUTCOMES))('%s', (_, { operation, handler, becomes }) => {
-  /** A worker whose first attempt at a job ends as the outcome says; others do nothing, until the test is over. */
+  /** A worker whose first attempt at a job ends with the outcome; further attempts do nothing until the test is over. */
   async function working(scene: Scene, options: Pick<WorkOptions, 'onError'> = {}) {
     const outcomes: unknown[] = []
     let attempts = 0
@@ -104,7 +104,7 @@ describe.each(Object.entries(OUTCOMES))('%s', (_, { operation, handler, becomes 
     return { worker, outcomes }
   }
 
-  test('is told again after it was refused, and onError of each try', async () => {
+  test('is retried after it was rejected, and onError is called for each try', async () => {
     const scene = setup(operation)
     const errors: unknown[] = []
     scene.fate = 'refused'
@@ -118,7 +118,7 @@ describe.each(Object.entries(OUTCOMES))('%s', (_, { operation, handler, becomes 
     expect(refusals.length).toBeGreaterThanOrEqual(3)
   })
 
-  test('is told again where it was not answered, and counts once', async () => {
+  test('is retried when it was not answered, and takes effect once', async () => {
     const scene = setup(operation)
     scene.fate = 'not answered'
     const { outcomes } = await working(scene)
@@ -133,7 +133,7 @@ describe.each(Object.entries(OUTCOMES))('%s', (_, { operation, handler, becomes 
     })
   })
 
-  test('is told once more by a worker that closes, and goes to onError', async () => {
+  test('is tried once more by a worker that closes, and goes to onError', async () => {
     const scene = setup(operation)
     const errors: (string | undefined)[] = []
     scene.fate = 'refused'
@@ -162,7 +162,7 @@ describe.each(Object.entries(OUTCOMES))('%s', (_, { operation, handler, becomes 
 })
 
 test.each(['refused', 'not answered'] as const)(
-  'the burial of a job that no claim by hand can read is told again where it was %s, and the others come at once',
+  'making an undecodable job dead in a claim by hand is retried when it was %s, and the other jobs come at once',
   async (fate) => {
     const scene = setup('queue/fail')
     const raw = { name: 'json', encode: (text: unknown) => text as string, decode: () => 'as it is' }

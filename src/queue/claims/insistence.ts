@@ -1,9 +1,9 @@
-// Outcomes of a worker that are told again until the server knows them: as its acks (see worker/lane.ts), but each by itself. All
-// that could not be told waits for the same pause, so that they travel together again.
+// Retries the outcomes of a worker until the server has them: like its acks (see worker/lane.ts), but each by itself.
+// All that failed wait for the same pause, so that they share a call again.
 //
-//   TOLD ──no answer, or refused for now──► PAUSE ──over──► told again
-//                                             ├──the lease is over──► given up: it is lost by then
-//                                             └──hurry──► told once more, and then no more
+//   SENT ──no answer, or refused for now──► PAUSE ──over──► sent again
+//                                             ├──the lease is over──► given up: the job is lost by then
+//                                             └──hurry──► sent once more, and then no more
 
 import { AmbiguousError, LeaseLostError } from '../../runtime/errors/errors.ts'
 import { isFinal } from '../../runtime/errors/outage.ts'
@@ -20,25 +20,25 @@ export class Insistence {
   readonly #onError: (error: unknown) => void
   readonly #retries = new Retries(FIRST_RETRY_MS, LAST_RETRY_MS)
   #isHurried = false
-  /** Runs while nothing is told again. */
+  /** Runs during the pause. */
   #timer: Timer | null = null
   #waiting: (() => void)[] = []
 
-  /** `onError` is told of each try that failed, but for those that are the last. */
+  /** `onError` is called for each failed try except the last. */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError
   }
 
   /**
-   * As `send`, which is tried until the server has decided, or the lease is over. It is told whether a try before may have
-   * taken effect.
+   * Calls `send` until the server has decided, or the lease is over. `inDoubt`: an earlier try may have taken effect.
+   * Throws what the last try throws.
    */
   async tell<Answer>(job: Held, send: (inDoubt: boolean) => Promise<Answer>): Promise<Answer> {
     for (let inDoubt = false; ; ) {
       try {
-        const told = await send(inDoubt)
+        const answer = await send(inDoubt)
         this.#retries.reset()
-        return told
+        return answer
       } catch (error) {
         inDoubt ||= error instanceof AmbiguousError
         const isDecided = error instanceof LeaseLostError || isFinal(error)
@@ -47,13 +47,13 @@ export class Insistence {
     }
   }
 
-  /** No time is left: what waits is told now, and not again. */
+  /** No time is left: what waits is sent now, and not again. */
   hurry(): void {
     this.#isHurried = true
     this.#resume()
   }
 
-  /** False where the lease is over before it could be told again. */
+  /** False when the lease is over before another try. */
   async #pause({ endsAt }: Held, error: unknown): Promise<boolean> {
     if (endsAt <= performance.now()) return false
     this.#onError(error)

@@ -1,8 +1,8 @@
-// Notices the end of a lease that nothing keeps: its holder extends it by hand.
+// Detects the end of a lease that only its holder extends, by hand.
 //
 //   STOPPED ──look──► WATCHING ──look: it may end at another time──► WATCHING
 //      ▲                 ├──the time is over, or this instance has cleared the queue──► the lease is over: `onEnd`
-//      │                 ├──the instance closes──► nobody can settle it any more: `onClosed`
+//      │                 ├──the instance closes──► it cannot be settled any more: `onClosed`
 //      └───── stop ──────┘
 
 import type { Countdown } from '../../runtime/leases/countdown.ts'

@@ -1,6 +1,6 @@
-// What becomes of jobs whose payloads the codec cannot read, or that do not fit: they are dead at once, for another attempt would
-// see the same. A schema that throws, or does not answer, has judged nothing (it may ask a database that is away): its job is
-// tried again.
+// Settles jobs whose payloads the codec cannot read, or that do not fit their schema: they are dead at once, because
+// another attempt would see the same. A schema that throws or does not answer has not decided (it may need a database
+// that is down): its job is retried.
 
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { unlessAborted } from '../../runtime/time/in-time.ts'
@@ -11,13 +11,15 @@ import type { ClaimedJob } from './claimed-job.ts'
 import { Insistence } from './insistence.ts'
 import type { QueueSource } from '../source/source.ts'
 
-/** Why nobody can work on a job. */
+/** Why a job cannot be worked on. */
 export interface Misfit {
   readonly kind: 'undecodable-payload' | 'invalid-payload' | 'schema-failed'
   readonly error: InvalidArgumentError
 }
 
-/** Null when the payload fits: it is then read, and what its schema made of it. A promise only where there are schemas. */
+/**
+ * Null when the payload fits; then it is decoded and transformed by its schema. A promise only if there are schemas.
+ */
 export function misfitOf(
   job: ClaimedJob,
   checks: PayloadChecks | null,
@@ -52,7 +54,7 @@ function unchecked(why: string): Misfit {
   return { kind: 'schema-failed', error: new InvalidArgumentError('payload', problem) }
 }
 
-/** Makes a job dead whose payload does not fit, or has it tried again where that is not known. Throws LeaseLostError. */
+/** Makes a job dead whose payload does not fit, or retries it if that is unknown. Throws LeaseLostError. */
 export async function settleMisfit(job: ClaimedJob, { kind, error }: Misfit): Promise<void> {
   const failure = { kind, message: error.message }
   if (kind === 'schema-failed') await job.retry(failure)
@@ -60,8 +62,8 @@ export async function settleMisfit(job: ClaimedJob, { kind, error }: Misfit): Pr
 }
 
 /**
- * Those of the jobs of one claim whose payloads fit; the others are dead then, or will be tried again. Rejects with the signal's
- * reason, or DriverError `closed`: then all of them are given back.
+ * The jobs of one claim whose payloads fit; the others are made dead or retried. Rejects with the signal's reason, or
+ * DriverError `closed`: then all of the jobs are released.
  */
 export async function onlyFitting<Payload>(
   source: QueueSource,
@@ -72,11 +74,11 @@ export async function onlyFitting<Payload>(
   if (misfits.every((misfit) => misfit === null)) return jobs
   const insisting = new Insistence(() => undefined)
   const forget = source.unit.runtime.atClose(() => insisting.hurry())
-  const told: Promise<void>[] = []
+  const pending: Promise<void>[] = []
   const tried = misfits.flatMap((misfit, at) =>
-    misfit === null ? [] : [settleSoon(insisting, jobs[at] as ClaimedJob, misfit, told)],
+    misfit === null ? [] : [settleSoon(insisting, jobs[at] as ClaimedJob, misfit, pending)],
   )
-  void Promise.all(told).then(forget)
+  void Promise.all(pending).then(forget)
   await Promise.all(tried)
   return jobs.filter((_, at) => misfits[at] === null)
 }
@@ -92,28 +94,28 @@ async function judgeAll(
   try {
     const judging = jobs.map(async (job) => misfitOf(job, checks, time))
     const misfits = await unlessAborted(Promise.all(judging), signal)
-    // Then no schema was waited for.
+    // Closing ends the waiting for schemas without an answer.
     if (runner.closed) throw closed()
     return misfits
   } catch (error) {
-    // Nobody waits for that: who claimed them has gone.
+    // Not awaited: the caller has left.
     for (const job of jobs) job.release().catch(() => undefined)
     throw error
   }
 }
 
 /**
- * Resolves once it was tried. What the server could not be told is told again meanwhile, until the lease is over: else the job
- * would end as lost, and nobody learn why. Whoever lost one in between has nothing to tell of it.
+ * Resolves after the first try. If it failed, it is retried in the background until the lease is over: otherwise the
+ * job would end as lost, without the reason. Errors are ignored, such as that the job was lost meanwhile.
  */
 function settleSoon(
   insisting: Insistence,
   job: ClaimedJob,
   misfit: Misfit,
-  told: Promise<void>[],
+  pending: Promise<void>[],
 ): Promise<void> {
   return new Promise((tried) => {
     const settle = (): Promise<void> => settleMisfit(job, misfit).finally(tried)
-    told.push(insisting.tell(job, settle).catch(() => undefined))
+    pending.push(insisting.tell(job, settle).catch(() => undefined))
   })
 }

@@ -1,4 +1,4 @@
-// What may become of an attempt at a job, what is said of it, and how the server is told.
+// The outcomes of an attempt: their types, their checks, and how they are sent.
 
 import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
 import { ackAndEnqueue } from '../../generated/queue.ts'
@@ -22,21 +22,21 @@ import { asCalledAt, refuseOwn, withAddresses } from '../partitions/partitions.t
 import { type QueueSource, toAddress, toId } from '../source/source.ts'
 
 export interface RetryOptions {
-  /** How long until the next attempt; default: by the job's backoff. */
+  /** How long until the next attempt; default: the job's backoff. */
   delay?: Duration
-  /** What failed: jobs that die of the same kind are kept together. Default `retried`. */
+  /** The kind of the failure, by which dead jobs are grouped. Default `retried`. */
   kind?: string
   /** More about it, for people. */
   message?: string
 }
 
 export interface ReleaseOptions {
-  /** How long until others may begin; default: they may at once. */
+  /** How long until the job is ready again; default: at once. */
   delay?: Duration
 }
 
 export interface FailOptions {
-  /** What failed: dead jobs of one kind are kept together. Default `failed`. */
+  /** The kind of the failure, by which dead jobs are grouped. Default `failed`. */
   kind?: string
   /** More about it, for people. */
   message?: string
@@ -48,46 +48,46 @@ export interface Failure {
   readonly message: string
 }
 
-/** What may become of an attempt. */
+/** The outcomes of an attempt. */
 export type AttemptOutcome = 'acked' | 'retried' | 'dead' | 'released'
 
-/** An attempt, as it is told to the server: a ClaimedJob, which does not name this, for users are not shown what is internal of it. */
+/** The internal side of a ClaimedJob, which does not declare this interface, so that users do not see it. */
 export interface JobAttempt extends Leased {
-  /** How long its lease lasts for certain; 0 when it is settled or lost. */
+  /** For how long its lease is certain to last; 0 when it is settled or lost. */
   readonly remainingMs: number
-  /** When its lease is over, by `performance.now()`. */
+  /** When its lease ends, by `performance.now()`. */
   readonly endsAt: number
   readonly isClaimed: boolean
   /** The server's answer to its ack: null, or why it was refused. */
   noteAckAnswered(refused: LossReason | null): void
   /** Its ack failed, and is not sent again. */
   noteAckEnded(error: unknown): void
-  /** It is not known whether its ack took effect, where the error says so. */
+  /** A try of its ack failed; an AmbiguousError means that it may have taken effect. */
   noteAckFailed(error: unknown): void
-  /** Until when its lease lasts. */
+  /** The new end of its lease. */
   noteExtended(end: End, answer: ExtensionAnswer): void
-  /** The job is somebody else's, or nobody's. */
+  /** The lease is lost: the job belongs to another attempt, or does not exist. */
   lose(why: LossReason): void
 }
 
-/** Whether somebody may begin to work on it. A process that stood still has not noticed yet that the lease is over. */
+/** Whether work on the job may begin. Also detects a lease that ended while the process was suspended. */
 export function isHeld(job: JobAttempt): boolean {
   if (job.remainingMs === 0) job.lose('lost')
   return job.isClaimed
 }
 
-/** How the outcome of an attempt reaches the server. Each rejects with LeaseLostError when the job was lost. */
+/** Sends the outcome of an attempt. Each method rejects with LeaseLostError when the job was lost. */
 export interface Settling {
-  /** True where somebody keeps the leases of the jobs, and calls `lose` when they end. */
+  /** True if the owner renews the leases, and calls `lose` when they end. */
   readonly keepsLeases: boolean
-  /** The job is told by `noteAckAnswered` or `noteAckEnded`. `result`: encoded. */
+  /** Reports through `noteAckAnswered` or `noteAckEnded`. `result` is encoded. */
   ack(job: JobAttempt, result: string | Uint8Array): void
   ackAndEnqueue(job: Leased, next: NextJob, result: unknown): Promise<AckedAndEnqueued>
   retry(job: JobAttempt, delayMs: number, failure: Failure): Promise<'retried' | 'dead'>
   fail(job: JobAttempt, failure: Failure): Promise<void>
   release(job: JobAttempt, delayMs: number): Promise<void>
   extend(job: JobAttempt, leaseMs: number): Promise<void>
-  /** Resolves to null, or why the job was lost before. */
+  /** Resolves to null, or to the reason why the job was lost before. */
   note(note: Note): Promise<LossReason | null>
 }
 
@@ -128,7 +128,7 @@ export function toFailure({ kind, message = '' }: FailOptions, byDefault: string
   return { kind: checkText('kind', kind ?? byDefault, MAX_KIND_BYTES), message: short(message) }
 }
 
-/** What was thrown, whatever it is: failures of one kind are kept together, by the name of the error. */
+/** Turns any thrown value into a failure; the name of the error is the kind. */
 export function failureOf(thrown: unknown): Failure {
   return { kind: cut(nameOf(thrown), MAX_KIND_BYTES) || 'thrown', message: short(stackOf(thrown)) }
 }
@@ -137,9 +137,9 @@ function short(message: unknown): string {
   return cut(typeof message === 'string' ? message : stackOf(message), MAX_MESSAGE_BYTES)
 }
 
-// Jobs that are done, and what follows them, in the same step.
+// Acks jobs and enqueues the jobs that follow them, atomically.
 
-/** What follows a job. */
+/** The job that follows another one. */
 export interface NextJob extends JobOptions {
   /** Name of another queue, with the same codec; default: the queue of the job itself. */
   queue?: string
@@ -148,19 +148,19 @@ export interface NextJob extends JobOptions {
 }
 
 export interface AckedAndEnqueued {
-  /** What to call the new job; null where another queue will give it its id. */
+  /** The id of the new job; null when another queue will assign it. */
   readonly id: string | null
   /** True when its id or unique key was taken: nothing was enqueued, `id` is that of the other job. */
   readonly duplicate: boolean
 }
 
-/** As the script takes it. */
+/** The form that the script takes. */
 export interface AdvanceStep extends Leased, JobSpec {
   readonly result: string | Uint8Array
   readonly target: string
 }
 
-/** What a job is acked with and what follows it, whichever job that is. Throws InvalidArgumentError. */
+/** The step without the acked job. Throws InvalidArgumentError. */
 export function toStep(
   next: NextJob,
   result: string | Uint8Array,
@@ -174,15 +174,18 @@ export function toStep(
   return source.partition === null ? spec : inPartitions(spec, source)
 }
 
-/** Whether the payload fits the schema that its name has in this queue; a promise where that takes its time. Throws InvalidArgumentError. */
+/**
+ * Checks the payload against the schema of this queue; a promise if the schema is asynchronous. Throws
+ * InvalidArgumentError.
+ */
 export function checkNext(next: NextJob, { checks, name }: QueueSource): Promise<void> | undefined {
-  // What is no step at all is refused by `toStep`.
+  // `toStep` rejects anything that is not an object.
   if (checks === null || typeof next !== 'object' || next === null) return undefined
   const isOwn = next.queue === undefined || next.queue === name
   return isOwn ? checks.check(next.name, next.payload, 'next.payload') : undefined
 }
 
-/** What belongs to no partition follows in that of the job itself. Throws InvalidArgumentError. */
+/** A following job whose options decide no partition goes to that of the acked job. Throws InvalidArgumentError. */
 function inPartitions<Spec extends JobSpec & { target: string }>(spec: Spec, source: QueueSource): Spec {
   const { name, partitions: count } = source
   const isOwn = spec.target === ''
@@ -192,21 +195,21 @@ function inPartitions<Spec extends JobSpec & { target: string }>(spec: Spec, sou
   return { ...spec, dependsOn: dependencies, target: toAddress({ name, partition: { number: home, count } }) }
 }
 
-/** The step as the source that takes it calls its target and the dependencies of what follows. */
+/** The step with its target and dependencies relative to the source that acks the job. */
 export function asCalledBy(source: QueueSource, step: AdvanceStep): AdvanceStep {
   if (source.partition === null) return step
   const target = step.target === source.address ? '' : step.target
   return { ...step, target, dependsOn: asCalledAt(target === '' ? source.address : target, step.dependsOn) }
 }
 
-/** What became of each, in one call; that a job was lost is a value. */
+/** Sends the steps in one call. A lost job resolves to the reason. */
 export async function sendSteps(
   source: QueueSource,
   steps: readonly AdvanceStep[],
 ): Promise<(AckedAndEnqueued | LossReason)[]> {
   const { unit, codec, chores } = source
-  const told = await learnTold(unit)
-  const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, steps })
+  const notifyChannel = await learnTold(unit)
+  const args = (id: CallId) => ({ codec: codec.name, ...id, ...notifyChannel, steps })
   const answer = await unit.runOnce(ackAndEnqueue, args, { atClose: 'gives back' })
   void chores.see(answer.chores)
   const refused = reasonsOf(answer.refused)

@@ -1,4 +1,4 @@
-// What becomes of claimed jobs: the outcomes of one tick travel in one call of each kind.
+// Sends the outcomes of claimed jobs: one call for all outcomes of a kind in one tick.
 
 import { ackAndClaim, ackAndEnqueue, fail, extend, release, retry } from '../../generated/queue.ts'
 import type { BatchTerms } from '../../runtime/calls/batcher.ts'
@@ -28,12 +28,12 @@ interface FailedAttempt extends Leased, Failure {
   readonly delayMs: number
 }
 
-/** A job that is given back. */
+/** A job to release. */
 interface Returned extends Leased {
   readonly delayMs: number
 }
 
-/** What becomes of a job whose attempt failed. */
+/** The outcome of a failed attempt. */
 export type Retried = 'retried' | 'dead'
 
 const MAX_BYTES = 4 * 1024 * 1024
@@ -72,24 +72,24 @@ export class Settler implements Settling {
   async retry(job: JobAttempt, delayMs: number, failure: Failure, inDoubt = false): Promise<Retried> {
     const outcome = await this.sendRetry({ number: job.number, token: job.token, delayMs, ...failure })
     if (outcome === 'retried' || outcome === 'dead') return outcome
-    // Another attempt has begun, after this one was taken to have failed.
+    // An earlier try took effect, and another attempt has begun since.
     if (inDoubt && isOwn(job, outcome)) return 'retried'
     throw this.#lost(job, outcome)
   }
 
   async fail(job: JobAttempt, failure: Failure, inDoubt = false): Promise<void> {
     const why = await this.sendFailure({ number: job.number, token: job.token, ...failure })
-    // An attempt that has buried its job before what it asks for has done it.
+    // The attempt itself has made its job dead before.
     this.#check(job, why === 'dead' || (inDoubt && isOwn(job, why)) ? null : why)
   }
 
-  /** As `ack`; that the job was lost is a value. */
+  /** As `ack`, but resolves to the reason if the job was lost. */
   sendAck(ack: Ack): Promise<LossReason | null> {
     const send = (acks: Ack[]): Promise<(LossReason | null)[]> => this.#sendAcks(acks)
     return this.#batcher('acks', ACKS, send).addOne(ack, Buffer.byteLength(ack.result))
   }
 
-  /** As `ackAndEnqueue`; that the job was lost is a value. */
+  /** As `ackAndEnqueue`, but resolves to the reason if the job was lost. */
   sendStep(step: AdvanceStep): Promise<AckedAndEnqueued | LossReason> {
     const send = (steps: AdvanceStep[]): Promise<(AckedAndEnqueued | LossReason)[]> =>
       sendSteps(this.#source, steps)
@@ -97,19 +97,19 @@ export class Settler implements Settling {
     return this.#batcher('steps', STEPS, send).addOne(asCalledBy(this.#source, step), bytes)
   }
 
-  /** As `retry`; that the job was lost is a value. */
+  /** As `retry`, but resolves to the reason if the job was lost. */
   sendRetry(failed: FailedAttempt): Promise<Retried | LossReason> {
     const send = (all: FailedAttempt[]): Promise<(Retried | LossReason)[]> => this.#sendRetries(all)
     return this.#batcher('retries', RETRIES, send).addOne(failed, failed.message.length)
   }
 
-  /** As `fail`; that the job was lost is a value. */
+  /** As `fail`, but resolves to the reason if the job was lost. */
   sendFailure(failed: Leased & Failure): Promise<LossReason | null> {
     const send = (all: (Leased & Failure)[]): Promise<(LossReason | null)[]> => this.#sendFailures(all)
     return this.#batcher('failures', FAILURES, send).addOne(failed, failed.message.length)
   }
 
-  /** As `release`; that the job was lost is a value. */
+  /** As `release`, but resolves to the reason if the job was lost. */
   sendRelease(job: Returned): Promise<LossReason | null> {
     const send = (claims: Returned[]): Promise<(LossReason | null)[]> => this.#sendReleases(claims)
     return this.#batcher('releases', RELEASES, send).addOne(job, job.number.length)
@@ -130,17 +130,17 @@ export class Settler implements Settling {
     return sendNote(this.#source, note)
   }
 
-  /** An exchange whose jobs are given back where its answer comes too late, or never: nobody knows of them. */
+  /** An exchange whose jobs are released if its answer arrives too late or never, because no caller has them. */
   exchange(wanted: Exchange, by?: number): Promise<Exchanged> {
     return exchange(this.#source, wanted, (unknown) => this.giveBack(unknown), by)
   }
 
-  /** Jobs that were claimed for a caller who had gone are for others. */
+  /** Releases jobs that were claimed for a caller that has left. */
   async giveBack({ jobs }: Exchanged): Promise<void> {
     await Promise.all(jobs.map(({ number, token }) => this.sendRelease({ number, token, delayMs: 0 })))
   }
 
-  /** Extends the leases of jobs in one call. Those that are lost are told so, and why in the answer. */
+  /** Extends leases in one call, and marks lost jobs as lost. Resolves to null or the reason, for each job. */
   async extendAll(jobs: readonly JobAttempt[], leaseMs: number): Promise<(LossReason | null)[]> {
     const { end, answer, outcomes } = await this.sendExtensions(jobs, leaseMs)
     for (const [at, job] of jobs.entries()) {
@@ -151,7 +151,7 @@ export class Settler implements Settling {
     return outcomes
   }
 
-  /** Until when the leases last then, by `performance.now()` and by the server's clock, and which were lost. */
+  /** The new end of the leases, by `performance.now()` and by the server's clock, and which jobs were lost. */
   async sendExtensions(
     jobs: readonly Leased[],
     leaseMs: number,
@@ -177,8 +177,8 @@ export class Settler implements Settling {
 
   async #sendRetries(failures: readonly FailedAttempt[]): Promise<(Retried | LossReason)[]> {
     const { unit, codec } = this.#source
-    const told = await learnTold(unit)
-    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const notifyChannel = await learnTold(unit)
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...notifyChannel, failures })
     const answer = await unit.runOnce(retry, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     const refused = reasonsOf(answer.refused)
@@ -188,8 +188,8 @@ export class Settler implements Settling {
 
   async #sendFailures(failures: readonly (Leased & Failure)[]): Promise<(LossReason | null)[]> {
     const { unit, codec } = this.#source
-    const told = await learnTold(unit)
-    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const notifyChannel = await learnTold(unit)
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...notifyChannel, failures })
     const answer = await unit.runOnce(fail, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     return outcomesOf(failures, reasonsOf(answer.refused))
@@ -197,8 +197,8 @@ export class Settler implements Settling {
 
   async #sendReleases(claims: readonly Returned[]): Promise<(LossReason | null)[]> {
     const { unit, codec } = this.#source
-    const told = await learnTold(unit)
-    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, claims })
+    const notifyChannel = await learnTold(unit)
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...notifyChannel, claims })
     const answer = await unit.runOnce(release, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     return outcomesOf(claims, reasonsOf(answer.refused))
@@ -213,7 +213,10 @@ export class Settler implements Settling {
   }
 }
 
-/** As long as its lease lasts nobody else ends it: another attempt that has begun since, or was done, follows this one. */
+/**
+ * While its lease lasts, only this attempt can end it: so a newer attempt, or none, shows that an earlier try took
+ * effect.
+ */
 function isOwn(job: JobAttempt, why: LossReason | null): boolean {
   return (why === 'lost' || why === 'absent') && job.endsAt > performance.now()
 }

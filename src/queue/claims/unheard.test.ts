@@ -1,4 +1,4 @@
-// What users are told when a process cannot listen: errors of the library, none of the driver's own.
+// The errors when a process cannot subscribe: they are of the library, not of the driver.
 
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { setup, until } from '../../../test/queue-fixture.ts'
@@ -12,7 +12,7 @@ async function behindProxy() {
   return { proxy, ...(await setup({ clock: 'real', port: proxy.port })) }
 }
 
-test('a worker whose subscription is cut off is told so, and works on', async () => {
+test('a worker whose subscription is denied reports this, and continues', async () => {
   const { proxy, queue } = await behindProxy()
   const errors: unknown[] = []
   const done: string[] = []
@@ -30,7 +30,7 @@ test('a worker whose subscription is cut off is told so, and works on', async ()
   expect(errors).toEqual(errors.map(() => UNREACHABLE))
 })
 
-test('a listener to events whose subscription is cut off is told so', async () => {
+test('a listener to events whose subscription is denied gets an error', async () => {
   const { proxy, queue } = await behindProxy()
   await queue.inspect()
 

@@ -2,7 +2,7 @@ import { InvalidArgumentError, type JobLease } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup, until } from '../../../test/queue-fixture.ts'
 
-const to = 'somebody'
+const to = 'customer'
 const mail = { name: 'mail', payload: { to } } as const
 
 describe('detached jobs', () => {
@@ -34,18 +34,18 @@ describe('detached jobs', () => {
     expect((await queue.claimDetached()).jobs).toMatchObject([{ id, attempt: 2 }])
   })
 
-  test('are waited for, and none are lent when none came in time', async () => {
+  test('a claim waits for them, and is empty when none came in time', async () => {
     const { queue } = await setup({ clock: 'real' })
     expect((await queue.claimDetached({ wait: '20ms' })).jobs).toEqual([])
 
-    const lending = queue.claimDetached({ wait: '30s' })
+    const claiming = queue.claimDetached({ wait: '30s' })
     await until(async () => (await queue.settings.inspect()).idle === 1)
     const { id } = await queue.enqueue('mail', { to })
-    expect((await lending).jobs).toMatchObject([{ id }])
+    expect((await claiming).jobs).toMatchObject([{ id }])
   })
 })
 
-describe('by their tokens', () => {
+describe('by token', () => {
   test('jobs are acked, each with its result, by own ids and by those of the queue', async () => {
     const { queue } = await setup()
     await queue.settings.set({ retention: { count: 10 } })
@@ -61,7 +61,7 @@ describe('by their tokens', () => {
     )
   })
 
-  test('one that was lost fails no other, and says why', async () => {
+  test('a lost job reports the reason, and does not affect the others', async () => {
     const { queue, clock } = await setup()
     await queue.enqueueMany([mail, mail, mail])
     const { jobs } = await queue.claimDetached({ limit: 3, lease: '1s' })
@@ -72,7 +72,7 @@ describe('by their tokens', () => {
     await queue.claimDetached()
     await queue.jobs.cancel([stopped.id])
 
-    const unknown = { id: 'nobody', token: 1 }
+    const unknown = { id: 'absent', token: 1 }
     expect(await queue.byToken.extend([stale, stopped, unknown, good], '1m')).toMatchObject({
       leaseMs: 60_000,
       jobs: [
@@ -89,7 +89,7 @@ describe('by their tokens', () => {
     ])
   })
 
-  test('jobs are advanced: each is judged by itself, and followed by a job of its own', async () => {
+  test('jobs are acked with next jobs, each with a result of its own', async () => {
     const { queue, another } = await setup()
     const other = await another()
     await queue.settings.set({ retention: { count: 10 } })
@@ -101,7 +101,7 @@ describe('by their tokens', () => {
     const next = { name: 'mail', payload: { to: 'next' } }
     const settled = await queue.byToken.ackAndEnqueue([
       { ...a, next, result: 'a' },
-      { id: 'nobody', token: 1, next },
+      { id: 'absent', token: 1, next },
       { ...b, next: { ...next, queue: other.name } },
       { ...b, next },
       { ...c, next: { ...next, id: 'known' } },
@@ -121,24 +121,24 @@ describe('by their tokens', () => {
     expect(await queue.settings.inspect()).toMatchObject({ ready: 0, claimed: 1, done: 3 })
   })
 
-  test('jobs that are advanced again are lost, and followed by nothing more', async () => {
+  test('jobs that are acked with next jobs again are lost, and nothing more is enqueued', async () => {
     const { queue } = await setup()
     await queue.enqueueMany(Array.from({ length: 500 }, () => mail))
-    const lent = [
+    const detached = [
       await queue.claimDetached({ limit: 200 }),
       await queue.claimDetached({ limit: 200 }),
       await queue.claimDetached({ limit: 100 }),
     ]
-    const jobs = lent.flatMap((each) => each.jobs).map(({ id, token }) => ({ id, token, next: mail }))
-    const told = await queue.byToken.ackAndEnqueue(jobs)
+    const jobs = detached.flatMap((each) => each.jobs).map(({ id, token }) => ({ id, token, next: mail }))
+    const settled = await queue.byToken.ackAndEnqueue(jobs)
     const again = await queue.byToken.ackAndEnqueue(jobs)
 
-    expect(new Set(told.map((each) => each.outcome === 'acked' && each.next.id)).size).toBe(500)
+    expect(new Set(settled.map((each) => each.outcome === 'acked' && each.next.id)).size).toBe(500)
     expect(new Set(again.map((each) => each.outcome === 'lost' && each.reason))).toEqual(new Set(['absent']))
     expect(await queue.settings.inspect()).toMatchObject({ ready: 500, enqueued: 1000, acked: 500 })
   })
 
-  test('jobs are retried, after a delay too, and buried by their last attempt', async () => {
+  test('jobs are retried, also with a delay, and are dead after their last attempt', async () => {
     const { queue, clock } = await setup()
     await queue.enqueueMany([mail, { ...mail, maxAttempts: 1 }])
     const { jobs } = await queue.claimDetached({ limit: 2 })
@@ -159,7 +159,7 @@ describe('by their tokens', () => {
     const { jobs } = await queue.claimDetached({ limit: 2 })
 
     const leases = jobs.map(({ id, token }) => ({ id, token }))
-    expect(await queue.byToken.release([...leases, { id: 'nobody', token: 1 }])).toEqual([
+    expect(await queue.byToken.release([...leases, { id: 'absent', token: 1 }])).toEqual([
       { outcome: 'released' },
       { outcome: 'released' },
       { outcome: 'lost', reason: 'absent' },
@@ -168,7 +168,7 @@ describe('by their tokens', () => {
     expect(await queue.byToken.ack(leases)).toMatchObject([{ outcome: 'lost' }, { outcome: 'lost' }])
   })
 
-  test('jobs are released with a delay each, and that costs no attempt', async () => {
+  test('jobs are released with a delay each, which costs no attempt', async () => {
     const { queue, clock } = await setup()
     await queue.enqueueMany([mail, mail])
     const { jobs } = await queue.claimDetached({ limit: 2 })
@@ -182,25 +182,25 @@ describe('by their tokens', () => {
     expect((await queue.claimDetached({ limit: 2 })).jobs).toMatchObject([{ id: later?.id, attempt: 1 }])
   })
 
-  test('a call that is repeated is told the same', async () => {
+  test('a repeated call gets the same answer', async () => {
     const { queue } = await setup()
     await queue.settings.set({ retention: { count: 10 } })
     await queue.enqueueMany([mail, mail, mail])
     const { jobs } = await queue.claimDetached({ limit: 3 })
-    const [acked, retried, buried] = jobs.map(({ id, token }) => [{ id, token }])
-    if (!acked || !retried || !buried) throw new Error('three were to be claimed')
+    const [acked, retried, failed] = jobs.map(({ id, token }) => [{ id, token }])
+    if (!acked || !retried || !failed) throw new Error('three were to be claimed')
 
     for (let time = 0; time < 2; time += 1) {
       expect(await queue.byToken.ack(acked)).toEqual([{ outcome: 'acked' }])
       expect(await queue.byToken.retry(retried.map((job) => ({ ...job, delay: '1h' })))).toEqual([
         { outcome: 'retried' },
       ])
-      expect(await queue.byToken.fail(buried)).toEqual([{ outcome: 'dead' }])
+      expect(await queue.byToken.fail(failed)).toEqual([{ outcome: 'dead' }])
     }
-    expect(await queue.byToken.ack(buried)).toEqual([{ outcome: 'lost', reason: 'dead' }])
+    expect(await queue.byToken.ack(failed)).toEqual([{ outcome: 'lost', reason: 'dead' }])
   })
 
-  test('nothing is sent when one of the jobs is wrong', async () => {
+  test('nothing is sent when one of the jobs is invalid', async () => {
     const { queue } = await setup()
     await queue.enqueue('mail', { to })
     const [job] = (await queue.claimDetached()).jobs

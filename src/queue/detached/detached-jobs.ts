@@ -1,5 +1,5 @@
-// Jobs for somebody else: this process claims them and hands them on. It neither extends nor watches their leases,
-// and keeps nothing of them.
+// Detached jobs: this process claims them and passes them on to another one. It neither extends nor watches their
+// leases, and keeps no state of them.
 
 import { get } from '../../generated/queue.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
@@ -9,7 +9,7 @@ import type { Leased } from '../jobs/attempt.ts'
 import { placeId } from '../partitions/partitions.ts'
 import type { QueueSource } from '../source/source.ts'
 
-/** A job that somebody else works on. */
+/** A claimed job for another process to work on. */
 export type DetachedJob<Payload = unknown> = Pick<
   ClaimedJob<Payload>,
   | 'id'
@@ -27,10 +27,10 @@ export type DetachedJob<Payload = unknown> = Pick<
 >
 
 export interface DetachedJobs<Payload = unknown> {
-  /** None: there was none in time. */
+  /** Empty when there was no job in time. */
   readonly jobs: DetachedJob<Payload>[]
   readonly leaseMs: number
-  /** When the leases end, in milliseconds of the server's clock. */
+  /** When the first of the leases ends, in milliseconds of the server's clock. */
   readonly expiresAtMs: number
 }
 
@@ -57,22 +57,22 @@ function toDetachedJob(job: ClaimedJob): DetachedJob {
   }
 }
 
-// Where the leases are that somebody names by the ids and tokens of jobs.
+// Finds leases by the ids and tokens of jobs.
 
-/** One attempt at one job, as a claim told it. */
+/** One attempt at a job, from the answer of a claim. */
 export interface JobLease {
-  /** The job's own id, or the one the queue gave it. */
+  /** The job's own id, or the one that the queue assigned. */
   id: string
   token: number
 }
 
-/** A lease as the scripts call it, and who speaks to them. */
+/** A lease in the form of the scripts, and the settler of its partition. */
 export interface Held {
   readonly leased: Leased
   readonly settler: Settler
 }
 
-/** Null for a job that is not known. `asNamed`: a job's own id does for its number. */
+/** Null for a job that is not known. `asNamed`: the operation accepts a job's own id instead of its number. */
 export type FindLeases = (jobs: readonly JobLease[], asNamed: boolean) => Promise<(Held | null)[]>
 
 interface Found {
@@ -83,8 +83,8 @@ interface Found {
 const GIVEN_BY_QUEUE = /^\d+$/
 
 /**
- * The ids that the queue gave tell the number, and the partition; jobs' own ids are asked after in all. `check`: that the queue has so
- * many partitions. Throws InvalidArgumentError.
+ * Ids that the queue assigned contain the number and the partition; jobs' own ids are looked up in all partitions.
+ * `check` verifies the number of partitions. Throws InvalidArgumentError.
  */
 export function findLeases(sources: readonly QueueSource[], check: () => Promise<void>): FindLeases {
   const settlers = sources.map((source) => new Settler(source))
@@ -105,7 +105,7 @@ export function findLeases(sources: readonly QueueSource[], check: () => Promise
   }
 }
 
-/** Of several jobs with one id, the one that has the token. */
+/** Among several jobs with the same id, prefers the one with this token. */
 function whereIs(
   found: readonly ReadonlyMap<string, Found>[],
   id: string,

@@ -6,8 +6,8 @@ import { until } from '../../../test/queue-fixture.ts'
 const outcomes = (outcome: string, count: number): object[] =>
   Array.from({ length: count }, () => ({ outcome }))
 
-describe('jobs lent from partitions', () => {
-  test('are plain records from all of them, which any process settles by token', async () => {
+describe('detached jobs from partitions', () => {
+  test('are plain records from all partitions, which any process settles by token', async () => {
     const { queue, again } = setup()
     await queue.enqueueMany(mails(8))
 
@@ -29,7 +29,7 @@ describe('jobs lent from partitions', () => {
     expect(await queue.inspect()).toMatchObject({ acked: 1, dead: 1, ready: 1, scheduled: 5, claimed: 0 })
   })
 
-  test('are settled by their own ids, and among several with one id that of the token', async () => {
+  test('are settled by their own ids; of several with one id, the one with the token', async () => {
     const { queue } = setup()
     for (const group of groupsFor(4)) await queue.enqueue('mail', { to: group }, { id: 'same', group })
     const { jobs } = await queue.claimDetached({ limit: 4 })
@@ -43,10 +43,10 @@ describe('jobs lent from partitions', () => {
     const left = (await queue.jobs.list('claimed', { limit: 50 })).jobs
     expect((await queue.inspect()).acked).toBe(1)
     expect(left.some(({ token }) => token === third.token)).toBe(false)
-    expect(await queue.byToken.ack([{ id: 'nobody', token: 1 }])).toEqual([
+    expect(await queue.byToken.ack([{ id: 'absent', token: 1 }])).toEqual([
       { outcome: 'lost', reason: 'absent' },
     ])
-    expect(await queue.byToken.log({ id: 'nobody', token: 1 }, 'x')).toEqual({
+    expect(await queue.byToken.log({ id: 'absent', token: 1 }, 'x')).toEqual({
       outcome: 'lost',
       reason: 'absent',
     })
@@ -67,16 +67,16 @@ describe('jobs lent from partitions', () => {
     expect(calls.slice(before)).toEqual([])
   })
 
-  test('are waited for in all partitions, and none are lent when none came in time', async () => {
+  test('a claim waits for them in all partitions, and is empty when none came in time', async () => {
     const { queue, again } = setup()
     const { jobs, expiresAtMs } = await queue.claimDetached({ wait: '20ms', lease: '1m' })
     expect([jobs, Number.isSafeInteger(expiresAtMs)]).toEqual([[], true])
 
-    const lending = queue.claimDetached({ wait: '30s' })
+    const claiming = queue.claimDetached({ wait: '30s' })
     await until(async () => (await again().inspect()).idle === 1)
     const { id } = await again().enqueue('mail', { to: 'ada' })
 
-    expect((await lending).jobs).toMatchObject([{ id }])
+    expect((await claiming).jobs).toMatchObject([{ id }])
   })
 })
 

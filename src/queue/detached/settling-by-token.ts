@@ -1,5 +1,5 @@
-// What becomes of jobs, told by whoever knows only their ids and tokens: another process, or the client of a service.
-// Each job is judged by itself, and that one was lost is a value: it fails no other.
+// Settles jobs for callers that know only their ids and tokens: another process, or the client of a service. Each job
+// has a result of its own. A lost job is a result, not an error, and does not affect the others.
 
 import { checkOptions, checkText, checkToken } from '../../runtime/values/arguments.ts'
 import type { Duration } from '../../runtime/values/duration.ts'
@@ -26,12 +26,12 @@ import type { QueueSource } from '../source/source.ts'
 export type { JobLease } from './detached-jobs.ts'
 
 export interface AckedJob extends JobLease {
-  /** Kept with the job where the queue keeps jobs that are done. */
+  /** The result of the job, stored if the queue keeps done jobs. */
   result?: unknown
 }
 
 export interface AckedAndEnqueuedJob extends AckedJob {
-  /** What follows it. */
+  /** The job that follows it. */
   next: NextJob
 }
 
@@ -41,13 +41,13 @@ export interface FailedJob extends JobLease, FailOptions {}
 
 export interface ReleasedJob extends JobLease, ReleaseOptions {}
 
-/** What became of a job. */
+/** The result of settling a job. */
 export type Settled<Done extends string> =
   | { readonly outcome: Done }
-  /** The attempt had no say over the job any more, and why. */
+  /** The attempt did not hold the job any more, with the reason. */
   | { readonly outcome: 'lost'; readonly reason: LossReason }
 
-/** What became of a job that another one was to follow. */
+/** The result of acking a job and enqueueing the next one. */
 export type SettledAckAndEnqueue =
   | { readonly outcome: 'acked'; readonly next: AckedAndEnqueued }
   | { readonly outcome: 'lost'; readonly reason: LossReason }
@@ -63,18 +63,18 @@ type Send<Result> = (held: Held) => Promise<Result>
 
 const MAX_JOBS = 500
 
-/** Settles and extends jobs for whoever has their ids and tokens: up to 500 a call, each judged by itself. */
+/** Settles and extends jobs by their ids and tokens: up to 500 a call, with a result for each, in order. */
 export class JobsByToken {
   readonly #source: QueueSource
   readonly #find: FindLeases
 
-  /** `source`: any, where the queue has several. */
+  /** `source`: any of the queue's partitions. */
   constructor(source: QueueSource, findLeases: FindLeases) {
     this.#source = source
     this.#find = findLeases
   }
 
-  /** The jobs are done. A repeated call is told the same while the job is known. Throws InvalidArgumentError. */
+  /** Completes the jobs. A repeated call gets the same result while the job exists. Throws InvalidArgumentError. */
   async ack(jobs: readonly AckedJob[]): Promise<Settled<'acked'>[]> {
     return this.#settle(jobs, ['result'], ({ result }): Send<Settled<'acked'>> => {
       const encoded = encodeResult(result, this.#source)
@@ -84,8 +84,8 @@ export class JobsByToken {
   }
 
   /**
-   * The jobs are done, and each is followed by another one: both or neither happen. Of a repeated call it is not told what
-   * followed: the jobs are lost, as `acked` or `absent`. Throws InvalidArgumentError.
+   * Completes the jobs, and enqueues the next job of each: both or neither happen. A repeated call does not return
+   * the next jobs: the jobs are `lost`, with reason `acked` or `absent`. Throws InvalidArgumentError.
    */
   async ackAndEnqueue(jobs: readonly AckedAndEnqueuedJob[]): Promise<SettledAckAndEnqueue[]> {
     checkJobs(jobs, ['next', 'result'])
@@ -102,8 +102,8 @@ export class JobsByToken {
   }
 
   /**
-   * The jobs are to be tried again; `dead` are those for which that was the last attempt. A repeated call is told the
-   * same while the job was not claimed again. Throws InvalidArgumentError.
+   * The attempts failed, and the jobs are to be retried; `dead` are those whose last attempt it was. A repeated call
+   * gets the same result until the job is claimed again. Throws InvalidArgumentError.
    */
   async retry(jobs: readonly RetriedJob[]): Promise<Settled<Retried>[]> {
     return this.#settle(jobs, ['delay', 'kind', 'message'], (job): Send<Settled<Retried>> => {
@@ -116,7 +116,9 @@ export class JobsByToken {
     })
   }
 
-  /** The jobs are not to be tried again. A repeated call is told the same. Throws InvalidArgumentError. */
+  /**
+   * Makes the jobs dead without further attempts. A repeated call gets the same result. Throws InvalidArgumentError.
+   */
   async fail(jobs: readonly FailedJob[]): Promise<Settled<'dead'>[]> {
     return this.#settle(jobs, ['kind', 'message'], (job): Send<Settled<'dead'>> => {
       const failure = toFailure(job, 'failed')
@@ -125,7 +127,7 @@ export class JobsByToken {
     })
   }
 
-  /** Gives the jobs to others, as if these attempts had never begun. Throws InvalidArgumentError. */
+  /** Makes the jobs ready again, as if these attempts had never begun. Throws InvalidArgumentError. */
   async release(jobs: readonly ReleasedJob[]): Promise<Settled<'released'>[]> {
     return this.#settle(jobs, ['delay'], (job): Send<Settled<'released'>> => {
       const delayMs = toReleaseMs(job)
@@ -134,12 +136,12 @@ export class JobsByToken {
     })
   }
 
-  /** Makes the leases last so long from now on; default 30 seconds. Throws InvalidArgumentError. */
+  /** Sets the leases to this duration from now on; default 30 seconds. Throws InvalidArgumentError. */
   async extend(jobs: readonly JobLease[], lease: Duration = '30s'): Promise<ExtendedJobs> {
     checkJobs(jobs, [])
     const leaseMs = toLeaseMs(lease)
     const held = await this.#find(jobs, false)
-    const told = new Map<Held, LossReason | null>()
+    const losses = new Map<Held, LossReason | null>()
     const ends: number[] = []
     const extending = bySettler(held, this.#source).map(async ([settler, those]) => {
       const { answer, outcomes } = await settler.sendExtensions(
@@ -147,21 +149,21 @@ export class JobsByToken {
         leaseMs,
       )
       ends.push(answer.expiresAtMs)
-      for (const [at, each] of those.entries()) told.set(each, outcomes[at] ?? null)
+      for (const [at, each] of those.entries()) losses.set(each, outcomes[at] ?? null)
     })
     await Promise.all(extending)
     const settled = held.map((each) =>
-      each === null ? ABSENT : toSettled('extended', told.get(each) ?? null),
+      each === null ? ABSENT : toSettled('extended', losses.get(each) ?? null),
     )
     return { leaseMs, expiresAtMs: Math.min(...ends), jobs: settled }
   }
 
-  /** Tells others how far the attempt has come. Throws InvalidArgumentError. */
+  /** Reports the progress of an attempt. Throws InvalidArgumentError. */
   async progress(job: JobLease, value: unknown): Promise<Settled<'noted'>> {
     return this.#note(job, 'progress', encodeProgress(value, this.#source))
   }
 
-  /** Adds a line to the log of the job. Throws InvalidArgumentError. */
+  /** Adds a line to the log of the job, cut to 1024 bytes. Throws InvalidArgumentError. */
   async log(job: JobLease, line: string): Promise<Settled<'noted'>> {
     return this.#note(job, 'log', toLine(line))
   }
@@ -173,7 +175,7 @@ export class JobsByToken {
     return toSettled('noted', await held.settler.note({ ...held.leased, what, value }))
   }
 
-  /** Everything is checked before anything is sent; what is sent travels together. */
+  /** Checks all jobs before sending anything, and sends them together. */
   async #settle<Job extends JobLease, Result>(
     jobs: readonly Job[],
     known: readonly string[],
@@ -192,7 +194,7 @@ export class JobsByToken {
 
 const ABSENT = { outcome: 'lost', reason: 'absent' } as const
 
-/** Where none is known somebody is asked nevertheless, for the time. */
+/** Groups leases by settler. Without leases one settler is still called with none, to get the server's time. */
 function bySettler(held: readonly (Held | null)[], source: QueueSource): [Settler, Held[]][] {
   const groups = new Map<Settler, Held[]>()
   for (const each of held.filter((one) => one !== null)) {
@@ -203,7 +205,7 @@ function bySettler(held: readonly (Held | null)[], source: QueueSource): [Settle
   return groups.size > 0 ? [...groups] : [[new Settler(source), []]]
 }
 
-/** An attempt that has done before what it asks for has done it. */
+/** An attempt that was settled in the same way before counts as settled. */
 function toSettled<Done extends string>(done: Done, why: LossReason | null): Settled<Done> {
   return why === null || why === (done as string) ? { outcome: done } : { outcome: 'lost', reason: why }
 }

@@ -2,10 +2,10 @@ import { InvalidArgumentError, LeaseLostError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../../test/queue-fixture.ts'
 
-const to = 'somebody'
+const to = 'customer'
 
 describe('progress and log', () => {
-  test('are found with the job while it works, and go with it', async () => {
+  test('are returned with the job while it runs, and are removed with it', async () => {
     const { queue, client, name, clock } = await setup()
     const { id } = await queue.enqueue('mail', { to })
     expect(await queue.jobs.get(id)).toMatchObject({ progress: null, log: [] })
@@ -39,7 +39,7 @@ describe('progress and log', () => {
     expect(await queue.jobs.get('dead')).toMatchObject({ state: 'dead', progress: 2, log: [{ line: 'no' }] })
   })
 
-  test('are refused of an attempt that lost its job, which hears of it', async () => {
+  test('are rejected for an attempt that lost its job, which is notified', async () => {
     const { queue, clock } = await setup()
     const { id } = await queue.enqueue('mail', { to })
     const [first] = await queue.claim({ lease: '10s' })
@@ -54,26 +54,26 @@ describe('progress and log', () => {
     await expect(second?.log('still here')).rejects.toThrow('cancelled')
   })
 
-  test('are told by whoever has the id and the token', async () => {
+  test('are accepted from any caller with the id and the token', async () => {
     const { queue } = await setup()
-    await queue.enqueue('mail', { to }, { id: 'lent' })
+    await queue.enqueue('mail', { to }, { id: 'own' })
     const { jobs } = await queue.claimDetached()
-    const lease = { id: 'lent', token: jobs[0]?.token ?? 0 }
+    const lease = { id: 'own', token: jobs[0]?.token ?? 0 }
 
     expect(await queue.byToken.progress(lease, 7)).toEqual({ outcome: 'noted' })
     expect(await queue.byToken.log(lease, 'well')).toEqual({ outcome: 'noted' })
-    const stale = { id: 'lent', token: lease.token - 1 }
+    const stale = { id: 'own', token: lease.token - 1 }
     expect(await queue.byToken.progress(stale, 8)).toEqual({ outcome: 'lost', reason: 'lost' })
-    expect(await queue.jobs.get('lent')).toMatchObject({ progress: 7, log: [{ line: 'well' }] })
+    expect(await queue.jobs.get('own')).toMatchObject({ progress: 7, log: [{ line: 'well' }] })
   })
 
   // qless: test_log, test_log_nonexistent.
-  test('anybody may add a line to the log of a job, but not of one that is not known', async () => {
+  test('any caller may add a line to the log of a job that exists', async () => {
     const { queue, client, name } = await setup()
     const { id } = await queue.enqueue('mail', { to })
 
     expect(await queue.jobs.log(id, 'seen by support')).toBe(true)
-    expect(await queue.jobs.log('nobody', 'lost')).toBe(false)
+    expect(await queue.jobs.log('absent', 'lost')).toBe(false)
     expect(await queue.jobs.get(id)).toMatchObject({ state: 'ready', log: [{ line: 'seen by support' }] })
     const [job] = await queue.claim()
     expect(job).toMatchObject({ id, attempt: 1 })
@@ -93,7 +93,7 @@ describe('progress and log', () => {
     expect(log.at(-1)?.line).toBe('ä'.repeat(512))
   })
 
-  test('what cannot be stored is refused', async () => {
+  test('values that cannot be stored are rejected', async () => {
     const { queue } = await setup()
     await queue.enqueue('mail', { to })
     const [job] = await queue.claim()

@@ -1,4 +1,4 @@
-// One attempt at one job: what holds its lease, and why it lost the job.
+// One attempt at a job: the proof of its lease, and why it lost the job.
 
 import { note } from '../../generated/queue.ts'
 import type { BatchTerms, SendBatch } from '../../runtime/calls/batcher.ts'
@@ -6,9 +6,9 @@ import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
 import type { QueueSource } from '../source/source.ts'
 
-/** What a lease needs to be kept. */
+/** Identifies the lease of an attempt. */
 export interface Leased {
-  /** What the scripts call the job. */
+  /** The number of the job in the scripts. */
   readonly number: string
   /** Greater than that of every earlier attempt at any job of the queue. */
   readonly token: number
@@ -16,20 +16,19 @@ export interface Leased {
 
 export type LossReason = 'lost' | 'retried' | 'dead' | 'cancelled' | 'acked' | 'absent'
 
-/** Why jobs of a call were refused, by their places. */
+/** Why jobs of a call were refused, by their index in the call. */
 export function reasonsOf(
   refused: readonly { readonly at: number; readonly why: string }[],
 ): ReadonlyMap<number, LossReason> {
   return new Map(refused.map(({ at, why }) => [at, why as LossReason]))
 }
 
-// What is told of jobs while they are at work: how far they have come, and lines in their logs. Those of one tick travel in
-// one call.
+// Notes about running jobs: their progress, and lines of their logs. The notes of one tick share one call.
 
 export interface Note {
   /** The number of the job, or its own id. */
   readonly number: string
-  /** 0: anybody's; only lines. */
+  /** 0 for a caller without a lease, who can only add log lines. */
   readonly token: number
   readonly what: 'progress' | 'log'
   readonly value: string | Uint8Array
@@ -37,7 +36,7 @@ export interface Note {
 
 const MAX_LINE_BYTES = 1024
 const MAX_PROGRESS_BYTES = 64 * 1024
-// Of each a log may have to be copied.
+// Each note may have to copy a whole log.
 const NOTES: BatchTerms = {
   name: note.script.name,
   items: 100,
@@ -46,7 +45,7 @@ const NOTES: BatchTerms = {
   waiting: 100_000,
 }
 
-/** Null: it is noted; else why not. */
+/** Resolves to null when it is stored, else to the reason why not. */
 export function sendNote(source: QueueSource, noted: Note): Promise<LossReason | null> {
   const { unit, codec } = source
   const send: SendBatch<Note, LossReason | null> = async (notes, by) => {
@@ -62,7 +61,7 @@ export function sendNote(source: QueueSource, noted: Note): Promise<LossReason |
   return batcher.addOne(noted, Buffer.byteLength(noted.value))
 }
 
-/** Throws InvalidArgumentError, and what the codec throws when it cannot hold the value. */
+/** Throws InvalidArgumentError, and what the codec throws for a value that it cannot encode. */
 export function encodeProgress(value: unknown, { codec }: QueueSource): string | Uint8Array {
   const encoded = codec.encode(value)
   if (Buffer.byteLength(encoded) > MAX_PROGRESS_BYTES) {
@@ -79,7 +78,7 @@ export function toLine(line: unknown): string {
     : Buffer.from(line).toString('utf8', 0, MAX_LINE_BYTES)
 }
 
-/** A line of anybody. False where there is no such job. Throws InvalidArgumentError. */
+/** Adds a log line without a lease. Resolves to false when there is no such job. Throws InvalidArgumentError. */
 export async function logLine(source: QueueSource, id: string, line: string): Promise<boolean> {
   const number = checkText('id', id, 512)
   return (await sendNote(source, { number, token: 0, what: 'log', value: toLine(line) })) === null

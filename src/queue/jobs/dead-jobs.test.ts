@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { instance } from '../../../test/instance.ts'
 import { type Payloads, setup } from '../../../test/queue-fixture.ts'
 
-test('dead jobs of a kind are listed page by page, each once though others come and go meanwhile', async () => {
+test('dead jobs of a kind are listed page by page, each once even if others come and go meanwhile', async () => {
   const { queue } = await setup()
-  const jobs = Array.from({ length: 90 }, () => ({ name: 'mail' as const, payload: { to: 'somebody' } }))
+  const jobs = Array.from({ length: 90 }, () => ({ name: 'mail' as const, payload: { to: 'customer' } }))
   await queue.enqueueMany(jobs)
   const claimed = await queue.claim({ limit: 90 })
   await Promise.all(claimed.map((job, at) => job.fail({ kind: at % 3 === 0 ? 'Odd' : `Other ${at % 3}` })))
@@ -16,7 +16,7 @@ test('dead jobs of a kind are listed page by page, each once though others come 
   while (after !== null) {
     const page: JobPage = await queue.jobs.list('dead', { kind: 'Odd', limit: 7, after })
     seen.push(...page.jobs.map(({ id }) => id))
-    // Places would shift by two a page.
+    // Otherwise the places would shift by two a page.
     await queue.jobs.requeue(page.jobs.slice(0, 2).map(({ id }) => id))
     after = page.next
   }
@@ -31,9 +31,9 @@ test('dead jobs of a kind are listed page by page, each once though others come 
   })
 })
 
-test('a job that begins again has its unique key again, and stays dead where another job has it', async () => {
+test('a requeued job takes its unique key again, and stays dead when another job has the key', async () => {
   const { queue } = await setup()
-  const mail = async (unique: string) => (await queue.enqueue('mail', { to: 'somebody' }, { unique })).id
+  const mail = async (unique: string) => (await queue.enqueue('mail', { to: 'customer' }, { unique })).id
   const first = await mail('k')
   const [job] = await queue.claim()
   await job?.fail({ kind: 'Odd' })
@@ -52,11 +52,11 @@ test('a job that begins again has its unique key again, and stays dead where ano
   })
 })
 
-test('those whose unique keys other jobs have stay dead when all of a kind begin again, and hold up no other', async () => {
+test('requeueing a kind skips dead jobs whose unique keys other jobs have, and requeues the rest', async () => {
   const { queue } = await setup()
   const jobs = Array.from({ length: 200 }, (_, at) => ({
     name: 'mail' as const,
-    payload: { to: 'somebody' },
+    payload: { to: 'customer' },
     ...(at % 2 === 0 ? { unique: `k${at}` } : {}),
   }))
   await queue.enqueueMany(jobs)
@@ -68,10 +68,10 @@ test('those whose unique keys other jobs have stay dead when all of a kind begin
   expect(await queue.dead.drop('Odd')).toBe(100)
 })
 
-test('those that die again while all of a kind begin again keep no other from that, and are told of once', async () => {
+test('requeueing a kind continues when jobs die again meanwhile, and counts each job once', async () => {
   const { redis, driver, name } = instance()
   const queue = redis.queue<Payloads>(name)
-  await queue.enqueueMany(Array.from({ length: 120 }, () => ({ name: 'mail', payload: { to: 'somebody' } })))
+  await queue.enqueueMany(Array.from({ length: 120 }, () => ({ name: 'mail', payload: { to: 'customer' } })))
   const buryAll = async (): Promise<void> => {
     for (const job of await queue.claim({ limit: 200 })) await job.fail({ kind: 'Odd' })
   }

@@ -1,34 +1,34 @@
-// Dead jobs, by the kind of failure that they are dead of.
+// Dead jobs, grouped by the kind of their failure.
 
 import { countDead, requeueDead } from '../../generated/queue.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
 import { learnTold } from '../../runtime/waiting/notify-channel.ts'
 import { type QueueSource, toId } from '../source/source.ts'
 
-/** Jobs that are dead of the same kind of failure. */
+/** The dead jobs of one kind of failure. */
 export interface DeadKind {
   readonly kind: string
   readonly count: number
   readonly firstAtMs: number
   readonly lastAtMs: number
-  /** The id that the queue gave to the newest of them, and its message. */
+  /** The newest of them: the id that the queue assigned to it, and its failure message. */
   readonly sample: { readonly id: string; readonly message: string }
 }
 
-/** Few, for others wait meanwhile; more at once are hardly done sooner. */
+/** Jobs a call. Few, because Redis serves no one else meanwhile, and larger calls are hardly faster. */
 const STEP = 25
 
 export class DeadJobs {
   readonly #sources: readonly QueueSource[]
   readonly #check: () => Promise<void>
 
-  /** `check`: that the queue has so many partitions. */
+  /** `check` verifies the number of partitions. */
   constructor(sources: readonly QueueSource[], check: () => Promise<void>) {
     this.#sources = sources
     this.#check = check
   }
 
-  /** What jobs are dead of, up to a thousand kinds in each partition. */
+  /** The kinds of failure that dead jobs have, up to 1000 kinds in each partition. */
   async list(): Promise<DeadKind[]> {
     const kinds = new Map<string, DeadKind>()
     const all = await this.#ofAll(kindsOf)
@@ -37,14 +37,14 @@ export class DeadJobs {
   }
 
   /**
-   * Makes all jobs ready again that are dead of this kind of failure, except those whose unique key another job has. Resolves to their
-   * number. Throws InvalidArgumentError.
+   * Makes all dead jobs of this kind of failure ready again, except those whose unique key another job has taken.
+   * Resolves to the number of requeued jobs. Throws InvalidArgumentError.
    */
   requeue(kind: string): Promise<number> {
     return this.#each(kind, false)
   }
 
-  /** Removes all jobs that are dead of this kind of failure. Resolves to their number. Throws InvalidArgumentError. */
+  /** Removes all dead jobs of this kind of failure. Resolves to their number. Throws InvalidArgumentError. */
   drop(kind: string): Promise<number> {
     return this.#each(kind, true)
   }
@@ -55,7 +55,7 @@ export class DeadJobs {
     return counts.reduce((total, count) => total + count, 0)
   }
 
-  async #ofAll<Told>(call: (source: QueueSource) => Promise<Told>): Promise<Told[]> {
+  async #ofAll<Answer>(call: (source: QueueSource) => Promise<Answer>): Promise<Answer[]> {
     await this.#check()
     return Promise.all(this.#sources.map(call))
   }
@@ -73,12 +73,12 @@ async function kindsOf(source: QueueSource): Promise<DeadKind[]> {
 }
 
 async function changeAll(source: QueueSource, kind: string, drops: boolean): Promise<number> {
-  const told = await learnTold(source.unit)
-  // Jobs that die again meanwhile are passed over; jobs that are newer than the first call may come without end.
+  const notifyChannel = await learnTold(source.unit)
+  // Ends at the newest dead job of the first call: jobs that die meanwhile could keep this loop running forever.
   let [total, after, end] = [0, 0, Infinity]
   while (after >= 0 && after <= end) {
     const terms = { kind, limit: STEP, drops, after }
-    const { count, chores, next, newest } = await source.unit.run(requeueDead, { ...told, ...terms })
+    const { count, chores, next, newest } = await source.unit.run(requeueDead, { ...notifyChannel, ...terms })
     void source.chores.see(chores)
     total += count
     after = next

@@ -5,7 +5,7 @@ import type { ClaimedJob } from '../claims/claimed-job.ts'
 import type { DependencyId } from './dependencies.ts'
 import type { Queue } from '../queue.ts'
 
-const to = 'somebody'
+const to = 'customer'
 
 interface Payloads {
   mail: { to: string }
@@ -34,7 +34,7 @@ async function stateOf(queue: Queue<Payloads>, id: string): Promise<string> {
 }
 
 describe('a job with dependencies', () => {
-  test('waits until all of them are done, and sees their results', async () => {
+  test('waits until all of them are done, and gets their results', async () => {
     const { queue } = await setup()
     const [a, b] = (await ids(queue, 2)) as [string, string]
     const dependent = await blockedBy(queue, [a, b])
@@ -65,7 +65,7 @@ describe('a job with dependencies', () => {
     })
   })
 
-  test('leaves nothing behind when it is done', async () => {
+  test('leaves no keys when it is done', async () => {
     const { queue, client, name } = await setup()
     const dependencies = await ids(queue, 3)
     await blockedBy(queue, dependencies)
@@ -77,15 +77,15 @@ describe('a job with dependencies', () => {
     expect(await client.hkeys(`${prefix}:jobs`)).toEqual(['~'])
   })
 
-  test('is ready at once when they are done already, or are not known', async () => {
+  test('is ready at once when they are done already, or do not exist', async () => {
     const { queue } = await setup()
     const [gone] = (await ids(queue, 1)) as [string]
-    await (await queue.claim())[0]?.ack('seen by nobody')
+    await (await queue.claim())[0]?.ack('not read')
 
     expect(await stateOf(queue, await blockedBy(queue, [gone, 'never-there']))).toBe('ready')
   })
 
-  test('sees the result of one that is done and kept', async () => {
+  test('gets the result of one that is done and kept', async () => {
     const { queue } = await setup()
     await queue.settings.set({ retention: { count: 10 } })
     const [kept] = (await ids(queue, 1)) as [string]
@@ -99,7 +99,7 @@ describe('a job with dependencies', () => {
     ])
   })
 
-  test('waits for its delay from then on', async () => {
+  test('starts its delay when its dependencies are done', async () => {
     const { queue, clock } = await setup()
     const [dependency] = (await ids(queue, 1)) as [string]
     const dependent = await blockedBy(queue, [dependency], { delay: '10s' })
@@ -138,7 +138,7 @@ describe('a job with dependencies', () => {
     },
   )
 
-  test('a whole chain dies with its first job, and comes again when it is requeued', async () => {
+  test('a whole chain dies with its first job, and can be requeued', async () => {
     const { queue } = await setup()
     let [last] = (await ids(queue, 1)) as [string]
     const chain: string[] = []
@@ -151,7 +151,7 @@ describe('a job with dependencies', () => {
     expect(await queue.claim({ limit: 10 })).toHaveLength(5)
   })
 
-  test('a thousand dependents of one dependency are told in steps, none is forgotten', async () => {
+  test('a thousand dependents of one dependency are released in steps, without forgetting any', async () => {
     const { queue } = await setup()
     const [dependency] = (await ids(queue, 1)) as [string]
     await queue.enqueueMany(
@@ -173,7 +173,7 @@ describe('a job with dependencies', () => {
     expect(await queue.settings.inspect()).toMatchObject({ blocked: 0, ready: 0, claimed: 0 })
   })
 
-  test('stands in its own list, is cancelled, and can be requeued before its dependencies are done', async () => {
+  test('is listed as blocked, can be cancelled, and can be requeued before its dependencies are done', async () => {
     const { queue } = await setup()
     const [dependency] = (await ids(queue, 1)) as [string]
     const [one, other] = [await blockedBy(queue, [dependency]), await blockedBy(queue, [dependency])]
@@ -200,7 +200,7 @@ describe('a job with dependencies', () => {
     expect((await queue.claim())[0]?.payload).toEqual({ to: 'another' })
   })
 
-  test('can wait for more of its own queue, and for fewer', async () => {
+  test('can add and remove dependencies of its own queue', async () => {
     const { queue } = await setup()
     const [a, b] = (await ids(queue, 2)) as [string, string]
     const dependent = await blockedBy(queue, [a])
@@ -211,14 +211,14 @@ describe('a job with dependencies', () => {
     expect(await queue.jobs.addDependencies(dependent, [younger])).toBe('newer')
     expect(await queue.jobs.addDependencies(dependent, [])).toBe('changed')
     expect(await queue.jobs.addDependencies(a, [b])).toBe('ready')
-    expect(await queue.jobs.addDependencies('nobody', [b])).toBe('absent')
+    expect(await queue.jobs.addDependencies('absent', [b])).toBe('absent')
     expect(await queue.jobs.removeDependencies(dependent, [a])).toBe('changed')
     expect(await stateOf(queue, dependent)).toBe('blocked')
     expect(await queue.jobs.removeDependencies(dependent, [b])).toBe('changed')
     expect(await stateOf(queue, dependent)).toBe('ready')
   })
 
-  test('bad dependencies are named', async () => {
+  test('invalid dependencies are named in the error', async () => {
     const { queue } = await setup()
     await expect(blockedBy(queue, 'x' as never)).rejects.toThrow(/dependsOn/)
     await expect(blockedBy(queue, [{ queue: '', id: 'x' }])).rejects.toThrow(/dependsOn\.queue/)
@@ -227,7 +227,7 @@ describe('a job with dependencies', () => {
 })
 
 describe('across queues', () => {
-  test('a job waits for one of another queue, and sees its result', async () => {
+  test('a job waits for one of another queue, and gets its result', async () => {
     const { queue, another } = await setup({ clock: 'real' })
     const other = await another()
     const { id } = await other.enqueue('image', { url: 'far' }, { id: 'far' })
@@ -243,7 +243,7 @@ describe('across queues', () => {
     await until(async () => (await other.settings.inspect()).outbox === 0)
   })
 
-  test('one that was requeued is pending for those who wait for it anew, and what it was for others', async () => {
+  test('a requeued dependency is pending for new dependents, and keeps its old state for earlier ones', async () => {
     const { queue } = await setup()
     await queue.settings.set({ retention: { count: 10 } })
     const { id } = await queue.enqueue('image', { url: 'a' }, { id: 'kept' })
@@ -258,11 +258,11 @@ describe('across queues', () => {
     expect(await queue.jobs.dependencies(late)).toMatchObject([{ id, state: 'done', result: 'second' }])
   })
 
-  test('one that is not known is taken for done, and one that dies takes its dependent with it', async () => {
+  test('an unknown dependency is treated as done, and one that dies makes its dependent dead', async () => {
     const { queue, another } = await setup({ clock: 'real' })
     const other = await another()
     const { id } = await other.enqueue('image', { url: 'far' })
-    const free = await blockedBy(queue, [{ queue: other.name, id: 'nobody' }])
+    const free = await blockedBy(queue, [{ queue: other.name, id: 'absent' }])
     const bound = await blockedBy(queue, [{ queue: other.name, id }])
 
     await (await other.claim())[0]?.fail()
@@ -270,7 +270,7 @@ describe('across queues', () => {
     await until(async () => (await stateOf(queue, free)) === 'ready')
   })
 
-  test('one whose queue was cleared holds nobody up: it is asked after again', async () => {
+  test('a dependency whose queue was cleared blocks no dependent: it is asked about again', async () => {
     const { queue, another, clock, client } = await setup()
     const other = await another()
     const { id } = await other.enqueue('image', { url: 'far' })
@@ -287,10 +287,10 @@ describe('across queues', () => {
     await until(async () => (await stateOf(queue, dependent)) === 'ready')
   })
 
-  test('one whose queue refuses to be asked holds up no dependent of others', async () => {
+  test('a dependency whose queue rejects questions does not block dependents of others', async () => {
     const { queue, redis, client, another } = await setup()
     const [a, b] = [await another(), await another()]
-    // The one that refuses is asked first.
+    // The queue that rejects is asked first.
     const [bad, good] = a.name < b.name ? [a, b] : [b, a]
     const dependencies = await Promise.all(
       [bad, good].map((each) => each.enqueue('image', { url: 'dependency' })),
@@ -305,12 +305,12 @@ describe('across queues', () => {
     )
     await using _worker = redis.queue(good.name).work(() => undefined)
 
-    // Once its queue was asked, a dependency tells when it ends.
+    // Once its queue was asked, the end of a dependency is reported.
     await until(async () => (await stateOf(queue, dependents[1]?.id ?? '')) === 'ready')
     expect(await stateOf(queue, dependents[0]?.id ?? '')).toBe('blocked')
   })
 
-  test('a queue that speaks another codec takes nothing, and holds up no other', async () => {
+  test('a queue with another codec takes nothing, and does not delay other queues', async () => {
     const { queue, redis, another, name } = await setup({ clock: 'real' })
     const other = await another()
     const text = { name: 'text', encode: String, decode: (bytes: Buffer) => bytes.toString() }
@@ -338,7 +338,7 @@ describe('across queues', () => {
 })
 
 describe('advance', () => {
-  test('acks a job and enqueues the next one in the same step', async () => {
+  test('acks a job and enqueues the next one atomically', async () => {
     const { queue } = await setup()
     await queue.enqueue('image', { url: 'a' })
     const [job] = await queue.claim()
@@ -363,7 +363,7 @@ describe('advance', () => {
     expect(await queue.settings.inspect()).toMatchObject({ ready: 0, claimed: 0, enqueued: 1 })
   })
 
-  // A worker that missed its call would look again only after ten seconds.
+  // A worker that missed its wake-up would poll only after ten seconds.
   test('a pipeline over three queues does each step of each job once', { timeout: 8000 }, async () => {
     const { queue: fetch, another } = await setup({ clock: 'real' })
     const [resize, store] = [await another(), await another()]

@@ -1,4 +1,4 @@
-// Jobs that wait for others: what can be said of it, and how the scripts take it.
+// Dependencies between jobs: their types, their checks, and their form for the scripts.
 
 import {
   changeDependencies,
@@ -16,23 +16,26 @@ import type { JobState } from './job.ts'
 /** A job of this queue by its id, or one of another queue. */
 export type DependencyId = string | { readonly queue: string; readonly id: string }
 
-/** `bury`: the job dies as well; `cancel`: it is removed; `run`: it runs all the same, and sees how its dependencies ended. */
+/**
+ * `fail`: the job dies as well; `cancel`: it is removed; `run`: it runs anyway, and can read how its dependencies
+ * ended.
+ */
 export type OnDependencyFailure = 'fail' | 'cancel' | 'run'
 
 export type DependencyState = 'pending' | 'done' | 'dead' | 'cancelled' | 'absent'
 
 /** A job that another one waited for. */
 export interface Dependency {
-  /** Null: the queue of the job itself. */
+  /** Null for the queue of the job itself. */
   readonly queue: string | null
   readonly id: string
-  /** `absent`: it was not known (any more), and taken for done. */
+  /** `absent`: it does not exist (any more), and is treated as done. */
   readonly state: DependencyState
-  /** What it was acked with; null: nothing, or it is not done. */
+  /** The result that it was acked with; null when there is none, or it is not done. */
   readonly result: unknown
-  /** What it died of; null: it did not. */
+  /** The failure that made it dead; null when it is not dead. */
   readonly failure: { readonly kind: string; readonly message: string } | null
-  /** The result, where the codec could not read it; it is null above. Empty: it could. */
+  /** Lists the result when the codec could not read it; `result` is null then. Else empty. */
   readonly undecodable: readonly UndecodablePart[]
 }
 
@@ -61,9 +64,9 @@ export function toOnDependencyFailure(what: OnDependencyFailure): string {
   return LETTERS[checkOneOf('onDependencyFailure', what, ['fail', 'cancel', 'run'])]
 }
 
-type Told = DependenciesAnswer['dependencies'][number]
+type RawDependency = DependenciesAnswer['dependencies'][number]
 
-/** With so many bytes a page ends. */
+/** A page ends once it has this many bytes. */
 const PAGE_BYTES = 2 ** 22
 
 export interface DependenciesPageOptions {
@@ -77,18 +80,18 @@ export interface DependenciesPage {
   readonly next: string | null
 }
 
-/** The dependencies of a job, by its id; none where it is not known. */
+/** The dependencies of a job; empty when the job is not known. */
 export async function dependenciesOf(source: QueueSource, id: string): Promise<Dependency[]> {
   const found: Dependency[] = []
   for (let isWhole = false; !isWhole; ) {
-    const told = await tell(source, id, found.length)
-    found.push(...told.map((dependency) => readDependency(source, dependency)))
-    isWhole = isLastPage(told)
+    const raw = await fetchPage(source, id, found.length)
+    found.push(...raw.map((dependency) => readDependency(source, dependency)))
+    isWhole = isLastPage(raw)
   }
   return found
 }
 
-/** As far as one answer tells them, behind those that the page before ended with. Throws InvalidArgumentError. */
+/** The dependencies of one answer, from where the page before ended. Throws InvalidArgumentError. */
 export async function dependenciesPage(
   source: QueueSource,
   id: string,
@@ -97,27 +100,30 @@ export async function dependenciesPage(
   if (typeof after !== 'string' || !/^\d{1,3}$/.test(after)) {
     throw new InvalidArgumentError('after', 'must be the next of a page')
   }
-  const told = await tell(source, id, Number(after))
-  const next = isLastPage(told) ? null : String(Number(after) + told.length)
-  return { dependencies: told.map((dependency) => readDependency(source, dependency)), next }
+  const raw = await fetchPage(source, id, Number(after))
+  const next = isLastPage(raw) ? null : String(Number(after) + raw.length)
+  return { dependencies: raw.map((dependency) => readDependency(source, dependency)), next }
 }
 
-async function tell(source: QueueSource, id: string, after: number): Promise<Told[]> {
-  const { dependencies: told } = await source.unit.run(dependenciesOfJob, {
+async function fetchPage(source: QueueSource, id: string, after: number): Promise<RawDependency[]> {
+  const { dependencies: raw } = await source.unit.run(dependenciesOfJob, {
     codec: source.codec.name,
     id,
     after,
   })
-  return told
+  return raw
 }
 
-/** A page ends early behind large results. */
-function isLastPage(told: readonly Told[]): boolean {
-  const bytesOf = ({ result, message }: Told): number => result.length + Buffer.byteLength(message)
-  return told.reduce((sum, dependency) => sum + bytesOf(dependency), 0) < PAGE_BYTES
+/** A page that is not the last one has reached PAGE_BYTES. */
+function isLastPage(raw: readonly RawDependency[]): boolean {
+  const bytesOf = ({ result, message }: RawDependency): number => result.length + Buffer.byteLength(message)
+  return raw.reduce((sum, dependency) => sum + bytesOf(dependency), 0) < PAGE_BYTES
 }
 
-function readDependency(source: QueueSource, { queue, id, state, result, kind, message }: Told): Dependency {
+function readDependency(
+  source: QueueSource,
+  { queue, id, state, result, kind, message }: RawDependency,
+): Dependency {
   const reader = new PartReader(source.codec)
   return {
     ...placeOfDependency(source, queue, id),
@@ -128,7 +134,7 @@ function readDependency(source: QueueSource, { queue, id, state, result, kind, m
   }
 }
 
-/** As users call them: its own queue is null, whichever partition it is. */
+/** In the form of the API: the job's own queue is null, in any of its partitions. */
 function placeOfDependency(
   source: QueueSource,
   address: string,
@@ -142,7 +148,7 @@ function placeOfDependency(
 
 export type DependenciesChanged = 'changed' | JobState | 'absent' | 'newer'
 
-/** Lets a job wait for more dependencies, or for fewer; `dependencies` as the scripts take them. */
+/** Adds or removes dependencies of a job; `dependencies` in the form that the scripts take. */
 export async function changeDependenciesOf(
   { unit, chores }: QueueSource,
   id: string,

@@ -1,5 +1,5 @@
-// Jobs of one tick become one script call. Those of one `enqueueMany` stay together, as far as one call carries
-// them.
+// The jobs of one tick share one script call. The jobs of one `enqueueMany` stay together, as far as they fit into
+// one call.
 
 import { CHORES } from '../../generated/bits.ts'
 import { enqueue, enqueueAlike } from '../../generated/queue.ts'
@@ -18,9 +18,9 @@ import { looksGiven, placeOf, type QueueSource, toId, toIds } from '../source/so
 import { CALL, type JobSpec, PLAIN, type SpecOptions, workOf } from './job-options.ts'
 
 export interface Enqueued {
-  /** What to call the job: its own id, or the one the queue gave it. */
+  /** The id of the job: its own, or the one that the queue assigned. */
   readonly id: string
-  /** True when the id, the unique or the idempotency key was taken: nothing was enqueued, `id` is that of the other job. */
+  /** True when its id, unique key or idempotency key was taken: nothing was enqueued, `id` is that of the other job. */
   readonly duplicate: boolean
 }
 
@@ -33,16 +33,16 @@ const BATCHES: BatchTerms = {
 }
 const MAX_PLAIN_NAME_BYTES = 254
 
-/** A job on its way. */
+/** An encoded job, ready to be sent. */
 export interface OutgoingJob {
   readonly name: string
   readonly payload: string | Uint8Array
   readonly options: SpecOptions
-  /** What it takes of a call, with its options. */
+  /** Its share of a call, including the cost of its options. */
   readonly bytes: number
 }
 
-/** `name` is checked already. Throws InvalidArgumentError. */
+/** `name` must have been checked. Throws InvalidArgumentError. */
 export function encodeJob(
   codec: Codec<unknown>,
   name: string,
@@ -51,7 +51,10 @@ export function encodeJob(
 ): OutgoingJob {
   const encoded = codec.encode(payload)
   if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
-    throw new InvalidArgumentError('payload', 'must become text or bytes: the codec gave something else')
+    throw new InvalidArgumentError(
+      'payload',
+      'must be encoded as text or bytes, but the codec returned something else',
+    )
   }
   // One call carries both.
   const bytes = name.length + Buffer.byteLength(encoded)
@@ -64,12 +67,15 @@ export function encodeJob(
   return { name, payload: encoded, options, bytes: bytes + workOf(options) }
 }
 
-/** As the script takes it. */
+/** The form that the script takes. */
 export function toSpec({ name, payload, options }: OutgoingJob): JobSpec {
   return { ...options, name, payload }
 }
 
-/** Of jobs whose dependencies are in other queues: resolves when these have been asked, well or not. Others of the call do not wait for that, nor for theirs. */
+/**
+ * For jobs with dependencies in other queues: resolves when these queues were asked, successfully or not. Only such a
+ * job waits for it, and only for its own queues.
+ */
 const asking = new WeakMap<Enqueued, Promise<void>>()
 
 export class Enqueuer {
@@ -98,7 +104,10 @@ export class Enqueuer {
     return enqueued
   }
 
-  /** Until the queues of their dependencies tell of the ends of these. One that does not answer is asked again later. */
+  /**
+   * Waits until the queues of their dependencies know whom to notify. A queue that does not answer is asked again
+   * later.
+   */
   async #untilAsked(jobs: readonly Enqueued[]): Promise<void> {
     const all = new Set(jobs.flatMap((job) => asking.get(job) ?? []))
     const { deadlineMs } = this.#source.unit.runtime.runner
@@ -106,7 +115,7 @@ export class Enqueuer {
   }
 
   async #enqueueAll(jobs: readonly OutgoingJob[]): Promise<Enqueued[]> {
-    // One behind the other: a call that is sent again must not come behind the next one.
+    // One after the other: a call that is sent again must not arrive after the next one.
     const enqueued: Enqueued[] = []
     try {
       for (const chunk of inGroups(jobs, BATCHES)) enqueued.push(...(await this.#enqueueChunk(chunk)))
@@ -132,7 +141,8 @@ export class Enqueuer {
       : this.#enqueueAlike(run, jobs, name, proof))
     if (enqueued !== null) return enqueued
     const { agreement, unit } = this.#source
-    if (agreement === null) throw new TypeError('a queue that is not spread has nothing to agree upon')
+    if (agreement === null)
+      throw new TypeError('a queue without partitions answered that it is not agreed upon')
     return this.#enqueue(run, jobs, by, await agreement.prove(unit, by))
   }
 
@@ -193,7 +203,7 @@ function toEnqueued(
   return enqueued
 }
 
-/** The name of all, where they are plain, have the same, and none is stored apart; else null. */
+/** The common name of the jobs if all are plain and stored inline; else null. */
 function nameOfAll(jobs: readonly OutgoingJob[]): string | null {
   const name = jobs[0]?.name ?? ''
   const areAlike = jobs.every(
@@ -206,23 +216,23 @@ function hasDependencyElsewhere(spec: Pick<JobSpec, 'dependsOn'>): boolean {
   return queuesOfDependencies(spec).length > 0
 }
 
-/** The other queues that have dependencies of it. */
+/** The other queues in which the job has dependencies. */
 function queuesOfDependencies({ dependsOn: dependencies }: Pick<JobSpec, 'dependsOn'>): string[] {
   if (dependencies === '') return []
   const elsewhere = dependencies.split('\0').filter((dependency) => dependency.startsWith('q'))
   return [...new Set(elsewhere.map((dependency) => dependency.slice(1, dependency.indexOf('\x01'))))]
 }
 
-// Where the jobs of a queue in partitions go, and in which order.
+// Routes the jobs of a partitioned queue: to which partition, and in which order.
 
 export interface Routed {
   readonly job: OutgoingJob
   readonly partition: number
-  /** Its place in the list. */
+  /** Its index in the list. */
   readonly at: number
 }
 
-/** Null where any will do. Throws InvalidArgumentError. */
+/** The partition that the options decide; null when they decide none. Throws InvalidArgumentError. */
 export function homeOf({ group, id, unique, idempotencyKey }: SpecOptions, count: number): number | null {
   if (looksGiven(id)) throw new InvalidArgumentError('id', 'must not be digits, a dash and digits')
   const decisive = group || id || unique || idempotencyKey
@@ -236,7 +246,7 @@ export class Router {
   readonly #find: (ids: readonly string[]) => Promise<(number | null)[]>
   #turn: number
 
-  /** `find`: in which partitions jobs are that have ids of their own. */
+  /** `find` locates jobs that have ids of their own. */
   constructor(sources: readonly QueueSource[], find: (ids: readonly string[]) => Promise<(number | null)[]>) {
     this.#sources = sources
     this.#find = find
@@ -252,7 +262,10 @@ export class Router {
     })
   }
 
-  /** In steps: what waits for a job in another partition comes there when that one is known. */
+  /**
+   * Splits the jobs into steps: a job whose dependency goes to another partition is sent after that dependency is
+   * stored.
+   */
   async inSteps(routed: readonly Routed[]): Promise<Routed[][]> {
     if (routed.every(({ job }) => job.options.dependsOn === '')) return [[...routed]]
     const located = await this.#locate(routed)
@@ -266,7 +279,7 @@ export class Router {
         ofStep = new Map()
       }
       steps.at(-1)?.push(this.#withDependencies(each, located))
-      // From here on it is there, whoever asks.
+      // Later jobs find it there.
       if (job.options.id !== '') {
         ofStep.set(job.options.id, partition)
         located.set(job.options.id, partition)
@@ -284,7 +297,7 @@ export class Router {
     return this.#turn
   }
 
-  /** The partitions of dependencies whose ids tell them. Throws InvalidArgumentError. */
+  /** The partitions of dependencies whose ids name them. Throws InvalidArgumentError. */
   #givenDependencies({ options: { dependsOn: dependencies } }: OutgoingJob): number[] {
     if (dependencies === '') return []
     const places = idsOfQueue(dependencies, this.#queue).map((id) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../../test/queue-fixture.ts'
 
-const to = 'somebody'
+const to = 'customer'
 
 async function whatHappened(
   queue: Awaited<ReturnType<typeof setup>>['queue'],
@@ -12,7 +12,7 @@ async function whatHappened(
 }
 
 describe('the history of a job', () => {
-  test('tells of every attempt, when it began and how it ended, until the job is kept', async () => {
+  test('lists every attempt, when it began and how it ended, until the job is kept', async () => {
     const { queue, clock } = await setup()
     await queue.settings.set({ retention: { count: 5 } })
     const { id } = await queue.enqueue('mail', { to }, { id: 'mail', backoff: 'none', maxAttempts: 9 })
@@ -46,7 +46,7 @@ describe('the history of a job', () => {
     ])
   })
 
-  test('tells of burials, requeues and cancellations, and goes with the job', async () => {
+  test('lists failures, requeues and cancellations, and is removed with the job', async () => {
     const { queue } = await setup()
     const { id } = await queue.enqueue('mail', { to })
     await (await queue.claim())[0]?.fail({ kind: 'BadAddress' })
@@ -66,7 +66,7 @@ describe('the history of a job', () => {
     expect(await queue.jobs.history(id)).toBe(null)
   })
 
-  test('is of at most a hundred entries: the first and the newest 99', async () => {
+  test('has at most a hundred entries: the first and the newest 99', async () => {
     const { queue } = await setup()
     const { id } = await queue.enqueue('mail', { to })
     await (await queue.claim())[0]?.retry({ delay: '0ms', kind: 'first' })

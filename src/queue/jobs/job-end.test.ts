@@ -2,9 +2,9 @@ import { InvalidArgumentError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup, until } from '../../../test/queue-fixture.ts'
 
-const to = 'somebody'
+const to = 'customer'
 
-/** Resolves once so many wait for the end of the job. */
+/** Resolves once so many waiters of the job are registered. */
 async function waiting(
   { client, name }: Awaited<ReturnType<typeof setup>>,
   id: string,
@@ -17,11 +17,11 @@ async function waiting(
 }
 
 describe('waiting for a result', () => {
-  test('resolves when a worker elsewhere is done, for all who wait', async () => {
+  test('resolves for all waiters when a worker of another process is done', async () => {
     const place = await setup({ clock: 'real' })
     const { queue } = place
     const { id } = await queue.enqueue('mail', { to })
-    // Those of one process have one name.
+    // The waiters of one process share a name.
     const ends = [1, 2].map(() => queue.jobs.waitForResult(id, { wait: '1h' }))
     await waiting(place, id, 1)
     await using _worker = queue.work(() => ({ sent: true }))
@@ -30,7 +30,7 @@ describe('waiting for a result', () => {
     expect(await Promise.all(ends)).toEqual([end, end])
   })
 
-  test('tells why a job is dead, and that one was cancelled', async () => {
+  test('reports why a job is dead, and that a job was cancelled', async () => {
     const place = await setup({ clock: 'real' })
     const { queue } = place
     const { id } = await queue.enqueue('mail', { to }, { maxAttempts: 1 })
@@ -51,7 +51,7 @@ describe('waiting for a result', () => {
     expect(await cancelled).toMatchObject({ state: 'cancelled' })
   })
 
-  test('finds the end of a job that was over before, where it was to be kept', async () => {
+  test('finds the end of a job that ended before, if it was kept', async () => {
     const { queue, clock } = await setup()
     await queue.enqueue('mail', { to }, { id: 'kept', resultTtl: '1m' })
     await queue.enqueue('mail', { to }, { id: 'not kept' })
@@ -64,12 +64,12 @@ describe('waiting for a result', () => {
     expect(await queue.jobs.waitForResult('kept', { wait: '1h' })).toMatchObject({ state: 'absent' })
   })
 
-  test('tells all who wait in one process, however many they are', async () => {
+  test('notifies all waiters of one process, for any number of them', async () => {
     const place = await setup({ clock: 'real' })
     const { queue, redis, name, calls } = place
     const { id } = await queue.enqueue('mail', { to })
     const ends = Array.from({ length: 300 }, () =>
-      // Each through a handle of its own, as requests of a service have it.
+      // Each through a handle of its own, as in the requests of a service.
       redis.queue(name).jobs.waitForResult(id, { wait: '1h' }),
     )
     const asked = () => calls.filter((each) => each === 'queue/await-end').length
@@ -78,11 +78,11 @@ describe('waiting for a result', () => {
     for (const job of await queue.claim()) await job.ack('sent')
 
     expect(new Set((await Promise.all(ends)).map((end) => end?.result))).toEqual(new Set(['sent']))
-    // Once when they came, once with their name, and once when they were told.
+    // Once at the start, once with their name, and once when they were notified.
     expect(asked()).toBe(900)
   })
 
-  test('goes on for the others where one of them waits no more', async () => {
+  test('continues for the other waiters when one of them leaves', async () => {
     const place = await setup({ clock: 'real' })
     const { queue } = place
     const { id } = await queue.enqueue('mail', { to })
@@ -97,7 +97,7 @@ describe('waiting for a result', () => {
     expect(await other).toMatchObject({ result: 'sent' })
   })
 
-  test('ends with its time and its signal, and leaves nothing behind', async () => {
+  test('ends with its time and its signal, and leaves no keys', async () => {
     const place = await setup({ clock: 'real' })
     const { queue } = place
     const { id } = await queue.enqueue('mail', { to })
@@ -112,14 +112,14 @@ describe('waiting for a result', () => {
     await waiting(place, id, 0)
   })
 
-  test('keeps few of the ends that are over', async () => {
+  test('keeps few ends that have expired', async () => {
     const { queue, client, name, clock } = await setup()
     for (let time = 0; time < 100; time += 1) {
       const { id } = await queue.enqueue('mail', { to }, { resultTtl: '1ms' })
       await queue.jobs.cancel([id])
       await clock.advance(1)
     }
-    // Two fields each; those that are over are drawn by chance.
+    // Two fields each; expired ones are picked at random.
     expect(await client.hlen(`queue-test:{queue:${name}}:results`)).toBeLessThan(100)
   })
 

@@ -1,4 +1,4 @@
-// Waiting for the end of a job, wherever it is done. Whoever waits is told by letter, and looks by itself now and then.
+// Waits for the end of a job in any process. The server notifies the waiter, which also polls now and then.
 
 import { type AwaitEndAnswer, awaitEnd } from '../../generated/queue.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
@@ -16,20 +16,20 @@ import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
 
 /** How a job ended. */
 export interface JobEnd {
-  /** `absent`: it is not known, or how it ended was not kept. */
+  /** `absent`: the job is not known, or its end was not kept. */
   readonly state: 'done' | 'dead' | 'cancelled' | 'absent'
-  /** What its worker gave; null: nothing, or it is not done. */
+  /** The result that it was acked with; null when there is none, or it is not done. */
   readonly result: unknown
-  /** Why it is dead; else null. */
+  /** Why the job is dead; else null. */
   readonly failure: { readonly kind: string; readonly message: string } | null
-  /** The result, where the codec could not read it; it is null above. Empty: it could. */
+  /** Lists the result when the codec could not read it; `result` is null then. Else empty. */
   readonly undecodable: readonly UndecodablePart[]
 }
 
 const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 
 export const ABSENT: JobEnd = { state: 'absent', result: null, failure: null, undecodable: [] }
-const NOBODY = { waiter: '', leaves: false, number: 0, sinceMs: 0, comes: false }
+const NO_WAITER = { waiter: '', leaves: false, number: 0, sinceMs: 0, comes: false }
 
 type Asked = Omit<Parameters<typeof awaitEnd.encode>[0], 'codec'>
 type Waits = Extract<AwaitEndAnswer, { status: 'waits' }>
@@ -39,23 +39,23 @@ export async function waitForEnd(source: QueueSource, id: string, waiting: Waiti
   const [waitMs, { signal }] = [toWaitMs(waiting), waiting]
   signal?.throwIfAborted()
   const endsAt = performance.now() + waitMs
-  // Until it is heard how the job ends, that is kept.
-  const asking = ask(source, { ...NOBODY, id: checkText('id', id, 512), comes: waitMs > 0 })
+  // `comes` makes the server keep the end of the job until this waiter has subscribed.
+  const asking = ask(source, { ...NO_WAITER, id: checkText('id', id, 512), comes: waitMs > 0 })
   const first = await unlessAborted(asking, signal)
   if (first.status !== 'waits') return toEnd(source, first)
   if (waitMs === 0) return null
   const opening = await hearTogether(source.unit, first.number, endsAt, signal)
-  const asked: Asked = { ...NOBODY, id: first.id, number: first.number, sinceMs: first.nowMs }
+  const asked: Asked = { ...NO_WAITER, id: first.id, number: first.number, sinceMs: first.nowMs }
   const names = new Set<string>()
   let end: JobEnd | null | undefined
   try {
     end = await askOrSleep(source, asked, { opening, names, endsAt, signal })
     return end
   } finally {
-    // By the name of all others go on to be told.
+    // Other waiters share this name: it stays until the last of them leaves.
     if (opening.now?.isLast === false) names.delete(opening.now.id)
     opening.close()
-    // Nobody must be told in vain. A server that is away is not waited for twice.
+    // The server should not notify waiters that have left. A server that is away is not waited for twice.
     const leaving = end ? [] : [...names].map((waiter) => leave(source, { ...asked, waiter }, signal))
     if (end === null) await Promise.all(leaving)
   }
@@ -63,7 +63,7 @@ export async function waitForEnd(source: QueueSource, id: string, waiting: Waiti
 
 interface Stand {
   readonly opening: Opening<SharedPost>
-  /** By which this one is to be told. */
+  /** The names under which the server notifies this waiter. */
   readonly names: Set<string>
   readonly endsAt: number
   readonly signal: AbortSignal | undefined
@@ -108,8 +108,8 @@ function toEnd({ codec }: QueueSource, answer: Exclude<AwaitEndAnswer, Waits>): 
 }
 
 /**
- * By one name with all in this process who wait for the end of that job: the server tells few names. What comes late where listening
- * takes long, and never where it is forbidden. Rejects with the signal's reason.
+ * All waiters of this process for one job share a name, because the server notifies only a few names a job. The
+ * subscription opens late when it takes long, and never when it is not permitted. Rejects with the signal's reason.
  */
 async function hearTogether(
   unit: Unit,

@@ -1,4 +1,4 @@
-// What can be said of a job when it is enqueued: checked, and as the script takes it.
+// The options of a job: their types, their checks, and their form for the script.
 
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import {
@@ -21,56 +21,58 @@ export interface Backoff {
   /** `linear`: the base times the attempt; `exponential`: the base, doubled with each attempt. */
   kind: 'fixed' | 'linear' | 'exponential'
   base: Duration
-  /** No attempt waits longer. Default: no bound. */
+  /** The longest wait. Default: unlimited. */
   max?: Duration
-  /** The part of each wait that is left to chance, from 0 to 1; default 0.2. */
+  /** The random part of each wait, from 0 to 1; default 0.2. */
   jitter?: number
 }
 
-/** Holds off other jobs with the same key. */
+/** Deduplicates jobs: another job with the same key is a duplicate while the key is taken. */
 export interface Unique {
   key: string
-  /** Until when: the job is claimed, or it is done, dead or cancelled. Default `done`. */
+  /** `started`: the key is free once the job is claimed; `done` (default): once it is done, dead or cancelled. */
   until?: 'started' | 'done'
-  /** Until a time is over instead, whatever becomes of the job. */
+  /** Instead of `until`: the key stays taken for this long, even if the job ends earlier. */
   for?: Duration
   /**
-   * A later job with the key gives a waiting one its payload and options, and with `delay` makes it wait anew.
-   * Default false: the first one stays as it is.
+   * A later job with the key replaces the payload and the options of the waiting one; with `delay` its wait starts
+   * again. Default false: the first job stays as it is.
    */
   replace?: boolean
 }
 
 export interface JobOptions {
-  /** What to call the job; not digits alone. While a job with this id is known, another one is a duplicate. */
+  /** The id of the job; not digits alone. While a job with this id exists, another one is a duplicate. */
   id?: string
-  /** How long until the job is ready; default: it is at once. */
+  /** How long until the job is ready; default: ready at once. */
   delay?: Duration
-  /** Jobs with a greater one come first; default 0. */
+  /** Jobs with a greater priority come first; from -1,000,000 to 1,000,000, default 0. */
   priority?: number
-  /** After so many attempts a job that fails is dead; default 3. */
+  /** A job that has failed this many attempts is dead; default 3. */
   maxAttempts?: number
   /** Default: exponential from one second to an hour. */
   backoff?: Backoff | 'none'
-  /** How long an attempt may take before its signal aborts and it counts as failed. Default: no bound. */
+  /** The longest time of one attempt; after it, its signal aborts and the attempt has failed. Default: unlimited. */
   maxRun?: Duration
-  /** Jobs of different groups are served in turn. */
+  /** The job's group; groups take turns. */
   group?: string
-  /** A key, or more about it. */
+  /** Deduplicates by this key; a text is short for `{ key }`. */
   unique?: string | Unique
   tags?: readonly string[]
-  /** Of the trace that the job belongs to, such as a `traceparent`. */
+  /** The trace context of the job, such as a `traceparent`. */
   trace?: string
   /**
-   * The job is blocked until these are done; its delay counts from then on. One that is not known (any more) is taken for
-   * done. See `job.dependencies()` for their results.
+   * The job is blocked until these jobs are done; its delay starts then. A dependency that does not exist (any more) is
+   * treated as done. `job.dependencies()` returns their results.
    */
   dependsOn?: readonly DependencyId[]
-  /** What becomes of it if one of them dies or is cancelled; default `bury`. */
+  /** What happens to the job when a dependency dies or is cancelled; default `fail`: the job dies as well. */
   onDependencyFailure?: OnDependencyFailure
-  /** A job with the same key within 24 hours is a duplicate, whatever became of the first. */
+  /** Another job with the same key within 24 hours is a duplicate, even if the first has ended. */
   idempotencyKey?: string
-  /** How long `jobs.waitForResult` may still tell how the job ended, up to 30 days. Default: not at all. */
+  /**
+   * How long after its end `jobs.waitForResult` can still report how the job ended, up to 30 days. Default: not kept.
+   */
   resultTtl?: Duration
 }
 
@@ -100,10 +102,10 @@ export interface JobSpec {
   readonly resultTtlMs: number
 }
 
-/** What is said of a job beside its name and payload, as the script takes it. */
+/** The options of a job, without its name and payload, as the script takes them. */
 export type SpecOptions = Omit<JobSpec, 'name' | 'payload'>
 
-/** What a job is like that says nothing itself; the script knows it too. */
+/** The defaults. The script has the same ones. */
 export const PLAIN: SpecOptions = {
   id: '',
   delayMs: 0,
@@ -149,9 +151,9 @@ const MAX_PRIORITY = 1_000_000
 const MAX_TAGS = 20
 const KINDS = ['fixed', 'linear', 'exponential'] as const
 
-/** PLAIN itself where nothing is said, also of a job that has only name and payload. Throws InvalidArgumentError. */
+/** PLAIN itself where there is no option besides name and payload. Throws InvalidArgumentError. */
 export function toSpecOptions(options: JobOptions): SpecOptions {
-  if (saysNothing(options)) return PLAIN
+  if (hasNoOptions(options)) return PLAIN
   const {
     id,
     delay,
@@ -195,7 +197,7 @@ export function toSpecOptions(options: JobOptions): SpecOptions {
   }
 }
 
-function saysNothing(options: JobOptions): boolean {
+function hasNoOptions(options: JobOptions): boolean {
   for (const key in options) if (key !== 'name' && key !== 'payload') return false
   return true
 }
@@ -207,7 +209,7 @@ export function checkJobName(name: unknown): string {
 
 function checkId(id: unknown): string {
   const checked = checkText('id', id, MAX_TEXT_BYTES)
-  // The ids that the queue gives are digits.
+  // Ids that the queue assigns are digits.
   if (/^\d+$/.test(checked)) throw new InvalidArgumentError('id', 'must not be digits alone')
   return checked
 }
@@ -249,16 +251,16 @@ export function checkTags(tags: unknown): string[] {
   return [...new Set(tags.map((tag) => checkText('tags', tag, 100)))]
 }
 
-// How much of a call a job takes with what its options are. A script works on them for as long as nobody else is served, so a
-// call carries fewer jobs with many options, as it carries fewer that are large.
+// The share of a script call that the options of a job take. Redis serves no other client while a script runs, so a
+// call carries fewer jobs when they have many options, just as it carries fewer large ones.
 
-/** What one call carries at most. */
+/** The most that one call carries. */
 export const CALL: { readonly items: number; readonly bytes: number } = {
   items: 1000,
   bytes: 4 * 1024 * 1024,
 }
 
-// As measured by `npm run bench -- queue-options`: a thousand jobs with one option that costs nothing fill a call.
+// Measured by `npm run bench -- queue-options`: a call is full with a thousand jobs that have one option of no cost.
 const COST = {
   job: 1,
   group: 1,
@@ -271,7 +273,7 @@ const COST = {
 }
 const BYTES = CALL.bytes / CALL.items
 
-/** In bytes: a job that takes as long as so many bytes would fill a call alike. */
+/** The cost of the options in bytes: so many payload bytes would fill as much of a call. */
 export function workOf(options: SpecOptions): number {
   if (options === PLAIN) return 0
   const { id, group, unique, idempotencyKey, tags, dependsOn: dependencies } = options

@@ -1,4 +1,4 @@
-// A job, as it was when somebody looked.
+// Reading single jobs, their logs and their histories.
 
 import { get, type GetAnswer, history } from '../../generated/queue.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
@@ -7,37 +7,37 @@ import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
 
 export type JobState = 'ready' | 'scheduled' | 'blocked' | 'claimed' | 'stopping' | 'dead' | 'done'
 
-/** A job, as it was when somebody looked. */
+/** A snapshot of a job. */
 export interface Job {
   readonly id: string
   readonly name: string
-  /** Null: `undecodable` has it. */
+  /** Null also when the codec could not read it: then `undecodable` lists it. */
   readonly payload: unknown
   readonly state: JobState
-  /** How often it was claimed. */
+  /** How often the job was claimed. */
   readonly attempts: number
   readonly maxAttempts: number
-  /** Of the newest attempt; null before the first. */
+  /** The token of the newest attempt; null before the first. */
   readonly token: number | null
-  /** Since when it is ready or claimed, until when it is scheduled, or when it ended. */
+  /** When it became ready or was claimed, when it is due (scheduled), or when it ended; server clock. */
   readonly atMs: number
   readonly enqueuedAtMs: number
   readonly priority: number
-  /** Empty: none. */
+  /** Empty when it has none. */
   readonly group: string
   readonly tags: readonly string[]
   readonly trace: string
-  /** Why the newest failed attempt failed; null: none did. */
+  /** Why the newest failed attempt failed; null when none has. */
   readonly failure: { readonly atMs: number; readonly kind: string; readonly message: string } | null
-  /** Of a job that is done and kept; null: none. */
+  /** The result of a done job that the queue keeps; else null. */
   readonly result: unknown
-  /** That it takes in the store. */
+  /** How many bytes it takes in Redis. */
   readonly bytes: number
-  /** What its newest attempt told of it; null: nothing. */
+  /** The last progress that its newest attempt reported; null when there is none. */
   readonly progress: unknown
-  /** Whether somebody follows it; see `track`. */
+  /** Whether the job is tracked; see `jobs.track`. */
   readonly isTracked: boolean
-  /** What the codec could not read of it; that is null above. Empty: it could read all. */
+  /** The parts that the codec could not read, each null above. Empty when it could read all. */
   readonly undecodable: readonly UndecodablePart[]
 }
 
@@ -52,29 +52,28 @@ export interface FoundJob extends Job {
   readonly log: readonly LogLine[]
 }
 
-/** As an operation tells of it. */
-export function toJob(told: GetAnswer['jobs'][number], source: QueueSource): Job {
+/** Decodes a job from the answer of an operation. */
+export function toJob(raw: GetAnswer['jobs'][number], source: QueueSource): Job {
   const reader = new PartReader(source.codec)
   return {
-    id: told.id === String(told.number) ? toId(source, told.number) : told.id,
-    name: told.name,
-    payload: reader.read('payload', told.payload),
-    state: told.state as JobState,
-    attempts: told.attempts,
-    maxAttempts: told.maxAttempts,
-    token: told.token === 0 ? null : told.token,
-    atMs: told.atMs,
-    enqueuedAtMs: Math.floor(told.number / 1000),
-    priority: told.priority,
-    group: told.group,
-    tags: told.tags === '' ? [] : told.tags.split('\0'),
-    trace: told.trace,
-    failure:
-      told.failedAtMs === 0 ? null : { atMs: told.failedAtMs, kind: told.failure, message: told.message },
-    result: reader.readAny('result', told.result),
-    bytes: told.bytes,
-    progress: reader.readAny('progress', told.progress),
-    isTracked: told.tracked,
+    id: raw.id === String(raw.number) ? toId(source, raw.number) : raw.id,
+    name: raw.name,
+    payload: reader.read('payload', raw.payload),
+    state: raw.state as JobState,
+    attempts: raw.attempts,
+    maxAttempts: raw.maxAttempts,
+    token: raw.token === 0 ? null : raw.token,
+    atMs: raw.atMs,
+    enqueuedAtMs: Math.floor(raw.number / 1000),
+    priority: raw.priority,
+    group: raw.group,
+    tags: raw.tags === '' ? [] : raw.tags.split('\0'),
+    trace: raw.trace,
+    failure: raw.failedAtMs === 0 ? null : { atMs: raw.failedAtMs, kind: raw.failure, message: raw.message },
+    result: reader.readAny('result', raw.result),
+    bytes: raw.bytes,
+    progress: reader.readAny('progress', raw.progress),
+    isTracked: raw.tracked,
     undecodable: reader.undecodable,
   }
 }
@@ -83,18 +82,18 @@ export function toJob(told: GetAnswer['jobs'][number], source: QueueSource): Job
 
 export interface FoundPage {
   readonly jobs: readonly FoundJob[]
-  /** Of the ids those that were not looked at. */
+  /** The ids that were not looked up. */
   readonly left: readonly string[]
 }
 
-/** Of the first of the ids: null in the places of those that are not known. */
+/** One entry for each of the first ids; null for an id that is not known. */
 export interface FoundSome {
   readonly jobs: readonly (FoundJob | null)[]
-  /** Of all of these. */
+  /** The total size of these jobs. */
   readonly bytes: number
 }
 
-/** Those of which one answer tells: one at least. */
+/** As many jobs as one answer holds, at least one. */
 export async function findSome(source: QueueSource, wanted: readonly string[]): Promise<FoundSome> {
   const { unit, codec } = source
   const { looked, jobs, log } = await unit.run(get, { codec: codec.name, wanted: [...wanted] })
@@ -105,15 +104,15 @@ export async function findSome(source: QueueSource, wanted: readonly string[]): 
     lines[at]?.push({ atMs, line })
     bytes += line.length
   }
-  for (const [at, told] of jobs.entries()) {
-    const job = { ...toJob(told, source), log: lines[at] ?? [] }
-    found.set(job.id, job).set(String(told.number), job)
-    bytes += told.bytes + told.progress.length + (told.result?.length ?? 0)
+  for (const [at, raw] of jobs.entries()) {
+    const job = { ...toJob(raw, source), log: lines[at] ?? [] }
+    found.set(job.id, job).set(String(raw.number), job)
+    bytes += raw.bytes + raw.progress.length + (raw.result?.length ?? 0)
   }
   return { jobs: wanted.slice(0, looked).map((id) => found.get(id) ?? null), bytes }
 }
 
-// What happened to one job, from the time it was enqueued until now.
+// The history of a job.
 
 export type Happening =
   | 'enqueued'
@@ -127,24 +126,27 @@ export type Happening =
   | 'stopping'
 
 export interface HistoryEntry {
-  /** `reclaimed`: its lease ended; `stopping`: cancelled at work. */
+  /** `reclaimed`: its lease ended; `stopping`: it was cancelled while an attempt was running. */
   readonly what: Happening
   readonly atMs: number
-  /** Null: before the first, or of none. */
+  /** Null when the entry is not of an attempt. */
   readonly attempt: number | null
   readonly token: number | null
-  /** Of the failure; empty: none. */
+  /** The kind of the failure; empty when there is none. */
   readonly kind: string
 }
 
 export interface JobHistory {
   /** The oldest first. */
   readonly entries: readonly HistoryEntry[]
-  /** How many are missing, behind the first that is not of the job's enqueueing and claim: only the newest are kept. */
+  /**
+   * How many entries are missing after the first one that is neither the enqueueing nor a claim: the oldest are
+   * dropped.
+   */
   readonly omitted: number
 }
 
-/** Null where there is no such job (any more). */
+/** Null when there is no such job (any more). */
 export async function readHistory({ unit }: QueueSource, id: string): Promise<JobHistory | null> {
   const answer = await unit.run(history, { id: checkText('id', id, 512) })
   if (answer.status === 'absent') return null

@@ -1,5 +1,5 @@
-// Single jobs of a queue: what is known of them, and what can be done to them. Of a queue in partitions the ids that it gives tell the
-// partition; a job's own id is looked for where it is when the job has no group, and then everywhere. One without is asked itself.
+// Reads and changes single jobs of a queue. In a partitioned queue the ids that the queue assigns name the partition.
+// A job's own id is looked up in the partition of a job without a group first, and then in all others.
 
 import { checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
@@ -44,18 +44,18 @@ type ListName = Parameters<UnitJobs['list']>[0]
 
 interface JobPlace {
   readonly partition: number
-  /** What the partition calls the job. */
+  /** The id of the job within the partition. */
   readonly own: string
 }
 
 export class Jobs {
   readonly #sources: readonly QueueSource[]
   readonly #parts: readonly UnitJobs[]
-  /** Of a queue without partitions. */
+  /** Set for a queue without partitions. */
   readonly #plain: UnitJobs | null
   readonly #check: () => Promise<void>
 
-  /** `check`: that the queue has so many partitions. */
+  /** `check` verifies the number of partitions. */
   constructor(sources: readonly QueueSource[], check: () => Promise<void>) {
     this.#sources = sources
     this.#parts = sources.map((source) => new UnitJobs(source))
@@ -63,26 +63,26 @@ export class Jobs {
     this.#check = check
   }
 
-  /** The job with this id, its own or the one the queue gave it; null when it is not known (any more). */
+  /** The job with this id, its own or the one that the queue assigned; null when it does not exist (any more). */
   async get(id: string): Promise<FoundJob | null> {
     const [job = null] = await this.getMany([id])
     return job
   }
 
-  /** Those of up to 1,000 jobs that are known; others are left out. Throws InvalidArgumentError. */
+  /** The jobs with these ids, 1 to 1000; ids that are not known are left out. Throws InvalidArgumentError. */
   async getMany(ids: readonly string[]): Promise<FoundJob[]> {
     const found = await this.getEach(ids)
     return found.filter((job) => job !== null)
   }
 
-  /** As `getMany`, with null in the places of those that are not known. */
+  /** As `getMany`, but with null for each id that is not known. */
   getEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
     return this.#ofEach(ids, (jobs, own) => jobs.getEach(own), null)
   }
 
   /**
-   * As `getMany`, as far as what is found has 4 MiB together: `left` are the ids that were not looked at, never all. Partitions are
-   * asked one after the other, so that they may be any. Throws InvalidArgumentError.
+   * As `getMany`, but stops once the found jobs have 4 MiB together. `left` are the ids that were not looked up: any of
+   * them, but never all. Throws InvalidArgumentError.
    */
   async getPage(ids: readonly string[]): Promise<FoundPage> {
     let [before, room] = [Promise.resolve(), PAGE_BYTES]
@@ -103,16 +103,17 @@ export class Jobs {
     }
   }
 
-  /** What happened to the job, from the time it was enqueued until now; null when it is not known (any more). */
+  /** The history of the job since it was enqueued; null when the job does not exist (any more). */
   history(id: string): Promise<JobHistory | null> {
     return this.#ofOne(id, (jobs, own) => jobs.history(own), null)
   }
 
   /**
-   * Resolves when the job has ended, wherever it is done: `done` with its result, `dead` with its last failure, or
-   * `cancelled`; to null when it had not after `wait`. One that ended before is found where it has `resultTtl`, and else
-   * `absent`; in partitions a job's own id is one that is known when the call begins: else it is only asked how it ended. Throws
-   * the signal's reason, InvalidArgumentError.
+   * Resolves when the job has ended in any process: `done` with its result, `dead` with its last failure, or
+   * `cancelled`. Resolves to null when it has not ended after `wait`. A job that ended before the call is found if it
+   * has a `resultTtl`, else it is `absent`. In a partitioned queue a job with an id of its own must exist when the
+   * call begins: otherwise the call does not wait, and only reports how the job ended. Throws the signal's reason and
+   * InvalidArgumentError.
    */
   async waitForResult(id: string, options: Waiting = {}): Promise<JobEnd | null> {
     if (this.#plain !== null) return this.#plain.waitForResult(id, options)
@@ -132,29 +133,31 @@ export class Jobs {
     return unlessAborted(ended, options.signal)
   }
 
-  /** Adds a line to the log of a job, whatever its state. Resolves to false when it is not known (any more). */
+  /** Adds a line to the log of a job in any state. Resolves to false when the job does not exist (any more). */
   log(id: string, line: string): Promise<boolean> {
     return this.#ofOne(id, (jobs, own) => jobs.log(own, line), false)
   }
 
   /**
-   * Jobs of one state, by their order or time, one partition after the other. `prioritized` are ready jobs with a priority, `grouped`
-   * those of groups. Jobs that come and go while you read shift the pages, but for those of dead jobs of one `kind`: one that is there
-   * all the time is on one of them. Pass `next` on as `after`. Throws InvalidArgumentError.
+   * A page of the jobs in one state, by their order or time, one partition after the other. `prioritized` are ready
+   * jobs with a priority, `grouped` those of groups. Jobs that come and go while you read shift the pages. The pages
+   * of dead jobs of one `kind` do not shift: a job that stays is on exactly one of them. Pass `next` as `after` to
+   * get the next page. Throws InvalidArgumentError.
    */
   async list(state: ListName, options: StateListOptions = {}): Promise<JobPage> {
     return this.#page(options, (jobs, own) => jobs.list(state, own))
   }
 
   /**
-   * Jobs of a name, a tag or a state. Those with a tag are found by it, the oldest of each partition first; else all jobs are looked
-   * through, in no order, and a job that is there all the time is found, perhaps on two pages. A page may be empty before the end.
+   * Jobs with a name, a tag or a state. A tag is an index: its jobs come oldest first in each partition. Without a
+   * tag the call scans all jobs in no order; a job that stays is found, perhaps on two pages. A page can be empty
+   * before the end. Throws InvalidArgumentError.
    */
   async search(options: SearchOptions = {}): Promise<JobPage> {
     return this.#page(options, (jobs, own) => jobs.search(own))
   }
 
-  /** The most common tags, with how many jobs have each; `limit` of them, by default 50. All tags are looked at. */
+  /** The most common tags and their numbers of jobs; at most `limit`, default 50. Reads all tags. */
   async tags(options: { limit?: number } = {}): Promise<TagCount[]> {
     checkOptions('options', options, ['limit'])
     const checked = checkLimit(options.limit)
@@ -163,50 +166,54 @@ export class Jobs {
   }
 
   /**
-   * Gives a job more tags, behind those that it has. Resolves to all that it has then, null when the job is not known (any
-   * more). Throws InvalidArgumentError, also where there would be more than twenty.
+   * Adds tags to a job, after those that it has. Resolves to all its tags, or to null when the job does not exist
+   * (any more). Throws InvalidArgumentError, also when the job would have more than 20 tags.
    */
   tag(id: string, tags: readonly string[]): Promise<string[] | null> {
     return this.#ofOne(id, (jobs, own) => jobs.tag(own, tags), null)
   }
 
   /**
-   * Takes tags from a job. Resolves to all that it has then, null when the job is not known (any more). Throws
-   * InvalidArgumentError.
+   * Removes tags from a job. Resolves to the tags that are left, or to null when the job does not exist (any more).
+   * Throws InvalidArgumentError.
    */
   untag(id: string, tags: readonly string[]): Promise<string[] | null> {
     return this.#ofOne(id, (jobs, own) => jobs.untag(own, tags), null)
   }
 
-  /** Follows a job: `isTracked` says so, and its events. Resolves to false when it is not known (any more). Throws InvalidArgumentError. */
+  /**
+   * Tracks a job: it and its events have `isTracked`. False when it does not exist (any more). Throws
+   * InvalidArgumentError.
+   */
   track(id: string): Promise<boolean> {
     return this.#ofOne(id, (jobs, own) => jobs.track(own), false)
   }
 
-  /** Follows a job no more. Resolves to false when it is not known (any more). Throws InvalidArgumentError. */
+  /** Stops tracking a job. Resolves to false when it does not exist (any more). Throws InvalidArgumentError. */
   untrack(id: string): Promise<boolean> {
     return this.#ofOne(id, (jobs, own) => jobs.untrack(own), false)
   }
 
-  /** The jobs that are followed, one partition after the other, the oldest of each first. */
+  /** The tracked jobs, one partition after the other, the oldest of each first. */
   async tracked(options: JobListOptions = {}): Promise<JobPage> {
     return this.#page(options, (jobs, own) => jobs.tracked(own))
   }
 
   /**
-   * Cancels jobs: `cancelled` are gone; `stopping` are at work, and their workers will be told; `absent` are not known.
+   * Cancels jobs. `cancelled`: the job is removed. `stopping`: an attempt is running, and its worker will be notified.
+   * `absent`: the job does not exist. Throws InvalidArgumentError.
    */
   cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
     return this.#ofEach(ids, (jobs, own) => jobs.cancel(own), 'absent')
   }
 
-  /** The jobs that a job waits for, or waited for; none where it has none, or is not known (any more). */
+  /** The jobs that a job waits or waited for; empty when there are none, or the job does not exist (any more). */
   async dependencies(id: string): Promise<Dependency[]> {
     const place = await this.#placeOf(id)
     return place === null ? [] : this.#part(place).dependencies(place.own)
   }
 
-  /** As `dependencies`, as far as their results have 4 MiB together. Throws InvalidArgumentError. */
+  /** As `dependencies`, but a page ends once the results have 4 MiB together. Throws InvalidArgumentError. */
   async dependenciesPage(id: string, options: DependenciesPageOptions = {}): Promise<DependenciesPage> {
     const place = await this.#placeOf(id)
     return place === null
@@ -215,9 +222,10 @@ export class Jobs {
   }
 
   /**
-   * Lets a blocked job wait for more jobs of this queue, older than itself, so that jobs never wait in a circle; in partitions for those
-   * in its own: elsewhere the older one is not known. Resolves to `changed`, or to the state of a job that is not blocked, `absent`, or
-   * `newer`: then nothing is changed. Throws InvalidArgumentError.
+   * Makes a blocked job wait for more jobs of this queue. They must be older than the job, so that jobs never wait in
+   * a circle, and in a partitioned queue in the same partition. Resolves to `changed`. Nothing changes when it
+   * resolves to the state of a job that is not blocked, to `absent`, or to `newer` (a dependency is newer). Throws
+   * InvalidArgumentError.
    */
   async addDependencies(id: string, dependencies: readonly string[]): Promise<DependenciesChanged> {
     if (this.#plain !== null) return this.#plain.addDependencies(id, dependencies)
@@ -234,7 +242,7 @@ export class Jobs {
     return this.#part(place).addDependencies(place.own, own)
   }
 
-  /** Lets a blocked job wait for fewer jobs; without any it becomes ready. As `addDependencies`. */
+  /** Removes dependencies of a blocked job; without any the job becomes ready. Resolves as `addDependencies` does. */
   async removeDependencies(id: string, dependencies: readonly DependencyId[]): Promise<DependenciesChanged> {
     if (this.#plain !== null) return this.#plain.removeDependencies(id, dependencies)
     const named = everyName(toDependencies(dependencies), this.#queue)
@@ -245,23 +253,23 @@ export class Jobs {
   }
 
   /**
-   * Makes scheduled, blocked, dead and kept jobs ready now; their attempts count from the start. Resolves, in the order of
-   * the ids, to `requeued`, to the state of a job that stays as it is, to `absent`, or to `duplicate`: another job has its unique
-   * key, which it would need again. Throws InvalidArgumentError.
+   * Makes scheduled, blocked, dead and done jobs ready now; their attempts are counted from the start again.
+   * Resolves, for each id in order, to `requeued`, to the state of a job that stays as it is, to `absent`, or to
+   * `duplicate` when another job has taken its unique key. Throws InvalidArgumentError.
    */
   requeue(ids: readonly string[]): Promise<RequeueOutcome[]> {
     return this.#ofEach(ids, (jobs, own) => jobs.requeue(own), 'absent')
   }
 
   /**
-   * Gives jobs that are not claimed another priority. Among those of one priority they keep their age. Resolves, in the order
-   * of the ids, to `changed`, `claimed` or `absent`. Throws InvalidArgumentError.
+   * Changes the priority of jobs that are not claimed. Within a priority jobs keep the order of their age. Resolves,
+   * for each id in order, to `changed`, `claimed` or `absent`. Throws InvalidArgumentError.
    */
   reprioritize(ids: readonly string[], priority: number): Promise<('changed' | 'claimed' | 'absent')[]> {
     return this.#ofEach(ids, (jobs, own) => jobs.reprioritize(own, priority), 'absent')
   }
 
-  /** @internal In which partitions they are that have ids of their own; null: in none. */
+  /** @internal The partitions of jobs that have ids of their own; null for a job that is in none. */
   partitionsOf(ids: readonly string[]): Promise<(number | null)[]> {
     const get = async (jobs: UnitJobs, own: string[]): Promise<(number | null)[]> => {
       const found = await jobs.getEach(own)
@@ -270,7 +278,10 @@ export class Jobs {
     return this.#ofEach(ids, get, null)
   }
 
-  /** Null where no partition knows it. The ids that the queue gives tell the partition, whatever became of the job. */
+  /**
+   * Null when no partition has the job. An id that the queue assigned names the partition even after the job has
+   * ended.
+   */
   async #placeOf(id: string): Promise<JobPlace | null> {
     if (this.#plain !== null) return { partition: 0, own: checkText('id', id, 512) }
     const given = placeId(checkText('id', id, 512), this.#parts.length, 'id')
@@ -290,17 +301,17 @@ export class Jobs {
     return this.#sources[0] as QueueSource
   }
 
-  #ofEach<Told>(ids: readonly string[], call: Ask<UnitJobs, Told>, absent: Told): Promise<Told[]> {
+  #ofEach<Answer>(ids: readonly string[], call: Ask<UnitJobs, Answer>, absent: Answer): Promise<Answer[]> {
     if (this.#plain !== null) return call(this.#plain, ids as string[])
     return askEach(this.#parts, this.#check, ids, call, absent)
   }
 
-  /** What one call says of the job, `absent` where no partition knows it. */
-  async #ofOne<Told>(
+  /** The answer of one call about the job; `absent` when no partition has the job. */
+  async #ofOne<Answer>(
     id: string,
-    call: (jobs: UnitJobs, own: string) => Promise<Told>,
-    absent: Told,
-  ): Promise<Told> {
+    call: (jobs: UnitJobs, own: string) => Promise<Answer>,
+    absent: Answer,
+  ): Promise<Answer> {
     if (this.#plain !== null) return call(this.#plain, id)
     const asked = await this.#ofEach([id], (jobs, [own]) => alone(call(jobs, own as string)), absent)
     return asked[0] ?? absent
@@ -318,12 +329,12 @@ export class Jobs {
   }
 }
 
-/** A job and its dependencies, null where it is not known; throws InvalidArgumentError where they are not in one partition. */
+/** `places`: of a job and its dependencies, null if not known. Throws InvalidArgumentError if they span partitions. */
 function refuseOthers(places: readonly ({ readonly partition: number } | null)[]): void {
   if (new Set(places.flatMap((place) => place?.partition ?? [])).size <= 1) return
   throw new InvalidArgumentError('dependencies', 'must be in the partition of the job: give them its group')
 }
 
-async function alone<Told>(telling: Promise<Told>): Promise<Told[]> {
-  return [await telling]
+async function alone<Answer>(answering: Promise<Answer>): Promise<Answer[]> {
+  return [await answering]
 }

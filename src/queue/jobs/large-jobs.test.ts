@@ -6,14 +6,14 @@ import { runOperation } from '../../testing/run-operation.ts'
 import type { Arguments } from '../../testing/vector-contract.ts'
 import type { Value } from '../../testing/vector-value.ts'
 
-// Beyond what is stored in the record of a job, and so large that four of them fill an answer.
+// Larger than what is stored inline in a job's record, and so large that four fill an answer.
 const LARGE = 'x'.repeat(1_100_000)
 const to = LARGE
 const SMALL = 'small'
 
 type Made = Awaited<ReturnType<typeof setup>>
 
-/** What the queue counts in each state is what its jobs say. */
+/** Checks the counts of the queue in each state against its jobs. */
 async function expectCounted({ queue }: Made): Promise<void> {
   const inspected = await queue.inspect()
   for (const state of ['scheduled', 'blocked', 'claimed', 'dead', 'done'] as const) {
@@ -35,7 +35,7 @@ async function all(
 }
 
 describe('a claim', () => {
-  test('takes no more large jobs behind those that fill an answer, and the others come next, in order', async () => {
+  test('stops after the large jobs that fill an answer, and the others come next, in order', async () => {
     const { queue } = await setup()
     for (let at = 0; at < 6; at += 1) await queue.enqueue('mail', { to: LARGE + at })
 
@@ -58,7 +58,7 @@ describe('a claim', () => {
     expect(await queue.claim({ limit: 6 })).toHaveLength(2)
   })
 
-  test('a worker with many places does all of them once', async () => {
+  test('a worker with high concurrency does all of them once', async () => {
     const { queue } = await setup()
     const runs = new Map<string, number>()
     for (let at = 0; at < 12; at += 1) await queue.enqueue('mail', { to }, { id: `j${at}` })
@@ -100,7 +100,7 @@ describe('a large job', () => {
     expect(await queue.inspect()).toMatchObject({ ready: 0, claimed: 0, dead: 0 })
   })
 
-  test('leaves nothing but the state of its queue once it is done, cancelled or dropped', async () => {
+  test('leaves only the state of its queue once it is done, cancelled or dropped', async () => {
     const { queue, client, name } = await setup()
     await queue.enqueue('mail', { to })
     const cancelled = await queue.enqueue('mail', { to }, { delay: '1h' })
@@ -143,7 +143,7 @@ describe('a large job', () => {
 })
 
 describe('a page', () => {
-  test('of jobs ends behind those that fill an answer, and the next one goes on', async () => {
+  test('of jobs ends after those that fill an answer, and the next page continues', async () => {
     const { queue } = await setup()
     for (let at = 0; at < 6; at += 1) await queue.enqueue('mail', { to }, { tags: ['t'], delay: '1h' })
 
@@ -155,7 +155,7 @@ describe('a page', () => {
     expect([tagged.jobs.length, tagged.next === null]).toEqual([4, false])
   })
 
-  test('of named jobs is whole, whatever their bytes', async () => {
+  test('of named jobs is complete, for any number of bytes', async () => {
     const { queue } = await setup()
     const ids: string[] = []
     for (let at = 0; at < 6; at += 1) ids.push((await queue.enqueue('mail', { to })).id)
@@ -166,15 +166,15 @@ describe('a page', () => {
   })
 })
 
-describe('what goes to another queue', () => {
-  test('goes in pages that end behind those that fill an answer, and all of it arrives', async () => {
+describe('delivery to another queue', () => {
+  test('uses pages that end after the entries that fill an answer, and delivers everything', async () => {
     const { queue, another, client, name } = await setup()
     const other = await another()
     const run = (operation: string, args: Arguments): Promise<Value[]> =>
       runOperation(ioredis(client), readContract(), operation, `queue-test:{queue:${name}}:`, args)
     for (let at = 0; at < 6; at += 1) await queue.enqueue('mail', { to: SMALL })
     const jobs = await queue.claim({ limit: 6 })
-    // What is put out at once is brought at once: the queue has no codec of this name.
+    // Entries would be delivered at once otherwise: the other queue has no codec of this name.
     await client.hset(`queue-test:{queue:${other.name}}:meta`, 'layout', '1', 'codec', 'another')
     for (const job of jobs) await job.ackAndEnqueue({ queue: other.name, name: 'mail', payload: { to } })
 
@@ -190,10 +190,10 @@ describe('what goes to another queue', () => {
 })
 
 describe('a search', () => {
-  test('looks at fewer where jobs are large on average, and finds each', async () => {
+  test('looks at fewer jobs when they are large on average, and finds each', async () => {
     const { queue } = await setup()
     const ids = Array.from({ length: 600 }, (_, at) => `j${at}`)
-    // Not so large that they stand apart: the server reads them all with what it looks at.
+    // Small enough to be stored inline: the server reads all of them in the search.
     const payload = { to: 'x'.repeat(16_000) }
     await queue.enqueueMany(ids.map((id) => ({ name: 'mail', payload, id })))
 
@@ -213,7 +213,7 @@ describe('a search', () => {
 })
 
 describe('a recurring job', () => {
-  test('with a large payload has it stored apart, and no more runs become jobs in a call than fill one', async () => {
+  test('with a large payload stores it separately, and a call spawns no more runs than fill it', async () => {
     const { queue, client, name, clock } = await setup()
     await queue.recurring.set('big', { name: 'mail', payload: { to }, every: '1s', missed: { upTo: 10 } })
     await clock.advance(10_000)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { groupsFor, mails, setup } from '../../../test/partitioned-queue-fixture.ts'
 
 describe('jobs in partitions', () => {
-  test('are found by the ids that the queue gave, and by their own, wherever they are', async () => {
+  test('are found by assigned and by own ids in any partition', async () => {
     const { queue } = setup()
     const groups = groupsFor(4)
     const given = await queue.enqueueMany(mails(4))
@@ -12,12 +12,12 @@ describe('jobs in partitions', () => {
     }
     const ids = [...given.map(({ id }) => id), 'own 0', 'own 1', 'own 2', 'own 3']
 
-    const found = await queue.jobs.getMany([...ids, 'nobody', '2-17'])
+    const found = await queue.jobs.getMany([...ids, 'absent', '2-17'])
     expect(found.map(({ id }) => id)).toEqual(ids)
 
-    expect(await queue.jobs.reprioritize(['own 1', 'nobody'], 5)).toEqual(['changed', 'absent'])
+    expect(await queue.jobs.reprioritize(['own 1', 'absent'], 5)).toEqual(['changed', 'absent'])
     const outcomes = Array.from({ length: 8 }, () => 'cancelled')
-    expect(await queue.jobs.cancel([...ids, 'nobody'])).toEqual([...outcomes, 'absent'])
+    expect(await queue.jobs.cancel([...ids, 'absent'])).toEqual([...outcomes, 'absent'])
     expect(await queue.jobs.get('own 3')).toBeNull()
     await expect(queue.jobs.get('9-17')).rejects.toThrow(InvalidArgumentError)
   })
@@ -45,7 +45,7 @@ describe('jobs in partitions', () => {
     await expect(queue.jobs.list('ready', { after: '12' })).rejects.toThrow(/after/)
   })
 
-  test('are dead of the same kinds everywhere', async () => {
+  test('have the same kinds of failure in all partitions', async () => {
     const { queue } = setup()
     await queue.enqueueMany(mails(8))
     for (const job of await queue.claim({ limit: 8 })) await job.fail({ kind: 'Broken', message: job.id })
@@ -66,7 +66,7 @@ describe('jobs in partitions', () => {
 })
 
 describe('settings of partitions', () => {
-  test('are divided, and refused where they cannot be', async () => {
+  test('are divided, and rejected when they cannot be', async () => {
     const { queue } = setup()
 
     await queue.settings.set({
@@ -94,7 +94,7 @@ describe('settings of partitions', () => {
     expect(await queue.inspect()).toMatchObject({ concurrency: 0, rateLimit: 0, retentionCount: 0 })
   })
 
-  test('pause all, and hold undivided for a group', async () => {
+  test('pause all partitions, and apply undivided to a group', async () => {
     const { queue } = setup()
     const [, group] = groupsFor(4)
     await queue.enqueueMany(mails(4))

@@ -2,7 +2,7 @@ import { InvalidArgumentError, type QueueEvent } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { type Setup, setup, until } from '../../../test/queue-fixture.ts'
 
-const to = 'somebody'
+const to = 'customer'
 
 const tagged = async ({ queue }: Setup, tag: string): Promise<string[]> =>
   (await queue.jobs.search({ tag })).jobs.map(({ id }) => id)
@@ -32,10 +32,10 @@ describe('tags', () => {
     expect(await tagged(place, 'one')).toEqual([])
     expect(await queue.jobs.untag(id, ['two'])).toEqual([])
     expect(await client.exists(part(place, 'tagged'))).toBe(0)
-    expect(await queue.jobs.tag('nobody', ['one'])).toBe(null)
+    expect(await queue.jobs.tag('absent', ['one'])).toBe(null)
   })
 
-  test('are given to a plain job in any state, whose bytes are counted on', async () => {
+  test('can be added to a plain job in any state, and its bytes stay correct', async () => {
     const place = await setup()
     const { queue, client } = place
     await queue.settings.set({ retention: { count: 5 } })
@@ -63,7 +63,7 @@ describe('tags', () => {
   })
 
   // qless: test_get, test_pagination_get.
-  test('find their jobs page by page, the oldest first, of a name and a state too', async () => {
+  test('find their jobs page by page, the oldest first, also by name and state', async () => {
     const { queue } = await setup()
     const added = await queue.enqueueMany(
       Array.from({ length: 5 }, (_, at) => ({
@@ -85,7 +85,7 @@ describe('tags', () => {
   })
 
   // qless: test_cancel, test_expired_jobs, test_expired_count_jobs.
-  test('go with their jobs: acked, cancelled, dead and dropped, lost and stopped, or kept no longer', async () => {
+  test('are removed with their jobs: acked, cancelled, dead and dropped, lost and stopped, or kept no longer', async () => {
     const place = await setup()
     const { queue, client, clock } = place
     await queue.settings.set({ retention: { count: 1 } })
@@ -111,7 +111,7 @@ describe('tags', () => {
   })
 
   // qless: test_top, test_pagination_top.
-  test('are counted, the most common first, and none that nobody has', async () => {
+  test('are counted, the most common first, without those that no job has', async () => {
     const { queue } = await setup()
     const { id } = await queue.enqueue('mail', { to }, { tags: ['rare', 'usual', 'gone'] })
     for (const tags of [['usual'], ['usual', 'often'], ['often']])
@@ -127,7 +127,7 @@ describe('tags', () => {
     expect(await queue.jobs.tags({ limit: 1 })).toEqual([{ tag: 'usual', count: 3 }])
   })
 
-  test('are all counted, however many there are', async () => {
+  test('are all counted, for any number of them', async () => {
     const { queue } = await setup()
     const jobs = Array.from({ length: 60 }, (_, job) => ({
       name: 'mail' as const,
@@ -174,7 +174,7 @@ describe('tags', () => {
 
 describe('tracked jobs', () => {
   // qless: test_track, test_untrack, test_jobs_tracked, test_jobs_untracked.
-  test('are listed, and know that they are tracked, until they are not', async () => {
+  test('are listed and have `isTracked` until they are untracked', async () => {
     const place = await setup()
     const { queue, client } = place
     const { id } = await queue.enqueue('mail', { to })
@@ -195,15 +195,15 @@ describe('tracked jobs', () => {
     expect(await client.hkeys(part(place, 'jobs'))).toEqual(['~'])
   })
 
-  // qless: test_track_nonexistent; here it is a value.
-  test('that are not known cannot be tracked', async () => {
+  // qless: test_track_nonexistent; here it is a value, not an error.
+  test('that do not exist cannot be tracked', async () => {
     const { queue } = await setup()
-    expect(await queue.jobs.track('nobody')).toBe(false)
-    expect(await queue.jobs.untrack('nobody')).toBe(false)
+    expect(await queue.jobs.track('absent')).toBe(false)
+    expect(await queue.jobs.untrack('absent')).toBe(false)
   })
 
   // qless: test_track of events, test_track_popped, test_track_completed.
-  test('tell events of their own', async () => {
+  test('have events of their own', async () => {
     const { queue, client, name } = await setup()
     const heard: QueueEvent[] = []
     const aborter = new AbortController()
@@ -227,7 +227,7 @@ describe('tracked jobs', () => {
   })
 })
 
-test('a cursor that no cursor of the server can be is refused before anything is asked', async () => {
+test('an impossible cursor is rejected before a call to the server', async () => {
   const { queue } = await setup()
 
   await expect(queue.jobs.search({ after: '99999999999999999999' })).rejects.toMatchObject({

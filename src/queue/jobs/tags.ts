@@ -1,4 +1,4 @@
-// Jobs by their tags, and those that somebody follows.
+// Finds jobs by their tags, and tracked jobs.
 
 import {
   searchTagged as searchTaggedJobs,
@@ -25,10 +25,10 @@ export interface TaggedTerms {
   readonly state: string
 }
 
-// A call looks at so many tags, with two commands each.
+// Tags a call, with two commands each.
 const STEP = 500
 
-/** Empty: those that somebody follows. */
+/** Finds the jobs with a tag; an empty tag finds the tracked jobs. */
 export async function searchTagged(
   source: QueueSource,
   tag: string,
@@ -40,8 +40,9 @@ export async function searchTagged(
 }
 
 /**
- * The most common first, of one source or of all partitions. What is rare in each may be common in all, so these are read side by
- * side, in the order of tags, and as far as all have been read no more is kept than is asked for.
+ * The most common tags of all sources, the most common first. A tag that is rare in each partition may be common in
+ * all. So the partitions are read in parallel in the order of tags, and only the `limit` best of what all have
+ * reached are kept.
  */
 export async function countTags(sources: readonly QueueSource[], limit: number): Promise<TagCount[]> {
   const readers = sources.map((source) => new TagReader(source))
@@ -58,7 +59,7 @@ export async function countTags(sources: readonly QueueSource[], limit: number):
   }
 }
 
-/** The tags of one source in the order of their bytes, in steps, so that no call keeps others waiting. */
+/** Reads the tags of one source in byte order, in steps, so that no call blocks Redis for long. */
 class TagReader {
   readonly #source: QueueSource
   #tags: TagCount[] = []
@@ -69,7 +70,7 @@ class TagReader {
     this.#source = source
   }
 
-  /** The last tag up to which all are known; undefined where all are. */
+  /** The last tag up to which all were read; undefined at the end. */
   get known(): string | undefined {
     return this.#isOver ? undefined : this.#after
   }
@@ -82,7 +83,7 @@ class TagReader {
     this.#isOver = next === ''
   }
 
-  /** Those that come no later; they are not here any more. */
+  /** Removes and returns the tags up to `end`. */
   upTo(end: string | undefined): TagCount[] {
     const later = end === undefined ? -1 : this.#tags.findIndex(({ tag }) => byBytes(tag, end) > 0)
     return this.#tags.splice(0, later === -1 ? this.#tags.length : later)
@@ -97,7 +98,7 @@ function mostCommon(counts: readonly TagCount[], limit: number): TagCount[] {
   return counts.toSorted((one, other) => other.count - one.count).slice(0, limit)
 }
 
-/** Null where there is no such job. Throws InvalidArgumentError. */
+/** The tags of the job afterwards; null when there is no such job. Throws InvalidArgumentError. */
 export async function changeTags(
   { unit }: QueueSource,
   id: string,
@@ -110,7 +111,7 @@ export async function changeTags(
   return answer.tags === '' ? [] : answer.tags.split('\0')
 }
 
-/** False where there is no such job. Throws InvalidArgumentError. */
+/** False when there is no such job. Throws InvalidArgumentError. */
 export async function track({ unit }: QueueSource, id: string, follows: boolean): Promise<boolean> {
   const { outcomes } = await unit.run(trackJobs, { follows, wanted: [checkText('id', id, 512)] })
   return outcomes[0] !== 'absent'

@@ -1,4 +1,4 @@
-// Single jobs of one queue, or of one partition: what is known of them, and what can be done to them.
+// Reads and changes single jobs of one queue or one partition.
 
 import { cancel, list, listDead, reprioritize, requeue, search } from '../../generated/queue.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
@@ -40,12 +40,12 @@ export interface JobPage {
 export interface JobListOptions {
   /** `next` of the page before. */
   after?: string
-  /** How many to look at, at most; default 50. */
+  /** The most jobs that one page looks at, 1 to 1000; default 50. */
   limit?: number
 }
 
 export interface StateListOptions extends JobListOptions {
-  /** Of `dead` jobs: only those that are dead of this kind of failure, the oldest first. */
+  /** For `dead` only: the jobs of this kind of failure, the oldest first. */
   kind?: string
 }
 
@@ -55,14 +55,17 @@ export interface SearchOptions extends JobListOptions {
   state?: JobState
 }
 
-/** What became of a job that was to be requeued: its state, where it stays as it is. `duplicate`: another job has its unique key. */
+/**
+ * The result of requeueing a job: its state if it stays as it is; `duplicate` if another job has taken its unique
+ * key.
+ */
 export type RequeueOutcome = 'requeued' | JobState | 'absent' | 'duplicate'
 
 const LISTS = ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claimed', 'dead', 'done'] as const
 const STATES = ['ready', 'scheduled', 'blocked', 'claimed', 'stopping', 'dead', 'done'] as const
 const MAX_IDS = 1000
 
-/** What `Jobs` does, with those of one queue, or of one partition. */
+/** `Jobs` for one queue or one partition. */
 export class UnitJobs {
   readonly #source: QueueSource
 
@@ -72,7 +75,7 @@ export class UnitJobs {
 
   async getEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
     const found: (FoundJob | null)[] = []
-    // Of large jobs an answer tells some.
+    // An answer holds only some of the jobs when they are large.
     for (checkIds(ids); found.length < ids.length; ) {
       found.push(...(await findSome(this.#source, ids.slice(found.length))).jobs)
     }
@@ -110,7 +113,7 @@ export class UnitJobs {
   }
 
   async #listFailed(state: string, kind: string, after: number, limit: number | undefined): Promise<JobPage> {
-    if (state !== 'dead') throw new InvalidArgumentError('kind', 'is one of dead jobs only')
+    if (state !== 'dead') throw new InvalidArgumentError('kind', 'must only be given for dead jobs')
     const { unit, codec } = this.#source
     const terms = { kind: checkText('kind', kind, 200), after, limit: checkLimit(limit) }
     const { jobs, next } = await unit.run(listDead, { codec: codec.name, ...terms })
@@ -157,9 +160,9 @@ export class UnitJobs {
 
   async cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
     const { unit, chores } = this.#source
-    const told = await learnTold(unit)
+    const notifyChannel = await learnTold(unit)
     return inSteps(checkIds(ids), async (wanted) => {
-      const answer = await unit.run(cancel, { ...told, wanted })
+      const answer = await unit.run(cancel, { ...notifyChannel, wanted })
       void chores.see(answer.chores)
       return answer.outcomes as ('cancelled' | 'stopping' | 'absent')[]
     })
@@ -191,9 +194,9 @@ export class UnitJobs {
   }
 
   async requeue(ids: readonly string[]): Promise<RequeueOutcome[]> {
-    const told = await learnTold(this.#source.unit)
+    const notifyChannel = await learnTold(this.#source.unit)
     return inSteps(checkIds(ids), async (wanted) => {
-      const { outcomes } = await this.#source.unit.run(requeue, { ...told, wanted })
+      const { outcomes } = await this.#source.unit.run(requeue, { ...notifyChannel, wanted })
       return outcomes as RequeueOutcome[]
     })
   }
@@ -210,7 +213,10 @@ export class UnitJobs {
   }
 }
 
-/** A call tells of as many as it has come to, at least of one: jobs with many dependencies, or large ones, take longer. */
+/**
+ * Repeats `step` for the rest: a call handles at least one job, and fewer of those that are large or have many
+ * dependencies.
+ */
 async function inSteps<Outcome>(
   ids: readonly string[],
   step: (wanted: readonly string[]) => Promise<readonly Outcome[]>,
@@ -231,7 +237,7 @@ export function checkLimit(limit: number | undefined): number {
   return limit === undefined ? 50 : checkInteger('limit', limit, 1, 1000)
 }
 
-/** Of a scan: behind the cursor stands whose it is. */
+/** The cursor of a scan, followed by the id of the Redis process that it belongs to. */
 function checkPlace(after: unknown): string {
   const [, cursor, process = ''] = /^(\d+)(\.[0-9a-f]{8})?$/.exec(String(after)) ?? []
   return checkCursor(cursor) + process

@@ -48,7 +48,7 @@ test(
     await advanceTo(far)
     await advanceTo(`${far} too`)
     await until(() => tried.size === 2)
-    // Until it is known that both were not answered.
+    // Until it is known that both have not answered.
     await new Promise((resolve) => setTimeout(resolve, 1000))
     silence.of = () => false
     await advanceTo(near)

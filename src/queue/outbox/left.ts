@@ -1,16 +1,17 @@
-// What an instance leaves in the outbox of a queue, for it goes to queues that are away. Meanwhile the rest of the outbox is brought
-// as ever. Of queues that are on one node one errand sees to what is left, so that the outbox is not read for each of them.
+// Entries that an instance leaves in the outbox of a queue because their target queues are away. The rest of the
+// outbox is delivered as usual. One errand delivers what is left for all queues of a node, so that the outbox is not
+// read for each queue.
 
 import type { Runtime } from '../../runtime/connection/runtime.ts'
 import { Errand } from '../source/chores.ts'
 import { type QueueSource, readAddress } from '../source/source.ts'
 
-/** Numbers may go back: what is put out may stand before what was seen. */
+/** Numbers may go back: new entries may have smaller numbers than those seen. */
 const LOOK_AGAIN_MS = 10_000
 
 type BringLeft = (source: QueueSource, left: LeftOnNode) => Promise<void>
 
-/** Of each instance those that leave something. */
+/** The outboxes of each instance with entries left. */
 const all = new WeakMap<Runtime, Map<string, LeftInOutbox>>()
 
 export function leftOf(source: QueueSource, bringLeft: BringLeft): LeftInOutbox {
@@ -28,9 +29,9 @@ export class LeftInOutbox {
   readonly #bringLeft: BringLeft
   readonly #keep: (left: LeftInOutbox, isAny: boolean) => void
   readonly #nodes = new Map<string, LeftOnNode>()
-  /** Which of them has what goes to a queue. */
+  /** The node of each queue that is away. */
   readonly #away = new Map<string, LeftOnNode>()
-  /** Up to this number all is brought, or goes to those queues. */
+  /** Up to this number all entries are delivered, or are for those queues. */
   #seen = 0
   #looksAgainAt = 0
 
@@ -40,13 +41,13 @@ export class LeftInOutbox {
     this.#keep = keep
   }
 
-  /** The number behind which there may be something to bring; 0: look at all. */
+  /** The number after which there may be entries to deliver; 0 to read all. */
   get beginsAfter(): number {
     const isKnown = this.#away.size > 0 && performance.now() < this.#looksAgainAt
     return isKnown ? this.#seen : 0
   }
 
-  /** All was looked at that is behind `after`, up to this number. */
+  /** All entries after `after` and up to this number were read. */
   note(after: number, number: number): void {
     if (after === 0) this.#looksAgainAt = performance.now() + LOOK_AGAIN_MS
     this.#seen = number
@@ -56,7 +57,10 @@ export class LeftInOutbox {
     this.#looksAgainAt = 0
   }
 
-  /** Whether what goes to that queue is left: then it is from that number on, too, which may have come since its errand looked. */
+  /**
+   * Whether entries for that queue are left. Then those from `number` on are left, too: its errand may not have read
+   * them.
+   */
   has(target: string, number: number): boolean {
     const node = this.#away.get(target)
     node?.add(target, number)
@@ -72,7 +76,7 @@ export class LeftInOutbox {
     if (this.#nodes.size > 0) this.#nodes.get(this.#nodeOf(target))?.answered()
   }
 
-  /** That queue is away; answers what is left on its node. */
+  /** Notes that a queue is away. Returns what is left for its node. */
   leave(target: string, number: number): LeftOnNode {
     const node = this.#away.get(target) ?? this.#open(this.#nodeOf(target))
     this.#away.set(target, node)
@@ -98,7 +102,7 @@ export class LeftInOutbox {
     if (this.#nodes.size === 0) this.#keep(this, false)
   }
 
-  /** Where nobody knows which queues are on one node, each is taken for one by itself. */
+  /** Without a driver that knows the nodes, each queue counts as a node of its own. */
   #nodeOf(target: string): string {
     const { runtime, place } = this.#source.unit
     const { name, partition } = readAddress(target)
@@ -111,31 +115,31 @@ export class LeftInOutbox {
   }
 }
 
-// What is left for queues that are on one node. Its errand goes through the outbox from the first entry on that is left, and again
-// from what was added meanwhile for queues that have not failed: these are not away any more.
+// Entries that are left for the queues of one node. The errand reads the outbox from the first entry that is left. It
+// repeats that from entries that were added meanwhile, for queues that have not failed: these are not away any more.
 
 /** No entry: greater than all numbers. */
 const NOTHING: number = Infinity
 
 export interface LeftTerms {
-  /** Tries all. Throws where some is still left. */
+  /** Tries all queues. Throws when the outbox cannot be read. */
   bring(left: LeftOnNode): Promise<void>
-  /** Nothing is left for that queue. */
+  /** No entry is left for that queue. */
   onBack(target: string): void
-  /** Nothing is left. */
+  /** No entry is left. */
   onIdle(): void
 }
 
 export class LeftOnNode {
   readonly #terms: LeftTerms
   readonly #errand: Errand
-  /** Queues that are away, and the first number that was added since they were tried. */
+  /** The queues that are away, with the first number that was added since their last try. */
   readonly #away = new Map<string, number>()
-  /** Those that are being tried, and from which number on. */
+  /** The queues of the current try, with the number to start from. */
   readonly #trying = new Map<string, number>()
-  /** In this try. */
+  /** The queues that failed in this try. */
   readonly #failed = new Set<string>()
-  /** Queues that were not answered for since the node has answered, the one that was tried last behind the others. */
+  /** Queues without an answer since the node's last answer, the last tried one at the end. */
   readonly #unanswered = new Set<string>()
 
   constructor(runtime: Runtime, terms: LeftTerms) {
@@ -147,20 +151,20 @@ export class LeftOnNode {
     })
   }
 
-  /** From that number on, what goes to the queue is to be brought. */
+  /** Adds the entries for the queue from that number on. */
   add(target: string, number: number): void {
     this.#keep(target, number)
     void this.#errand.tell()
   }
 
-  /** That this queue is away was not known before: no pause that others have brought about is waited for. */
+  /** The queue was not known to be away: it does not wait for a long pause that other queues have caused. */
   soon(target: string, isAnswered: boolean): void {
     if (isAnswered) this.answered()
     else this.notAnswered(target)
     void this.#errand.soon()
   }
 
-  /** Of one queue alone it is not known whether its node is away, or what goes there cannot be brought in time. */
+  /** True when more than one queue did not answer. A single one may be slow although its node is up. */
   get isSilent(): boolean {
     return this.#unanswered.size > 1
   }
@@ -174,7 +178,7 @@ export class LeftOnNode {
     this.#unanswered.add(target)
   }
 
-  /** Those first of which nothing speaks against their node: none is always the one that stands for all. */
+  /** Unanswered queues come last, the last tried one at the end: so the queue that is tried first changes. */
   inTurn<Queue extends { readonly target: string }>(queues: readonly Queue[]): Queue[] {
     const places = new Map([...this.#unanswered].map((target, at) => [target, at]))
     const placeOf = ({ target }: Queue): number => places.get(target) ?? -1
@@ -187,7 +191,7 @@ export class LeftOnNode {
     if (this.#away.size > 0) throw new Error('some queues are away')
   }
 
-  /** From which number on to go through the outbox; null: nothing is left but what has failed. */
+  /** The number to read the outbox from; null when all that is left has failed. */
   begin(): number | null {
     let first = NOTHING
     for (const [target, from] of this.#away) {
@@ -199,7 +203,7 @@ export class LeftOnNode {
     return first === NOTHING ? null : first
   }
 
-  /** All that was tried has failed. */
+  /** Every queue of this try has failed. */
   get isOver(): boolean {
     return this.#trying.size === 0
   }
@@ -208,7 +212,7 @@ export class LeftOnNode {
     return this.#trying.has(target)
   }
 
-  /** It is to be brought again, from the first entry on. */
+  /** Its entries must be delivered again, from the first one on. */
   again(target: string): void {
     this.#trying.delete(target)
     this.#keep(target, 0)
@@ -224,7 +228,7 @@ export class LeftOnNode {
     for (const target of this.#trying.keys()) this.fail(target)
   }
 
-  /** All is brought of those that were tried, and have not failed. */
+  /** All entries of the queues that were tried and have not failed are delivered. */
   end(): void {
     for (const target of this.#trying.keys()) {
       if (this.#away.get(target) !== NOTHING) continue

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { setup, until } from '../../../test/queue-fixture.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 
-test('what follows a job in another queue is there, also where its queue was cleared behind a step back of the clock', async () => {
+test('the next job in another queue arrives, also when its queue was cleared after the clock stepped back', async () => {
   const { queue, another, clock } = await setup()
   const other = await another()
   const step = async (to: string): Promise<void> => {
@@ -21,7 +21,7 @@ test('what follows a job in another queue is there, also where its queue was cle
   expect(jobs.map(({ payload }) => payload)).toEqual(['first', 'second', 'third'].map((to) => ({ to })))
 })
 
-test('all that follows jobs in other queues is there, however much it is, where their queue was cleared behind a step back of the clock', async () => {
+test('any number of next jobs in other queues arrive when their queue was cleared after the clock stepped back', async () => {
   const { queue, another, clock } = await setup()
   const others = [await another(), await another()]
   const step = async (count: number): Promise<void> => {

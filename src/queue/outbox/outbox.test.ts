@@ -11,19 +11,19 @@ import type { ClaimedJob } from '../claims/claimed-job.ts'
 import type { Queue } from '../queue.ts'
 
 const dependent = { name: 'mail', payload: { to: 'dependent' } } as const
-/** Sooner than the deadline of calls that are not answered, and than the pauses between tries that fail. */
+/** Shorter than the deadline of unanswered calls, and than the pauses after failed tries. */
 const SOON = { timeout: 20_000 }
 
-/** As a process of its own has it. */
+/** As in a process of its own. */
 function elsewhere(): Perilune {
   const client = new Redis(inject('redisPort'))
   onTestFinished(() => client.disconnect())
   return perilune(ioredis(client), { namespace: 'queue-test' })
 }
 
-describe('what goes to another queue', () => {
+describe('an entry for another queue', () => {
   test.each(['advance', 'ack', 'fail', 'cancel'] as const)(
-    'is there once the instance has closed that put it out by %s, though nobody claims any more',
+    'is delivered once the instance that created it by %s has closed, without further claims',
     async (how) => {
       const { queue, another, name } = await setup({ clock: 'real' })
       const other = await another()
@@ -47,7 +47,7 @@ describe('what goes to another queue', () => {
     },
   )
 
-  test('is there, also in a partition that was never used before', async () => {
+  test('is delivered, also to a partition that was never used before', async () => {
     const { redis, name } = await setup({ clock: 'real' })
     const partitions = 8
     const groups = ['a', 'b', 'c', 'd', 'e', 'f'].map((group) => partitionOf(group, partitions, 'group'))
@@ -63,7 +63,7 @@ describe('what goes to another queue', () => {
     expect(await redis.queue(name, { partitions }).inspect()).toMatchObject({ ready: 1, outbox: 0 })
   })
 
-  test('is brought by itself where the other queue was away, though nobody claims any more', async () => {
+  test('is delivered after an outage of the other queue without further claims', async () => {
     const { queue, another, client, calls } = await setup({ clock: 'real' })
     const other = await another()
     await other.enqueue('image', { url: 'far' })
@@ -80,13 +80,13 @@ describe('what goes to another queue', () => {
   })
 })
 
-/** Has another queue refuse all, or serve again. */
+/** Makes another queue reject everything, or serve again. */
 async function setAway(client: Redis, name: string, isAway: boolean): Promise<void> {
   await client.hset(`queue-test:{queue:${name}}:meta`, 'layout', isAway ? '99' : '1')
 }
 
-describe('what could not be brought', () => {
-  test('is brought by an instance that closes, if the other queue is there again', async () => {
+describe('an entry that could not be delivered', () => {
+  test('is delivered by a closing instance if the other queue is reachable again', async () => {
     const { queue, another, client, name } = await setup({ clock: 'real' })
     const other = await another()
     const process = elsewhere()
@@ -104,7 +104,7 @@ describe('what could not be brought', () => {
     expect(await queue.inspect()).toMatchObject({ outbox: 0 })
   })
 
-  test('is tried again though a try that knows nothing of it is about to succeed', async () => {
+  test('is retried even if a try that does not include it is about to succeed', async () => {
     const { redis, driver, calls, client, name } = instance()
     const open = (part: string) => redis.queue<Payloads>(`${name} ${part}`)
     const [queue, one, two] = [open('queue'), open('one'), open('two')]
@@ -137,7 +137,7 @@ describe('what could not be brought', () => {
   })
 })
 
-/** A queue, one that does not answer, and one that does, for an instance that waits very long for answers. */
+/** A queue, one that does not answer, and one that does, for an instance with a very long deadline. */
 function besideSilence({
   placeOf,
   deadline = '1m',
@@ -177,7 +177,7 @@ describe('a queue that does not answer', () => {
     await until(async () => (await queue.inspect()).outbox === 1)
   })
 
-  test('stands for the others of its node, which are not tried before it is there again', SOON, async () => {
+  test('represents the others of its node, which are not tried before it answers again', SOON, async () => {
     const { queue, near, far, silence } = besideSilence({
       placeOf: (key) => (key.includes('far') ? 'far' : 'near'),
     })
@@ -221,24 +221,20 @@ describe('a queue that does not answer', () => {
     },
   )
 
-  test(
-    'is waited for by nobody who enqueues a dependent, but where it has the dependency',
-    SOON,
-    async () => {
-      const { queue, near, far, silence } = besideSilence()
-      await queue.enqueue('mail', { to: 'near' })
-      const { id } = await near.enqueue('mail', { to: 'dependency' })
-      // Nor is the outbox.
-      silence.of = ({ script }) => script.name === 'queue/outbox'
-      await (await queue.claim())[0]?.ackAndEnqueue({ queue: far, ...dependent })
+  test('delays only an enqueue whose job depends on one of its jobs', SOON, async () => {
+    const { queue, near, far, silence } = besideSilence()
+    await queue.enqueue('mail', { to: 'near' })
+    const { id } = await near.enqueue('mail', { to: 'dependency' })
+    // Neither does the outbox.
+    silence.of = ({ script }) => script.name === 'queue/outbox'
+    await (await queue.claim())[0]?.ackAndEnqueue({ queue: far, ...dependent })
 
-      await queue.enqueue('mail', { to: 'dependent' }, { dependsOn: [{ queue: near.name, id }] })
+    await queue.enqueue('mail', { to: 'dependent' }, { dependsOn: [{ queue: near.name, id }] })
 
-      expect(await queue.inspect()).toMatchObject({ blocked: 1, outbox: 1 })
-    },
-  )
+    expect(await queue.inspect()).toMatchObject({ blocked: 1, outbox: 1 })
+  })
 
-  test('is asked after dependencies again as soon as it answers', SOON, async () => {
+  test('is asked about dependencies again as soon as it answers', SOON, async () => {
     const { queue, far, silence } = besideSilence({ deadline: '300ms' })
     await queue.enqueue('mail', { to: 'dependent' }, { dependsOn: [{ queue: far, id: 'gone' }] })
 
@@ -247,7 +243,7 @@ describe('a queue that does not answer', () => {
     await until(async () => (await queue.inspect()).ready === 1)
   })
 
-  test('keeps others from being asked after dependencies no longer than they take', SOON, async () => {
+  test('does not delay the questions about dependencies to other queues', SOON, async () => {
     const { queue, near, far } = besideSilence()
 
     for (let at = 1; at <= 3; at += 1) {
@@ -261,7 +257,7 @@ describe('a queue that does not answer', () => {
   })
 })
 
-test('a queue that refuses keeps nothing from being brought to others', SOON, async () => {
+test('a queue that rejects entries does not delay those for others', SOON, async () => {
   const { queue, another, client } = await setup({ clock: 'real' })
   const [refusing, other] = [await another(), await another()]
   await refusing.enqueue('mail', { to: 'first' })
@@ -280,7 +276,7 @@ test('a queue that refuses keeps nothing from being brought to others', SOON, as
   expect(await queue.inspect()).toMatchObject({ outbox: 0 })
 })
 
-test('jobs are enqueued though the queue of the dependencies of some does not answer', async () => {
+test('jobs are enqueued even if the queue of some dependencies does not answer', async () => {
   const client = new Redis(inject('redisPort'))
   onTestFinished(() => client.disconnect())
   const { driver, silence } = silencing(ioredis(client))
@@ -307,7 +303,7 @@ test('jobs are enqueued though the queue of the dependencies of some does not an
   expect(await queue.inspect()).toMatchObject({ ready: 5, blocked: 4 })
 })
 
-test('news of a dependency that are not brought yet count, though it is asked after and not known any more', async () => {
+test('an undelivered report about a dependency is valid even if the dependency no longer exists', async () => {
   const { queue, another, client, clock, calls } = await setup()
   const other = await another()
   const { id } = await other.enqueue('image', { url: 'dependency' })
@@ -328,7 +324,7 @@ test('news of a dependency that are not brought yet count, though it is asked af
   expect(job).toMatchObject({ state: 'dead', failure: { kind: 'dependency-failed' } })
 })
 
-test('a dependency that has ended is not unknown as long as many others are told of it', async () => {
+test('an ended dependency is not unknown while many other dependents are being notified', async () => {
   const { queue, another, client, clock } = await setup()
   const other = await another()
   const { id } = await other.enqueue('image', { url: 'dependency' }, { id: 'dependency' })
@@ -373,7 +369,7 @@ test.each([
   },
 )
 
-test('a dependency in a queue that is in partitions, which other queues cannot name, is taken for done', async () => {
+test('a dependency in a partitioned queue, which other queues cannot name, is treated as done', async () => {
   const { queue, redis, name } = await setup()
   const spread = redis.queue<Payloads>(`${name}-spread`, { partitions: 2 })
   const { id } = await spread.enqueue('image', { url: 'dependency' })

@@ -1,8 +1,8 @@
-// Bringing to other queues what a script cannot: jobs, and the news that dependencies have ended. Whoever claims is told that
-// there is some; several may bring the same, for who receives it passes over what came before.
+// Delivers to other queues what a script cannot: jobs, and the ends of dependencies. The answer of a claim reports
+// that there are entries. Several processes may deliver the same entries, because the receiver skips duplicates.
 //
-// A queue that refuses, or does not answer soon, keeps nobody from what goes to others: what goes there is left to an errand
-// (see left.ts).
+// A queue that rejects entries, or does not answer soon, does not delay those for others: its entries are left to an
+// errand (see left.ts).
 
 import { CHORES } from '../../generated/bits.ts'
 import { ask, delivered, outbox, type OutboxAnswer, receive, watch } from '../../generated/queue.ts'
@@ -18,36 +18,39 @@ import { type LeftInOutbox, leftOf, type LeftOnNode } from './left.ts'
 
 type Entry = OutboxAnswer['entries'][number]
 
-/** What a page has for one queue. */
+/** The entries of a page for one queue. */
 interface ToBring {
   readonly target: string
   readonly entries: readonly Entry[]
-  /** The number of the first of them. */
+  /** The number of the first entry. */
   readonly first: number
 }
 
-/** `behind`: it is to be brought again, from the first on, for the other queue has seen greater numbers. */
+/** `behind`: the other queue has seen greater numbers, so all entries must be delivered again from the first one on. */
 type Brought = 'brought' | 'behind' | 'refused' | 'silent'
 
 const PAGE = 100
-/** Less than the script reads of one page at most. */
+/** Less than what the script reads for one page at most. */
 const PAGE_BYTES = 2 ** 21
 
-/** What an instance has put there it brings before it is closed: nobody else may come for long. */
+/** An instance delivers its entries before it closes, because no other process may call for a long time. */
 const alsoAtClose = (): Trace => ({ atClose: 'gives back' })
 
-/** Empties the outbox, but for what goes to queues that cannot be reached: that follows. Throws what kept it from the outbox. */
+/**
+ * Delivers all entries, except those for unreachable queues, which follow later. Throws when the outbox cannot be
+ * read.
+ */
 export async function deliver(source: QueueSource): Promise<void> {
   const left = leftOf(source, bringLeft)
   while (await bringAll(source, left)) left.lookAgain()
 }
 
-/** Brings all that goes to one queue. Throws what kept it from that. */
+/** Delivers all entries for one queue. Throws when that fails. */
 export async function bringTo(source: QueueSource, target: string): Promise<void> {
   while (await bringAllTo(source, target));
 }
 
-/** Resolves to whether it is to be brought again, from the first on. */
+/** Resolves to true when the entries must be delivered again from the first one on. */
 async function bringAllTo(source: QueueSource, target: string): Promise<boolean> {
   for await (const entries of pages(source, 0)) {
     const those = entries.filter((entry) => entry.target === target)
@@ -56,7 +59,10 @@ async function bringAllTo(source: QueueSource, target: string): Promise<boolean>
   return false
 }
 
-/** Resolves to whether some is to be brought again, from the first on: none of what comes behind it is brought before. */
+/**
+ * Resolves to true when some entries must be delivered again from the first one on; their queues get nothing before
+ * that.
+ */
 async function bringAll(source: QueueSource, left: LeftInOutbox): Promise<boolean> {
   const behind = new Set<string>()
   const after = left.beginsAfter
@@ -71,7 +77,7 @@ async function bringAll(source: QueueSource, left: LeftInOutbox): Promise<boolea
   return behind.size > 0
 }
 
-/** Where bringing fails, or takes its time, the rest is left to an errand. */
+/** If delivering fails or takes long, the rest is left to an errand. */
 async function bringOrLeave(source: QueueSource, left: LeftInOutbox, queue: ToBring): Promise<Brought> {
   const { target, entries, first } = queue
   if (left.isSilent(target)) {
@@ -90,7 +96,7 @@ function failureOf(error: unknown): Brought {
   return isOutage(error) ? 'silent' : 'refused'
 }
 
-/** Tries what is left on a node until all is brought but what fails. Throws what kept it from the outbox. */
+/** Delivers what is left for a node, except what fails again. Throws when the outbox cannot be read. */
 async function bringLeft(source: QueueSource, left: LeftOnNode): Promise<void> {
   for (let from = left.begin(); from !== null; from = left.begin()) {
     try {
@@ -105,7 +111,7 @@ async function bringLeft(source: QueueSource, left: LeftOnNode): Promise<void> {
   }
 }
 
-/** One stands for all: where its node is silent, the others are not tried. */
+/** Tries one queue first: if its node is silent, the others are not tried. */
 async function bringToNode(source: QueueSource, left: LeftOnNode, queues: readonly ToBring[]): Promise<void> {
   const attempt = async ({ target, entries }: ToBring): Promise<unknown> => {
     try {
@@ -114,7 +120,7 @@ async function bringToNode(source: QueueSource, left: LeftOnNode, queues: readon
       return null
     } catch (error) {
       left.fail(target)
-      // What refuses has answered.
+      // A queue that rejects has answered.
       if (!isOutage(error)) left.answered()
       return error
     }
@@ -126,14 +132,14 @@ async function bringToNode(source: QueueSource, left: LeftOnNode, queues: readon
   else await Promise.all(others.map(attempt))
 }
 
-/** What goes to each queue, in its order. */
+/** The entries for each queue, in order. */
 function queuesOf(all: readonly Entry[]): ToBring[] {
   return [...byQueue(all, ({ target }) => target)].map(([target, entries]) => {
     return { target, entries, first: entries[0]?.number ?? 0 }
   })
 }
 
-/** From behind that number on. */
+/** Reads the entries after that number. */
 async function* pages(
   source: QueueSource,
   number: number,
@@ -149,19 +155,19 @@ async function* pages(
   }
 }
 
-/** A page ends early behind large jobs. */
+/** A page that is not the last one is full, in entries or in bytes. */
 function isLastPage(entries: readonly Entry[]): boolean {
   const bytes = entries.reduce((sum, { what }) => sum + what.length, 0)
   return entries.length < PAGE && bytes < PAGE_BYTES
 }
 
-/** News of large ends are put out in steps: what one call has left the next one does. */
+/** Reports of large results are put out in steps: each call continues where the last one stopped. */
 async function putOutMore(source: QueueSource): Promise<void> {
-  const told = await learnTold(source.unit)
-  await source.unit.run(watch, { target: source.address, ...told, wanted: [] }, alsoAtClose())
+  const notifyChannel = await learnTold(source.unit)
+  await source.unit.run(watch, { target: source.address, ...notifyChannel, wanted: [] }, alsoAtClose())
 }
 
-/** Throws what kept it from that. */
+/** Delivers entries to one queue. Throws when that fails. */
 async function bring(
   source: QueueSource,
   target: string,
@@ -175,15 +181,15 @@ async function bring(
   return answer.status === 'behind' ? 'behind' : 'brought'
 }
 
-/** Resolves to the number of the newest that had come there before. */
+/** Hands entries to another queue. Resolves to the newest number that the queue had received before. */
 export async function hand(
   source: QueueSource,
   target: string,
   entries: readonly Pick<Entry, 'number' | 'what'>[],
 ): Promise<number> {
   const other = source.sibling(target)
-  const told = await learnTold(other.unit)
-  const from = { codec: other.codec.name, source: source.address, partitions: other.spread, ...told }
+  const notifyChannel = await learnTold(other.unit)
+  const from = { codec: other.codec.name, source: source.address, partitions: other.spread, ...notifyChannel }
   const take = (those: readonly Pick<Entry, 'number' | 'what'>[]) =>
     inUse(
       other,
@@ -192,12 +198,12 @@ export async function hand(
     )
   const first = await take(entries)
   void other.chores.see(first.chores)
-  // One call takes fewer where these are jobs with many dependencies.
+  // One call takes fewer entries if they are jobs with many dependencies.
   for (let at = first.taken; at < entries.length; ) at += (await take(entries.slice(at))).taken
   return first.newest
 }
 
-/** What goes to each queue, or is of it, in its order. */
+/** Groups items by queue, in order. */
 export function byQueue<Item>(items: readonly Item[], queueOf: (item: Item) => string): Map<string, Item[]> {
   const found = new Map<string, Item[]>()
   for (const item of items) {
@@ -208,26 +214,26 @@ export function byQueue<Item>(items: readonly Item[], queueOf: (item: Item) => s
   return found
 }
 
-// Asking other queues after the dependencies that jobs here wait for. Each queue is asked by itself: one that refuses, or does not answer,
-// keeps nobody from the others, and is asked again until it answers.
+// Asks other queues about the dependencies that jobs here wait for. Each queue is asked by itself: one that rejects
+// the call or does not answer does not delay the others, and is asked again until it answers.
 
-/** A dependency that was asked after tells when it ends; that it is asked after again is a safety net. */
+/** A queue reports the end of a dependency once it was asked about it. Asking again is a safety net. */
 const ASK_AGAIN_MS = 60_000
-/** Of one queue; what is more than that is left to the safety net. */
+/** The most open questions to one queue; others are left to the safety net. */
 const MOST_QUESTIONS = 10_000
 
 const NOTHING: Promise<unknown> = Promise.resolve()
 
 interface Question {
   readonly id: string
-  /** The newest job when it was asked for. */
+  /** The number of the newest job when the question was asked. */
   readonly newest: number
 }
 
-/** What is being asked, by who asks and who is asked. */
+/** The open questions, by the asking and the asked queue. */
 const asking = new WeakMap<Runtime, Map<string, Questions>>()
 
-/** Has all queues asked whose turn it is. Throws where it is not known which these are. */
+/** Asks all queues about due dependencies. Throws when these cannot be read. */
 export async function askAfter(source: QueueSource): Promise<void> {
   for (;;) {
     const { dependencies, newest } = await source.unit.runOnce(ask, (id) => ({
@@ -243,7 +249,7 @@ export async function askAfter(source: QueueSource): Promise<void> {
   }
 }
 
-/** Resolves when all that these queues are being asked is answered, or in vain. */
+/** Resolves when these queues have answered all open questions, or asking them has failed. */
 export async function untilAnswered(source: QueueSource, queues: readonly string[]): Promise<void> {
   const those = asking.get(source.unit.runtime)
   await Promise.all(queues.map((queue) => those?.get(keyOf(source, queue))?.answered ?? NOTHING))
@@ -265,14 +271,14 @@ function questionsFor(source: QueueSource, queue: string): Questions {
   return questions
 }
 
-/** What one queue is to be asked: tried until it is answered, at once where more is asked. */
+/** The open questions to one queue: retried until it answers, and at once when there is a new one. */
 class Questions {
   readonly #source: QueueSource
   readonly #queue: string
   readonly #errand: Errand
-  /** The newest job, by the dependency. */
+  /** The newest job for each dependency. */
   readonly #open = new Map<string, number>()
-  /** Resolves when it was tried to ask all that there is, well or not. */
+  /** Resolves when a try with all questions has succeeded or failed. */
   answered: Promise<unknown> = NOTHING
 
   constructor(source: QueueSource, queue: string, onIdle: () => void) {
@@ -292,13 +298,15 @@ class Questions {
     this.#open.set(id, Math.max(known ?? 0, newest))
   }
 
-  /** What comes meanwhile is asked by the next try: else nobody would be told anything as long as more comes. */
+  /**
+   * Questions that are added meanwhile wait for the next try: otherwise this one would not end while more are added.
+   */
   async #ask(): Promise<void> {
     const all = [...this.#open].map(([id, newest]) => ({ id, newest }))
     for (let from = 0; from < all.length; from += PAGE) {
       const some = all.slice(from, from + PAGE)
       await askOne(this.#source, this.#queue, some)
-      // One that was asked once more meanwhile stays: others wait for the answer since.
+      // A question that was added again meanwhile stays: newer jobs wait for a newer answer.
       for (const { id, newest } of some) if (this.#open.get(id) === newest) this.#open.delete(id)
     }
   }
@@ -306,16 +314,17 @@ class Questions {
 
 async function askOne(source: QueueSource, queue: string, questions: readonly Question[]): Promise<void> {
   const other = source.sibling(queue)
-  const told = await learnTold(other.unit)
+  const notifyChannel = await learnTold(other.unit)
   const wanted = questions.map(({ id }) => id)
-  const { chores, absent } = await other.unit.run(watch, { target: source.address, ...told, wanted })
+  const { chores, absent } = await other.unit.run(watch, { target: source.address, ...notifyChannel, wanted })
   void other.chores.see(chores)
   const isAbsent = new Set(absent)
   const news = questions
     .filter(({ id }) => isAbsent.has(id))
     .map(({ id, newest }) => ({ number: newest, what: Buffer.from(`a${id}`) }))
   if (news.length === 0) return
-  // What they came to may be on its way still: it counts, and so it comes first.
+  // An absent dependency may have reported its end in the outbox already: that report is valid, so it must arrive
+  // first.
   if ((chores & CHORES.deliver) !== 0) await bringTo(other, source.address)
   await hand(other, source.address, news)
 }

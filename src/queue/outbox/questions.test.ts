@@ -4,7 +4,7 @@ import { type Payloads, until } from '../../../test/queue-fixture.ts'
 
 const OTHERS = 20
 
-test('who enqueues a dependent waits until its own dependency was asked after, and not as long as other dependents come', async () => {
+test('enqueueing a dependent waits until its own dependency was asked about, not for those of other dependents', async () => {
   const { redis, driver, name } = instance()
   const queue = redis.queue<Payloads>(name)
   let [dependents, asked] = [0, 0]
@@ -15,7 +15,7 @@ test('who enqueues a dependent waits until its own dependency was asked after, a
   }
   const { run } = driver
   driver.run = async (call) => {
-    // Before the queue of the dependencies answers, there is one more to be asked after.
+    // Before the queue of the dependencies answers, there is one more question.
     if (call.script.name === 'queue/watch' && dependents < OTHERS) {
       const before = asked
       void enqueueDependent()

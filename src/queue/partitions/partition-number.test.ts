@@ -1,4 +1,4 @@
-// How many partitions a queue has: all who use it say so, and whoever says another number is refused.
+// The partition count of a queue: every client gives it, and a different count is rejected.
 
 import { InvalidArgumentError, PartitionedQueue } from 'perilune'
 
@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { groupsFor, setup } from '../../../test/partitioned-queue-fixture.ts'
 
 describe('the number of partitions', () => {
-  test('is the same for all, until the queue is cleared', async () => {
+  test('is the same for all clients until the queue is cleared', async () => {
     const { queue, again } = setup({ partitions: 4 })
     const other = again(8)
     expect(await other.jobs.get('mine')).toBeNull()
@@ -27,32 +27,35 @@ describe('the number of partitions', () => {
   test.each([
     [8, 4],
     [4, 8],
-  ])('is refused to whoever has not heard of a clear, and of %i becoming %i', async (old, fresh) => {
-    const { queue: stale, again } = setup({ partitions: old })
-    const groups = groupsFor(old)
-    for (const group of groups) await stale.enqueue('mail', { to: 'before' }, { group })
-    await again(old).clear()
-    const anew = again(fresh)
-    await anew.enqueue('mail', { to: 'anew' })
-    const refusal = `partitions must be ${fresh}, as stored, until it is cleared`
+  ])(
+    'is rejected for a client that does not know of a clear, after a change from %i to %i',
+    async (old, fresh) => {
+      const { queue: stale, again } = setup({ partitions: old })
+      const groups = groupsFor(old)
+      for (const group of groups) await stale.enqueue('mail', { to: 'before' }, { group })
+      await again(old).clear()
+      const renewed = again(fresh)
+      await renewed.enqueue('mail', { to: 'again' })
+      const refusal = `partitions must be ${fresh}, as stored, until it is cleared`
 
-    for (const group of groups) {
-      await expect(stale.enqueue('mail', { to: 'lost?' }, { group })).rejects.toThrow(refusal)
-      await expect(stale.settings.pauseGroup(group)).rejects.toThrow(refusal)
-    }
-    const many = groups.map((group) => ({ name: 'mail' as const, payload: { to: 'lost?' }, group }))
-    await expect(stale.enqueueMany(many)).rejects.toThrow(refusal)
-    const daily = { name: 'mail' as const, payload: { to: 'lost?' }, every: '1h' as const }
-    await expect(stale.recurring.set('daily', daily)).rejects.toThrow(refusal)
-    await expect(stale.settings.pause()).rejects.toThrow(refusal)
-    await expect(stale.claim()).rejects.toThrow(refusal)
-    await expect(stale.jobs.list('ready')).rejects.toThrow(refusal)
-    const claimed = await anew.claim({ limit: 100 })
-    expect(claimed.map(({ payload }) => payload)).toEqual([{ to: 'anew' }])
-    expect(await anew.inspect()).toMatchObject({ claimed: 1, ready: 0, groups: 0, paused: false })
-  })
+      for (const group of groups) {
+        await expect(stale.enqueue('mail', { to: 'lost?' }, { group })).rejects.toThrow(refusal)
+        await expect(stale.settings.pauseGroup(group)).rejects.toThrow(refusal)
+      }
+      const many = groups.map((group) => ({ name: 'mail' as const, payload: { to: 'lost?' }, group }))
+      await expect(stale.enqueueMany(many)).rejects.toThrow(refusal)
+      const daily = { name: 'mail' as const, payload: { to: 'lost?' }, every: '1h' as const }
+      await expect(stale.recurring.set('daily', daily)).rejects.toThrow(refusal)
+      await expect(stale.settings.pause()).rejects.toThrow(refusal)
+      await expect(stale.claim()).rejects.toThrow(refusal)
+      await expect(stale.jobs.list('ready')).rejects.toThrow(refusal)
+      const claimed = await renewed.claim({ limit: 100 })
+      expect(claimed.map(({ payload }) => payload)).toEqual([{ to: 'again' }])
+      expect(await renewed.inspect()).toMatchObject({ claimed: 1, ready: 0, groups: 0, paused: false })
+    },
+  )
 
-  test('may be said by whoever has not heard of a clear, where it is the same again', async () => {
+  test('is accepted from a client that does not know of a clear if it is the same again', async () => {
     const { queue, again } = setup({ partitions: 4 })
     for (const group of groupsFor(4)) await queue.enqueue('mail', { to: 'before' }, { group })
     await again(4).clear()
@@ -62,7 +65,7 @@ describe('the number of partitions', () => {
     expect(await again(4).claim({ limit: 100 })).toHaveLength(4)
   })
 
-  test('is missed by a handle that says none, and by one that says some for a queue without', async () => {
+  test('is rejected for a handle without partitions, and for one with partitions on a queue without', async () => {
     const { redis, queue, name } = setup({ partitions: 4 })
     await queue.enqueue('mail', { to: 'ada' })
     const plain = redis.queue(name)
@@ -92,7 +95,7 @@ describe('the number of partitions', () => {
     expect(await alone.claim({ limit: 10 })).toHaveLength(1)
   })
 
-  test('is refused also where it comes in one turn with the right one', async () => {
+  test('is rejected also in the same tick as the right one', async () => {
     const { queue, redis, name } = setup({ partitions: 4 })
     for (const group of groupsFor(4)) await queue.enqueue('mail', { to: 'there' }, { group })
     const other = redis.queue<{ mail: { to: string } }>(name, { partitions: 8 })
@@ -105,14 +108,14 @@ describe('the number of partitions', () => {
     expect([right.status, wrong.status]).toEqual(['fulfilled', 'rejected'])
   })
 
-  test('is asked after now and then by a worker that finds nothing', async () => {
+  test('is checked now and then by a worker without jobs', async () => {
     const { queue, again } = setup({ partitions: 4 })
     await queue.enqueue('mail', { to: 'ada' }, { group: groupsFor(4)[3] as string })
-    const told: unknown[] = []
-    const worker = again(2).work(() => undefined, { onError: (error) => told.push(error) })
+    const errors: unknown[] = []
+    const worker = again(2).work(() => undefined, { onError: (error) => errors.push(error) })
     onTestFinished(() => worker.close())
 
-    await expect.poll(() => told.map(String).join()).toContain('partitions must be 4')
+    await expect.poll(() => errors.map(String).join()).toContain('partitions must be 4')
   })
 
   test('is from 1 to 64', () => {

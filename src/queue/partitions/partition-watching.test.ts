@@ -1,11 +1,11 @@
-// What of a queue in partitions is seen from outside: events, histories, results, tags and statistics.
+// Observing a partitioned queue: events, histories, results, tags and statistics.
 
 import type { QueueEvent } from 'perilune'
 import { describe, expect, test, vi } from 'vitest'
 import { groupsFor, mails, type Setup, setup } from '../../../test/partitioned-queue-fixture.ts'
 import { until } from '../../../test/queue-fixture.ts'
 
-/** Listens until the test ends; resolves when every partition tells. */
+/** Listens until the test ends; resolves when every partition publishes. */
 async function hear(
   place: Setup,
   options: object = {},
@@ -26,7 +26,7 @@ async function hear(
   return { heard, stop }
 }
 
-/** Resolves once something was heard of every partition, from now on. */
+/** Resolves once an event of every partition has arrived from now on. */
 async function allTell({ queue, redis, name }: Setup, heard: readonly QueueEvent[]): Promise<void> {
   const before = heard.length
   await until(async () => {
@@ -46,7 +46,7 @@ const isOf = (kind: string) => (event: QueueEvent) =>
   event.kind === kind && 'name' in event && event.name === 'mail'
 
 describe('events of partitions', () => {
-  test('come from all of them, with the ids that the queue gave, each in its order', async () => {
+  test('come from all of them with assigned ids, in the order of each', async () => {
     const place = setup()
     const { queue } = place
     const { heard, stop } = await hear(place)
@@ -66,7 +66,7 @@ describe('events of partitions', () => {
     }
   })
 
-  test('are told of the jobs that are asked for, and of a clearing once', async () => {
+  test('are filtered by job, and report a clear once', async () => {
     const place = setup()
     const { queue } = place
     const { heard, stop } = await hear(place)
@@ -88,7 +88,7 @@ describe('events of partitions', () => {
     expect(heard.filter(({ kind }) => kind === 'cleared')).toHaveLength(1)
   })
 
-  test('are refused to whoever thinks of another number of partitions', async () => {
+  test('are rejected for a client with another partition count', async () => {
     const { queue, again } = setup()
     await queue.enqueue('mail', { to: 'ada' })
 
@@ -98,7 +98,7 @@ describe('events of partitions', () => {
 })
 
 describe('single jobs of partitions', () => {
-  test('have their history, log, tags and followers, by either id', async () => {
+  test('have their history, log, tags and tracking, by either id', async () => {
     const { queue } = setup()
     const [first, , , group] = groupsFor(4)
     const given = (await queue.enqueue('mail', { to: 'ada' }, { group: first as string })).id
@@ -120,13 +120,13 @@ describe('single jobs of partitions', () => {
     const { next } = await queue.jobs.tracked()
     const all = await queue.jobs.tracked({ after: next ?? '', limit: 5 })
     expect(all.jobs).toHaveLength(1)
-    expect([await queue.jobs.untrack(given), await queue.jobs.untrack('nobody')]).toEqual([true, false])
-    expect(await queue.jobs.history('nobody')).toBeNull()
-    expect(await queue.jobs.tag('nobody', ['a'])).toBeNull()
-    expect(await queue.jobs.log('nobody', 'x')).toBe(false)
+    expect([await queue.jobs.untrack(given), await queue.jobs.untrack('absent')]).toEqual([true, false])
+    expect(await queue.jobs.history('absent')).toBeNull()
+    expect(await queue.jobs.tag('absent', ['a'])).toBeNull()
+    expect(await queue.jobs.log('absent', 'x')).toBe(false)
   })
 
-  test('have the tags counted that are common in all, though rare in each', async () => {
+  test('have tags counted that are common in all partitions but rare in each', async () => {
     const { queue } = setup()
     for (const [at, group] of groupsFor(4).entries()) {
       await queue.enqueueMany(mails(3, { group, tags: [`only ${at}`] }))
@@ -138,7 +138,7 @@ describe('single jobs of partitions', () => {
     await expect(queue.jobs.tags({ limit: 0 })).rejects.toThrow(/limit/)
   })
 
-  test('have many tags counted without all of them being kept', async () => {
+  test('have many tags counted without keeping all of them in memory', async () => {
     const { queue } = setup({ partitions: 2 })
     const groups = groupsFor(2)
     const tagsOf = (at: number, group: number): string[] =>
@@ -167,7 +167,7 @@ describe('single jobs of partitions', () => {
     expect(await queue.jobs.tags({ limit: 1000 })).toHaveLength(1000)
   })
 
-  test('are waited for by either id, also when they have ended', async () => {
+  test('can be waited for by either id, also when they have ended', async () => {
     const { queue, again } = setup()
     const [, , group] = groupsFor(4)
     const options = { group: group as string, resultTtl: '1m' } as const
@@ -181,7 +181,7 @@ describe('single jobs of partitions', () => {
     expect(await Promise.all(waits)).toMatchObject([{ result: { sent: given } }, { result: { sent: 'own' } }])
     expect(await queue.jobs.waitForResult(given)).toMatchObject({ state: 'done' })
     expect(await queue.jobs.waitForResult('own', { wait: '1s' })).toMatchObject({ state: 'done' })
-    expect(await queue.jobs.waitForResult('nobody', { wait: '1s' })).toMatchObject({ state: 'absent' })
+    expect(await queue.jobs.waitForResult('absent', { wait: '1s' })).toMatchObject({ state: 'absent' })
     await expect(queue.jobs.waitForResult('own', { wait: 'x' as never })).rejects.toThrow(/wait/)
   })
 })

@@ -1,4 +1,4 @@
-// Jobs of partitions that wait for others, and what follows them.
+// Jobs in partitions with dependencies, and their next jobs.
 
 import { type ClaimedJob, InvalidArgumentError, type PartitionedQueue } from 'perilune'
 import { describe, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ const becomes = (queue: Partitioned, id: string, state: string): Promise<void> =
   until(async () => (await stateOf(queue, id)) === state)
 
 describe('a job in partitions with dependencies', () => {
-  test('waits for those in its partition and in others, and sees their results', async () => {
+  test('waits for those in its partition and in others, and gets their results', async () => {
     const { queue, redis, name } = setup()
     const dependencies: string[] = []
     for (const group of [zero, one, two])
@@ -39,20 +39,20 @@ describe('a job in partitions with dependencies', () => {
 
     const [job] = await claimAll(queue)
     expect(job?.id).toBe(dependent.id)
-    const told = [...dependencies, 'own'].map((id) => ({
+    const named = [...dependencies, 'own'].map((id) => ({
       queue: null,
       id,
       state: 'done',
       result: { by: id },
     }))
-    const seen = [...told, { queue: `${name}-other`, id: elsewhere.id, state: 'done', result: 'elsewhere' }]
+    const seen = [...named, { queue: `${name}-other`, id: elsewhere.id, state: 'done', result: 'elsewhere' }]
     expect(await job?.dependencies()).toMatchObject(seen)
     expect(await queue.jobs.dependencies(dependent.id)).toMatchObject(seen)
     await job?.ack()
     expect(await queue.inspect()).toMatchObject({ blocked: 0, ready: 0, outbox: 0 })
   })
 
-  test('dies with one in another partition, and is there when that is named by its own id', async () => {
+  test('dies with a dependency in another partition, also with one named by its own id', async () => {
     const { queue } = setup()
     await queue.enqueue('mail', { to }, { id: 'own', group: zero })
     const dependent = await queue.enqueue('mail', { to }, { dependsOn: ['own'], group: two })
@@ -66,21 +66,21 @@ describe('a job in partitions with dependencies', () => {
     expect(await queue.jobs.get(dependent.id)).toMatchObject({ failure: { kind: 'dependency-failed' } })
   })
 
-  test('goes where its first dependency is, and is ready at once when they are not known', async () => {
+  test('goes to the partition of its first dependency, and is ready at once when they do not exist', async () => {
     const { queue } = setup()
     const { id } = await queue.enqueue('mail', { to }, { group: three })
     const dependents = await queue.enqueueMany([1, 2, 3].map(() => ({ ...mail, dependsOn: [id] })))
     expect(dependents.map((dependent) => dependent.id[0])).toEqual(['3', '3', '3'])
     await queue.jobs.cancel([...dependents.map((dependent) => dependent.id), id])
 
-    for (const dependencies of [[id], ['nobody'], []]) {
+    for (const dependencies of [[id], ['absent'], []]) {
       const dependent = await queue.enqueue('mail', { to }, { dependsOn: dependencies, group: one })
       await becomes(queue, dependent.id, 'ready')
     }
     await expect(queue.enqueue('mail', { to }, { dependsOn: ['4-17'] })).rejects.toThrow(/dependsOn/)
   })
 
-  test('may be enqueued along with its dependencies, wherever they come to lie', async () => {
+  test('may be enqueued along with its dependencies in any partitions', async () => {
     const { queue } = setup()
     const chain = [zero, one, two, three, three].map((group, at) => ({
       ...mail,
@@ -98,7 +98,7 @@ describe('a job in partitions with dependencies', () => {
     expect(order).toEqual(chain.map(({ id }) => id))
   })
 
-  test('comes behind a dependency of the same list, however many calls that one takes', async () => {
+  test('is enqueued after a dependency of the same list, even if that takes several calls', async () => {
     const { queue } = setup()
     const many = Array.from({ length: 8000 }, () => ({ ...mail, group: three }))
 
@@ -114,7 +114,7 @@ describe('a job in partitions with dependencies', () => {
     ])
   })
 
-  test('may wait for more that are in its partition, and for fewer wherever they are', async () => {
+  test('can add dependencies in its partition, and remove them in any partition', async () => {
     const { queue, calls } = setup()
     const near = await queue.enqueue('mail', { to }, { group: one })
     const far = await queue.enqueue('mail', { to }, { group: two })
@@ -132,9 +132,9 @@ describe('a job in partitions with dependencies', () => {
     const named = [{ queue: 'other', id: 'x' }] as never
     await expect(queue.jobs.addDependencies(near.id, named)).rejects.toThrow(/this queue/)
     expect(calls.slice(before)).toEqual([])
-    expect(await queue.jobs.addDependencies(dependent.id, [near.id, 'nobody'])).toBe('changed')
+    expect(await queue.jobs.addDependencies(dependent.id, [near.id, 'absent'])).toBe('changed')
     expect(await queue.jobs.dependencies('dependent')).toHaveLength(3)
-    expect(await queue.jobs.addDependencies('nobody', [near.id])).toBe('absent')
+    expect(await queue.jobs.addDependencies('absent', [near.id])).toBe('absent')
     expect(await queue.jobs.addDependencies(near.id, [near.id])).toBe('ready')
     expect(await queue.jobs.removeDependencies('dependent', [near.id, far.id])).toBe('changed')
     expect(await queue.jobs.dependencies('dependent')).toMatchObject([{ id: 'own' }])
@@ -143,8 +143,8 @@ describe('a job in partitions with dependencies', () => {
   })
 })
 
-describe('what follows a job in partitions', () => {
-  test('lies in its partition, or in that of its group, once', async () => {
+describe('the next job of a job in partitions', () => {
+  test('is stored once, in the partition of the job or of its own group', async () => {
     const { queue } = setup()
     await queue.enqueue('mail', { to }, { group: one })
     const [job] = await queue.claim()
@@ -163,7 +163,7 @@ describe('what follows a job in partitions', () => {
     expect(await queue.inspect()).toMatchObject({ acked: 3, enqueued: 4, outbox: 0 })
   })
 
-  test('is handed on by whoever has the token, also to another queue and back', async () => {
+  test('is enqueued by any caller with the token, also in another queue and back', async () => {
     const { queue, redis, name, calls } = setup()
     await queue.enqueueMany([mail, mail, mail])
     const { jobs } = await queue.claimDetached({ limit: 3 })
@@ -185,7 +185,7 @@ describe('what follows a job in partitions', () => {
     ])
     const there = redis.queue(other)
     await until(async () => (await there.inspect()).blocked === 1)
-    // A dependency that has ended before it is asked to tell is absent.
+    // A dependency that ended before it was asked about is absent.
     await until(() => calls.includes('queue/watch'))
     await queue.byToken.ack([{ ...c, result: 'seen' }])
     const [job] = await there.claim({ wait: '20s' })
@@ -194,7 +194,7 @@ describe('what follows a job in partitions', () => {
     ])
   })
 
-  test('names dependencies of the queue by the ids that it gave', async () => {
+  test('names dependencies of the queue by assigned ids', async () => {
     const { queue, calls } = setup()
     await queue.enqueue('mail', { to })
     const [job] = (await queue.claim()) as [ClaimedJob]

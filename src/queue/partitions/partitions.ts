@@ -1,5 +1,5 @@
-// Asking partitions after single jobs. The ids that the queue gives tell the partition; a job's own id is looked for where
-// it is when the job has no group, and then everywhere.
+// Finds single jobs in partitions. Ids that the queue assigns name the partition. A job's own id is looked up in the
+// partition of a job without a group first, and then in all others.
 
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { partitionOf } from '../../runtime/partitions/partition-hash.ts'
@@ -8,15 +8,15 @@ import { placeOf, type QueueSource, toAddress } from '../source/source.ts'
 
 interface Wanted {
   readonly at: number
-  /** What its partition calls the job. */
+  /** The id of the job within the partition. */
   readonly own: string
   readonly home: number
-  /** False where the job may be in another partition. */
+  /** False if the job may be in another partition. */
   readonly surely: boolean
 }
 
-/** One partition of `Part`s is asked after those of the ids that it may have. */
-export type Ask<Part, Told> = (part: Part, own: string[]) => Promise<Told[]>
+/** Asks one partition about those ids that it may have. */
+export type Ask<Part, Answer> = (part: Part, own: string[]) => Promise<Answer[]>
 
 /** Null for a job's own id. Throws InvalidArgumentError. */
 export function placeId(
@@ -29,21 +29,21 @@ export function placeId(
   throw new InvalidArgumentError(argument, `must not name partition ${place.partition} of ${count}`)
 }
 
-/** What one call says of each of the ids, in their order; `absent` where no partition knows it. Throws InvalidArgumentError. */
-export async function askEach<Part, Told>(
+/** The answer of `call` for each id, in order; `absent` if no partition has it. Throws InvalidArgumentError. */
+export async function askEach<Part, Answer>(
   parts: readonly Part[],
   check: () => Promise<void>,
   ids: readonly string[],
-  call: Ask<Part, Told>,
-  absent: Told,
-): Promise<Told[]> {
+  call: Ask<Part, Answer>,
+  absent: Answer,
+): Promise<Answer[]> {
   const wanted = placeAll(ids, parts.length)
-  const told = new Map<number, Told>()
+  const answers = new Map<number, Answer>()
   const ask = async (part: Part, places: readonly Wanted[]): Promise<void> => {
     if (places.length === 0) return
     const own = places.map((place) => place.own)
     for (const [at, answer] of (await call(part, own)).entries()) {
-      if (answer !== absent) told.set((places[at] as Wanted).at, answer)
+      if (answer !== absent) answers.set((places[at] as Wanted).at, answer)
     }
   }
   const askAll = (isWanted: (place: Wanted, partition: number) => boolean): Promise<void[]> =>
@@ -56,11 +56,11 @@ export async function askEach<Part, Told>(
       ),
     )
   await askAll(({ home }, partition) => home === partition)
-  const missing = new Set(wanted.filter(({ at, surely }) => !surely && !told.has(at)))
+  const missing = new Set(wanted.filter(({ at, surely }) => !surely && !answers.has(at)))
   await askAll((place, partition) => place.home !== partition && missing.has(place))
-  // They may be in partitions that nobody thinks of here.
-  if (told.size < ids.length) await check()
-  return ids.map((_, at) => told.get(at) ?? absent)
+  // The jobs may be in partitions that this process does not know of.
+  if (answers.size < ids.length) await check()
+  return ids.map((_, at) => answers.get(at) ?? absent)
 }
 
 function placeAll(ids: readonly string[], count: number): Wanted[] {
@@ -74,7 +74,7 @@ function placeAll(ids: readonly string[], count: number): Wanted[] {
   })
 }
 
-/** A page that begins where `after` says, one partition after the other. Throws InvalidArgumentError. */
+/** The page after the cursor `after`; pages go through one partition after the other. Throws InvalidArgumentError. */
 export async function pageThrough<Part, Page extends { readonly next: string | null }>(
   parts: readonly Part[],
   check: () => Promise<void>,
@@ -115,20 +115,23 @@ function readCursor(
   return { partition: Number(partition), own: { after: own } }
 }
 
-// Dependencies of jobs in partitions. Another partition of the same queue is like another queue: what is there is asked after, and
-// told by the outbox, under the address of its partition.
+// Dependencies of jobs in partitions. Another partition of the same queue is treated like another queue: questions
+// and the answers in its outbox use the address of the partition.
 
 type Queue = Pick<QueueSource, 'name' | 'partitions'>
 
-/** In which partition the job is that has this id of its own; null: in none. */
+/** The partition of the job with this id of its own; null if there is none. */
 export type LocateOwn = (id: string) => number | null
 
-/** The ids of dependencies of the queue itself; `isLocal`: dependencies without the name of a queue are. */
+/** The ids of dependencies in the queue itself. `isLocal`: dependencies without the name of a queue are in it. */
 export function idsOfQueue(dependencies: string, { name }: Queue, isLocal = true): string[] {
   return refsOf(dependencies).flatMap((ref) => idIn(ref, name, isLocal) ?? [])
 }
 
-/** The dependencies with the addresses of their partitions; those that are in none are left out. Throws InvalidArgumentError. */
+/**
+ * The dependencies with the addresses of their partitions, without those in no partition. Throws
+ * InvalidArgumentError.
+ */
 export function withAddresses(dependencies: string, queue: Queue, locate: LocateOwn, isLocal = true): string {
   const addressed = refsOf(dependencies).flatMap((ref) => {
     const id = idIn(ref, queue.name, isLocal)
@@ -139,7 +142,7 @@ export function withAddresses(dependencies: string, queue: Queue, locate: Locate
   return [...new Set(addressed)].join('\0')
 }
 
-/** The dependencies as the queue at this address calls them: its own have no need of one. */
+/** The dependencies relative to the queue at this address: its own are without address. */
 export function asCalledAt(address: string, dependencies: string): string {
   const here = `q${address}\x01`
   const called = refsOf(dependencies).map((ref) =>
@@ -148,7 +151,7 @@ export function asCalledAt(address: string, dependencies: string): string {
   return called.join('\0')
 }
 
-/** As a job may have named them, wherever those with ids of their own are. Throws InvalidArgumentError. */
+/** Every form in which a job may store the dependencies: own ids in every partition. Throws InvalidArgumentError. */
 export function everyName(dependencies: string, queue: Queue): string {
   const names = refsOf(dependencies).flatMap((ref) => {
     const id = idIn(ref, queue.name, true)
@@ -160,9 +163,12 @@ export function everyName(dependencies: string, queue: Queue): string {
   return names.join('\0')
 }
 
-/** For whoever cannot look where it is. */
+/** A `LocateOwn` that rejects ids of their own, which cannot be located. */
 export function refuseOwn(id: string): never {
-  throw new InvalidArgumentError('next.dependsOn', `must be ids that the queue gave, and '${id}' is none`)
+  throw new InvalidArgumentError(
+    'next.dependsOn',
+    `must be ids that the queue assigned, which '${id}' is not`,
+  )
 }
 
 function refsOf(dependencies: string): string[] {

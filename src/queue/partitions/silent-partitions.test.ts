@@ -1,4 +1,4 @@
-// One partition of a queue does not answer, as all on a node that is silent.
+// One partition of a queue does not answer, like all partitions on a silent node.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -11,12 +11,12 @@ import { type Silence, silencing } from '../../../test/silencing-driver.ts'
 import { ServerReplyError } from '../../driver.ts'
 
 type Jobs = { mail: string }
-/** Sooner than the deadline of calls, which is a minute. */
+/** Shorter than the deadline of calls, which is a minute. */
 const SOON = { timeout: 20_000 }
 
 type Deadline = '1m' | '1s' | '300ms'
 
-/** Partition 2 of 4 can be silenced; `plain` is as another process has the queue. */
+/** Partition 2 of 4 can be silenced; `plain` is the queue in another process. */
 function setup(deadline: Deadline = '1m') {
   const client = new Redis(inject('redisPort'))
   const { driver, silence } = silencing(ioredis(client))
@@ -48,27 +48,27 @@ async function nothingIsHeld(plain: PartitionedQueue<Jobs>, silence: Silence): P
   await until(async () => (await plain.inspect()).claimed === 0)
 }
 
-describe('beside a silent partition', () => {
-  test('jobs of the others are claimed without waiting for it, and its own are given back', async () => {
+describe('with a silent partition', () => {
+  test('jobs of the others are claimed without waiting for it, and its own are released', async () => {
     const { queue, plain, silence, silenceKeys } = setup()
     await enqueueEach(queue, 2)
     silenceKeys(':2')
 
     const claimed = await queue.claim({ limit: 3 })
-    const { jobs: lent } = await queue.claimDetached({ limit: 8 })
+    const { jobs: detached } = await queue.claimDetached({ limit: 8 })
 
-    const payloads = [...claimed, ...lent].map(({ payload }) => payload)
+    const payloads = [...claimed, ...detached].map(({ payload }) => payload)
     const [first, second, , last] = groupsFor(4)
     expect([payloads.length, new Set(payloads)]).toEqual([6, new Set([first, second, last])])
     await Promise.all([
       ...claimed.map((job) => job.ack()),
-      queue.byToken.ack(lent.map(({ id, token }) => ({ id, token }))),
+      queue.byToken.ack(detached.map(({ id, token }) => ({ id, token }))),
     ])
     await nothingIsHeld(plain, silence)
     expect((await plain.inspect()).ready).toBe(2)
   })
 
-  test('a worker of little concurrency does the jobs of the others', SOON, async () => {
+  test('a worker with low concurrency does the jobs of the others', SOON, async () => {
     const { queue, plain, silence, silenceKeys } = setup()
     await enqueueEach(queue, 5)
     silenceKeys(':2')
@@ -84,7 +84,7 @@ describe('beside a silent partition', () => {
     await worker.close()
   })
 
-  test('jobs of the others are waited for', async () => {
+  test('claims wait for jobs of the others', async () => {
     const { queue, plain, silence, silenceKeys } = setup()
     await enqueueEach(queue)
     await plain.claim({ limit: 4, lease: '1h' })
@@ -103,7 +103,7 @@ describe('beside a silent partition', () => {
     expect((await claiming).map(({ payload }) => payload)).toEqual(['now'])
   })
 
-  test('never more are claimed than are wanted', async () => {
+  test('claims never return more jobs than asked for', async () => {
     const { queue, plain, silence, silenceKeys } = setup()
     await queue.enqueue('mail', 'slow', { group: groupsFor(4)[2] as string })
     silenceKeys(':2')
@@ -117,7 +117,7 @@ describe('beside a silent partition', () => {
     expect((await plain.inspect()).claimed).toBe(0)
   })
 
-  test('whoever claims with acks is told of those that nobody answers, and what was claimed is given back', async () => {
+  test('a claim with unanswered acks rejects, and the claimed jobs are released', async () => {
     const { queue, plain, silenceKeys } = setup('300ms')
     await enqueueEach(queue, 2)
     const all = await queue.claim({ limit: 8 })
@@ -128,11 +128,11 @@ describe('beside a silent partition', () => {
     await expect(queue.claim({ limit: 8, acks: done })).rejects.toThrow(AmbiguousError)
 
     expect(done.map(({ outcome }) => outcome)).toEqual(['acked', null])
-    // That of the silent partition was claimed unheard.
+    // The silent partition claimed its job without an answer.
     expect(await plain.inspect()).toMatchObject({ ready: 5, claimed: 1, acked: 2 })
   })
 
-  test('a new handle enqueues, also where the number of partitions cannot be asked after', async () => {
+  test('a new handle enqueues, also when the partition count cannot be checked', async () => {
     const { queue, open, silenceKeys } = setup('300ms')
     await enqueueEach(queue)
     silenceKeys('', ':0')
@@ -165,7 +165,7 @@ test.each<['claim' | 'claimDetached']>([['claim'], ['claimDetached']])(
   },
 )
 
-test('a list of which one partition has refused all, and another may have some, is told as ambiguous', async () => {
+test('a list that one partition has rejected, and of which another may have some jobs, is ambiguous', async () => {
   const { queue, plain, silence, silenceKeys } = setup('300ms')
   await enqueueEach(plain)
   silenceKeys(':2')

@@ -11,7 +11,7 @@ afterEach(() => {
   else process.env['TZ'] = ownZone
 })
 
-/** The runs in a day from `from` on, as UTC has them. */
+/** The runs in a day from `from` on, in UTC. */
 function runsOf(cron: string, timeZone: string, from: string, ms = DAY): string[] {
   const start = Date.parse(`${from}Z`)
   return cronTimes(cron, timeZone, start - 1, 120)
@@ -30,7 +30,7 @@ describe.each([
   { zone: 'Antarctica/Troll', from: '2026-03-28T12:00', daily: '30 1 * * *', runs: ['03-29T01:00'] },
   { zone: 'Pacific/Apia', from: '2011-12-30T10:00', daily: '0 9 30 12 *', runs: ['12-30T10:00'] },
 ])('where the clocks of $zone are set forward', ({ zone, from, daily, runs }) => {
-  test('a wall time that is left out runs once, when the gap ends', () => {
+  test('a wall time in a gap runs once, when the gap ends', () => {
     expect(runsOf(daily, zone, from)).toEqual(runs)
   })
 })
@@ -45,7 +45,7 @@ describe.each([
   { zone: 'America/Havana', from: '2026-11-01T00:00', daily: '0 0 * * *', runs: ['11-01T04:00'] },
   { zone: 'Antarctica/Troll', from: '2026-10-24T22:00', daily: '30 2 * * *', runs: ['10-25T00:30'] },
 ])('where the clocks of $zone are set back', ({ zone, from, daily, runs }) => {
-  test('a wall time that comes twice runs once, the first time', () => {
+  test('a wall time that occurs twice runs once, the first time', () => {
     expect(runsOf(daily, zone, from)).toEqual(runs)
   })
 })
@@ -70,7 +70,7 @@ describe('on the day', () => {
     },
   )
 
-  test('all that fell into a gap is one run, also with what is due when it ends', () => {
+  test('all wall times in a gap share one run, also with one that is due when it ends', () => {
     expect(runsOf('0,15,30 2,3 * * *', 'Europe/Berlin', '2026-03-28T23:00')).toEqual([
       '03-29T01:00',
       '03-29T01:15',
@@ -123,7 +123,7 @@ test('six fields begin with seconds', () => {
   ])
 })
 
-test('a run is strictly after the instant, by a millisecond even', () => {
+test('a run is strictly after the instant, even by a millisecond', () => {
   const midnight = Date.UTC(2026, 0, 2)
   for (const cron of ['@daily', '*/5 0 * * *']) {
     expect(cronTimes(cron, 'UTC', midnight - 1, 1)).toEqual([midnight])
@@ -180,7 +180,7 @@ const fields: fc.Arbitrary<Fields> = fc.tuple(
   field(0, 6, [0, 6]),
 )
 
-test('around every switch of the clocks, the runs are those that a look at every minute finds', () => {
+test('around every clock change, the runs are those found by checking every minute', () => {
   const start = fc.integer({ min: -DAY, max: DAY })
   fc.assert(
     fc.property(fc.constantFrom(...switches), fields, start, ({ timeZone, about }, cron, shift) => {
@@ -203,7 +203,7 @@ test.each([
 ])('%s in %s asks for the time zone no more for a second recurring job than for one', (cron, timeZone) => {
   const start = Date.UTC(2026, 10, 10, 4, 5)
   const first = cronTimes(cron, timeZone, start, 50)
-  // The ways of ours and of croner to what `Intl` knows of a zone.
+  // The calls of `Intl` by this library and by croner.
   const asked = [
     vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts'),
     vi.spyOn(Date.prototype, 'toLocaleString'),

@@ -1,5 +1,5 @@
-// When a cron expression runs. The library croner reads expressions and knows their calendar; where clocks are
-// set, the two kinds of expressions differ (docs/decisions/0015-cron-and-time-zones.md).
+// The times of cron expressions. The library croner parses expressions and knows their calendar. When clocks change,
+// the two kinds of expressions differ (docs/decisions/0015-cron-and-time-zones.md).
 
 import { Cron } from 'croner'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
@@ -9,7 +9,7 @@ const MAX_BYTES = 256
 const FORM =
   "must be five fields (minute hour day month weekday) such as '0 9 * * MON-FRI', six with seconds in front, or one of @hourly, @daily, @weekly, @monthly, @yearly"
 
-/** The expression with single spaces. Throws InvalidArgumentError, also for one that would never run. */
+/** The expression with single spaces. Throws InvalidArgumentError, also for an expression that would never run. */
 export function checkCron(cron: unknown): string {
   const text = checkText('cron', cron, MAX_BYTES).trim().replace(/ +/g, ' ')
   if (wallsOf(text).nextRun(new Date(0)) === null) {
@@ -39,8 +39,8 @@ function fixedTimes(cron: string, clock: WallClock, afterMs: number, count: numb
   return times
 }
 
-// Each instant at which the clocks show a time of the expression. Where they are not set before the next one, that is the next
-// wall time; croner knows the others, at ten times the cost.
+// Each instant at which the clocks show a time of the expression. If the clocks do not change before the next one, it
+// is the next wall time. croner computes the others, at ten times the cost.
 function freeTimes(cron: string, clock: WallClock, afterMs: number, count: number): number[] {
   const walls = wallsOf(cron)
   const times: number[] = []
@@ -64,7 +64,7 @@ function isFixed(cron: string): boolean {
 const MOST_KEPT = 500
 const kept = new Map<string, Cron>()
 
-/** Tells wall times, as the runs of clocks in UTC; by arithmetic, which a time zone would rule out. */
+/** Computes wall times as runs in UTC, by plain arithmetic, which would not work in a time zone. */
 function wallsOf(cron: string): Cron {
   return keep(cron, () => parse(cron, { utcOffset: 0 }))
 }
@@ -98,13 +98,13 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.replace('CronPattern: ', '') : String(error)
 }
 
-// What the clocks on the wall of a time zone show. A wall time is written as the milliseconds since 1970
+// Wall clocks of time zones. A wall time is represented as the milliseconds since 1970
 // at which a clock in UTC shows the same, and has whole seconds.
 
 const SECOND = 1000
 const DAY = 86_400_000
 
-// With it, wall times are read as they are, in any language of the process.
+// Makes the output independent of the locale of the process.
 const FIELDS = {
   calendar: 'iso8601',
   numberingSystem: 'latn',
@@ -117,7 +117,7 @@ const FIELDS = {
   second: 'numeric',
 } as const
 
-// Of each zone that is used, and of each of its days that is asked for.
+// Limits of the caches: zones, and days of each zone.
 const MOST_ZONES = 100
 const MOST_DAYS = 1000
 const MOST_DAYS_BETWEEN = 50
@@ -126,7 +126,7 @@ const clocks = new Map<string, WallClock>()
 export class WallClock {
   readonly timeZone: string
   readonly #format: Intl.DateTimeFormat
-  /** How far the clocks are ahead of UTC on a day of UTC; NaN: they are set on it. To ask `Intl` costs fifty times as much. */
+  /** How far the clocks are ahead of UTC on a day of UTC; NaN when they change on it. `Intl` is fifty times as slow. */
   readonly #days = new Map<number, number>()
 
   private constructor(timeZone: string) {
@@ -134,7 +134,7 @@ export class WallClock {
     this.#format = formatOf(timeZone)
   }
 
-  /** Throws InvalidArgumentError for what is no IANA time zone. */
+  /** Throws InvalidArgumentError for anything but an IANA time zone. */
   static of(timeZone: string): WallClock {
     const known = clocks.get(timeZone)
     if (known !== undefined) return known
@@ -144,14 +144,14 @@ export class WallClock {
     return clock
   }
 
-  /** What the clocks show at an instant. */
+  /** The wall time at an instant. */
   read(instantMs: number): number {
     const aheadMs = this.#aheadOn(Math.floor(instantMs / DAY))
     if (Number.isNaN(aheadMs)) return this.#ask(instantMs)
     return Math.floor(instantMs / SECOND) * SECOND + aheadMs
   }
 
-  /** When the clocks show a wall time that comes after an instant, where they are not set until then; null: perhaps they are. */
+  /** When the clocks show a wall time after an instant; null when they may change before that. */
   nextShowing(wall: number, afterMs: number): number | null {
     const day = Math.floor(afterMs / DAY)
     const aheadMs = this.#aheadOn(day)
@@ -162,16 +162,16 @@ export class WallClock {
     return time
   }
 
-  // No zone sets its clocks twice a day.
+  // No zone changes its clocks twice a day.
   #aheadOn(day: number): number {
     const known = this.#days.get(day)
     if (known !== undefined) return known
     const [first, last] = [day * DAY, (day + 1) * DAY - SECOND]
     const aheadMs = this.#ask(first) - first
-    const told = this.#ask(last) - last === aheadMs ? aheadMs : Number.NaN
+    const offset = this.#ask(last) - last === aheadMs ? aheadMs : Number.NaN
     if (this.#days.size >= MOST_DAYS) this.#days.clear()
-    this.#days.set(day, told)
-    return told
+    this.#days.set(day, offset)
+    return offset
   }
 
   #ask(instantMs: number): number {
@@ -181,7 +181,7 @@ export class WallClock {
     return Date.UTC(year, month - 1, day, hour, minute, second)
   }
 
-  /** The first instant at which the clocks show a wall time, or a later one where that one is left out. */
+  /** The first instant at which the clocks show a wall time, or a later one if that wall time is in a gap. */
   firstAt(wall: number): number {
     const offsets = [wall - DAY, wall + DAY].map((instant) => this.read(instant) - instant)
     const earliest = wall - Math.max(...offsets)
@@ -189,7 +189,7 @@ export class WallClock {
     return this.#firstShowing(wall, earliest, wall - Math.min(...offsets))
   }
 
-  // Between the two the clocks are set forward at most, so what they show only rises.
+  // Between the two the clocks can only be set forward, so wall times only rise.
   #firstShowing(wall: number, before: number, at: number): number {
     if (at - before <= SECOND) return at
     const middle = before + Math.floor((at - before) / 2 / SECOND) * SECOND
@@ -200,7 +200,7 @@ export class WallClock {
 }
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  // Offsets such as +01:00 have no switches, and only newer versions of Node take them.
+  // Offsets such as +01:00 have no clock changes, and only newer versions of Node accept them.
   if (typeof timeZone !== 'string' || !/^[A-Za-z]/.test(timeZone)) throw noTimeZone(timeZone)
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone, ...FIELDS })
@@ -210,9 +210,9 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 }
 
 function noTimeZone(timeZone: unknown): InvalidArgumentError {
-  const told = typeof timeZone === 'string' ? `'${timeZone.slice(0, 40)}'` : String(timeZone)
+  const shown = typeof timeZone === 'string' ? `'${timeZone.slice(0, 40)}'` : String(timeZone)
   return new InvalidArgumentError(
     'timeZone',
-    `must be an IANA time zone such as 'Europe/Berlin', not ${told}`,
+    `must be an IANA time zone such as 'Europe/Berlin', not ${shown}`,
   )
 }

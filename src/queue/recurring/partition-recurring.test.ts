@@ -10,7 +10,7 @@ import type { RecurringPage } from './recurring-jobs.ts'
 
 const mail = { name: 'mail', payload: { to: 'ada' } } as const
 
-test('a recurring job of partitions lives in one of them, and spawns there', async () => {
+test('a recurring job is stored in one partition, and spawns there', async () => {
   const { queue, again } = setup()
   const ids = Array.from({ length: 8 }, (_, at) => `every ${at}`)
   for (const handle of [queue, again()]) {
@@ -29,7 +29,7 @@ test('a recurring job of partitions lives in one of them, and spawns there', asy
   )
 })
 
-test('recurring jobs of partitions are found, listed and removed wherever they are', async () => {
+test('recurring jobs are found, listed and removed in any partition', async () => {
   const { queue } = setup()
   const ids = Array.from({ length: 6 }, (_, at) => `daily ${at}`)
   for (const id of ids)
@@ -53,7 +53,7 @@ test('recurring jobs of partitions are found, listed and removed wherever they a
   await expect(queue.recurring.list({ after: '17' })).rejects.toThrow(/after/)
 })
 
-test('a recurring job of partitions lives where the group of its jobs is, and never in two', async () => {
+test('a recurring job is stored in the partition of its group, and never in two', async () => {
   const { queue } = setup()
   for (const group of groupsFor(4)) {
     await queue.recurring.set('tick', { ...mail, group, every: '1h' })
@@ -63,7 +63,7 @@ test('a recurring job of partitions lives where the group of its jobs is, and ne
   expect(await queue.recurring.get('tick')).toMatchObject({ group: groupsFor(4)[3] })
 })
 
-/** Those of all partitions: a page has those of one. */
+/** Lists all partitions: a page has the jobs of one. */
 async function all(queue: PartitionedQueue<Payloads>): Promise<RecurringJob[]> {
   const jobs: RecurringJob[] = []
   let after: string | null = null
@@ -75,7 +75,7 @@ async function all(queue: PartitionedQueue<Payloads>): Promise<RecurringJob[]> {
   return jobs
 }
 
-/** As another process has the queue; what `hold` names is sent when `release` is called. */
+/** The queue in another process; calls of the operation named by `hold` are sent when `release` is called. */
 function holding(name: string, hold: string): { queue: PartitionedQueue<Payloads>; release(): void } {
   let release: () => void = () => undefined
   const released = new Promise<void>((resolve) => {
@@ -106,7 +106,7 @@ test.each([
   const { queue: other, release } = holding(name, 'queue/recur')
 
   const moving = other.recurring.set('tick', { ...mail, group: groups[slow] as string, every: '1h' })
-  // It has looked where the job is, and has not set it.
+  // It has located the job, and has not set it yet.
   await until(async () => (await all(queue)).length === 0)
   await queue.recurring.set('tick', { ...mail, group: groups[quick] as string, every: '1h' })
   release()
@@ -117,7 +117,7 @@ test.each([
   expect(await all(queue)).toMatchObject([{ group: groups[slow] }])
 })
 
-test('recurring jobs that processes move at once, again and again, live in one partition', async () => {
+test('recurring jobs that several processes move concurrently end up in one partition', async () => {
   const { queue, again } = setup()
   const groups = groupsFor(4)
   const handles = [queue, again(), again()]

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { nextTimes, type Recurrence, toRecurrence } from './recurrence.ts'
 
-/** What is wrong with options, with the name of the argument in front. */
+/** The problem with options, preceded by the name of the argument. */
 function refusalOf(options: unknown): string {
   try {
     toRecurrence(options as Recurrence)
@@ -13,7 +13,7 @@ function refusalOf(options: unknown): string {
   return 'none'
 }
 
-test('an interval is told in milliseconds, with one missed run made up for', () => {
+test('an interval becomes milliseconds, with one missed run made up for', () => {
   expect(toRecurrence({ every: '15m', offset: '5m' })).toEqual({
     kind: 'interval',
     everyMs: 900_000,
@@ -22,7 +22,7 @@ test('an interval is told in milliseconds, with one missed run made up for', () 
   })
 })
 
-test('an expression is told with single spaces, in UTC unless another zone is given', () => {
+test('an expression gets single spaces, in UTC unless another zone is given', () => {
   expect(toRecurrence({ cron: ' 0  9 * * MON-FRI ' })).toEqual({
     kind: 'cron',
     cron: '0 9 * * MON-FRI',
@@ -121,7 +121,7 @@ test('an interval is counted from 1970, and begins with its offset', () => {
   expect(nextTimes(rule, 300_000, 1)).toEqual([1_200_000])
 })
 
-test('the next times go on where the last ones ended', () => {
+test('the next times continue where the last ones ended', () => {
   const rule = toRecurrence({ cron: '30 2 * * *', timeZone: 'Europe/Berlin' })
   const all = nextTimes(rule, Date.UTC(2026, 2, 25), 300)
 
@@ -129,7 +129,7 @@ test('the next times go on where the last ones ended', () => {
   expect(nextTimes(rule, all[99] ?? 0, 200)).toEqual(all.slice(100))
 })
 
-test('what cannot be counted is refused', () => {
+test('invalid counts and instants are rejected', () => {
   const rule = toRecurrence({ cron: '@daily' })
 
   for (const afterMs of [-1, 0.5, Number.NaN, 8.64e15]) {
@@ -138,7 +138,7 @@ test('what cannot be counted is refused', () => {
   for (const count of [0, 1001, 1.5]) expect(() => nextTimes(rule, 0, count)).toThrow('count must be')
 })
 
-test('a zone that this process does not know is named', () => {
+test('an unknown time zone is named in the error', () => {
   const rule = { kind: 'cron', cron: '* * * * *', timeZone: 'Mars/Olympus', missed: 1 } as const
 
   expect(() => nextTimes(rule, 0, 1)).toThrow(

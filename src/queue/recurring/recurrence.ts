@@ -1,5 +1,5 @@
-// When a recurring job runs. The server keeps a list of coming times and spawns what is due by its own clock;
-// the times of a cron expression are computed here, for it knows no time zones.
+// The times of recurring jobs. The server keeps a list of the next times, and spawns what is due by its own clock.
+// The times of a cron expression are computed here, because the server knows no time zones.
 
 import { recurrences, type RecurrencesAnswer, refill, type RefillAnswer } from '../../generated/queue.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
@@ -10,54 +10,54 @@ import type { QueueSource } from '../source/source.ts'
 import { checkCron, cronTimes, WallClock } from './cron.ts'
 
 /**
- * What becomes of runs that came due while nobody asked for jobs, or the queue was paused. A run is missed when a later
- * one is due, too, or when it is late by more than a minute.
+ * What happens to misfires: runs that were due while no worker asked for jobs, or the queue was paused. A run is
+ * missed when a later one is due as well, or when it is late by more than a minute.
  */
 export interface MissedRuns {
   /**
-   * `'skip'`: none has a job; `'one'`, the default: there is one job for all that are due, that of the latest;
-   * `{ upTo: n }`: the latest n have one each.
+   * `'skip'`: missed runs spawn no job; `'one'` (default): the latest due run spawns one job for all of them;
+   * `{ upTo: n }`: each of the latest n runs spawns a job, n up to 1000.
    */
   missed?: 'skip' | 'one' | { upTo: number }
 }
 
-/** Every so often, counted from 1970 in UTC: `{ every: '15m', offset: '5m' }` runs at 5, 20, 35 and 50 past. */
+/** A fixed interval, counted from 1970 in UTC: `{ every: '15m', offset: '5m' }` runs at 5, 20, 35 and 50 past. */
 export interface IntervalRecurrence extends MissedRuns {
   every: Duration
-  /** Shorter than `every`; default: none. */
+  /** Shorter than `every`; default 0. */
   offset?: Duration
 }
 
 /**
- * By the clocks on the wall of a time zone.
+ * A cron expression, by the wall clock of a time zone.
  *
  * `cron` has the fields minute, hour, day, month and weekday, and may have one for seconds in front. A field is
  * `*`, a number, a range, a list, or a step: `*` or a range, then `/` and a number. Months and weekdays also have
  * names (`JAN`, `MON`); Sunday is 0 or 7. `L` is the last day of the month, `FRIL` the last Friday, `FRI#2` the
- * second, `15W` the working day nearest to the 15th. Where both day and weekday are given, either is enough; with
- * `+` before the weekday (`0 9 13 * +FRI`) both must hold. `@hourly`, `@daily`, `@weekly`, `@monthly` and
- * `@yearly` stand for what they say.
+ * second, `15W` the working day nearest to the 15th. If both day and weekday are given, either is enough; with
+ * `+` before the weekday (`0 9 13 * +FRI`) both must match. `@hourly`, `@daily`, `@weekly`, `@monthly` and
+ * `@yearly` are allowed instead of the fields.
  *
- * Where the clocks are set, it matters how the time of day is written:
+ * When daylight saving time changes the clocks, the form of the time of day matters:
  *
- * - Written out, as numbers, lists or ranges (`30 2 * * *`, `0 9-17 * * *`), each wall time runs once. One that is
- *   left out runs at the first instant after the gap, together with all that fell into it; of one that comes
- *   twice, the first occurrence runs. So a daily job runs once a day.
+ * - Written out as numbers, lists or ranges (`30 2 * * *`, `0 9-17 * * *`), each wall time runs once. All wall times in
+ *   a gap share one run at the first instant after the gap. A wall time that occurs twice runs at its first occurrence.
+ *   So a daily job runs once a day.
  * - With a `*`, `?` or step for second, minute or hour (`0 * * * *`, but also `0-59/15 2 * * *`), it runs at every
- *   instant at which the clocks show a time that matches: not in a gap, and in both passes of a repeated hour.
+ *   instant at which the clocks show a matching time: not in a gap, and in both passes of a repeated hour.
  *
  * No instant has two runs.
  */
 export interface CronRecurrence extends MissedRuns {
   cron: string
-  /** An IANA name such as `Europe/Berlin`; default `UTC`, wherever the process is. */
+  /** An IANA name such as `Europe/Berlin`; default `UTC`, in any time zone of the process. */
   timeZone?: string
 }
 
 export type Recurrence = IntervalRecurrence | CronRecurrence
 
 interface Rule {
-  /** The most missed runs that are made up for. */
+  /** How many missed runs spawn a job at most. */
   readonly missed: number
 }
 
@@ -73,14 +73,14 @@ export interface CronRule extends Rule {
   readonly timeZone: string
 }
 
-/** A recurrence as the scripts keep it. */
+/** A recurrence as the server stores it. */
 export type RecurrenceRule = IntervalRule | CronRule
 
 const MAX_MISSED = 1000
 const MAX_TIMES = 1000
 const MAX_INSTANT = Date.UTC(9999, 0)
 
-/** Throws InvalidArgumentError, with the name of the option. */
+/** Throws InvalidArgumentError, which names the option. */
 export function toRecurrence(options: Recurrence): RecurrenceRule {
   checkOptions('recurrence', options, ['every', 'offset', 'cron', 'timeZone', 'missed'])
   if ('every' in options === 'cron' in options) {
@@ -115,8 +115,8 @@ function toMissed(missed: MissedRuns['missed'] = 'one'): number {
 }
 
 /**
- * The first run times after an instant (not at it), in milliseconds since 1970, rising; at most `count`, and fewer
- * only where the calendar ends. The process's own clock and time zone have no say.
+ * The first run times after an instant (not at it), in milliseconds since 1970, rising. Returns `count` times, and
+ * fewer only where the calendar ends. Independent of the process's clock and time zone.
  */
 export function nextTimes(rule: RecurrenceRule, afterMs: number, count: number): number[] {
   checkInteger('afterMs', afterMs, 0, MAX_INSTANT)
@@ -127,10 +127,10 @@ export function nextTimes(rule: RecurrenceRule, afterMs: number, count: number):
   return Array.from({ length: count }, (_, index) => first + index * everyMs)
 }
 
-// The coming times of recurrences by cron: the server keeps a list of them, and some process makes it longer when it
-// gets short. Any number may do so at once, and any of them may fail.
+// The next times of cron recurrences. The server keeps a list of them, and any process refills it when it gets short.
+// Several processes may do so at once, and any of them may fail.
 
-/** A recurrence, and the last of its times that the server knows. */
+/** A recurrence and the last of its times that the server has. */
 export interface Short {
   readonly id: string
   readonly rule: CronRule
@@ -138,22 +138,22 @@ export interface Short {
 }
 
 const COMING = 50
-// Each comes with its payload.
+// Each recurrence comes with its payload.
 const PAGE = 20
-// So that a rule with few times is not computed for centuries.
+// Small, so that a rule with rare times is not computed for centuries ahead.
 const STEP = 20
 const FIRST_SPAN_MS = 60_000
 
-/** Fills all that are short. One that cannot be is passed over; throws what the last of these met. */
+/** Refills all short recurrences. Skips those that fail, and throws the last failure in the end. */
 export async function refillAll(source: QueueSource): Promise<void> {
   const { unit, codec } = source
   let [after, failure] = [0, undefined as unknown]
   for (;;) {
     const asked = { codec: codec.name, after, limit: PAGE, onlyShort: true, wanted: [] }
     const page = await unit.run(recurrences, asked)
-    for (const told of page.recurrences) {
-      // What is filled is on the list no more.
-      const answer = await refillOne(source, toShort(told), page.nowMs).catch((error: unknown) => {
+    for (const raw of page.recurrences) {
+      // A refilled one leaves the list of short ones, which shifts the cursor.
+      const answer = await refillOne(source, toShort(raw), page.nowMs).catch((error: unknown) => {
         failure = error
         return null
       })
@@ -164,7 +164,7 @@ export async function refillAll(source: QueueSource): Promise<void> {
   if (failure !== undefined) throw failure
 }
 
-/** Null: it could not be filled; `changed`: somebody set it anew, and sees to it. */
+/** Null: the refill failed; `changed`: another process has replaced the recurrence, and refills it. */
 function isStillShort(answer: RefillAnswer | null): boolean {
   return answer === null || answer.status === 'changed' || (answer.status === 'refilled' && answer.short)
 }
@@ -177,19 +177,19 @@ export async function refillOne(
   const { unit, codec } = source
   const given = comingTimes(rule, knownMs, nowMs)
   const { cron, timeZone } = rule
-  const told = await learnTold(unit)
-  const args = { codec: codec.name, ...told, id, cron, timeZone, afterMs: knownMs, given }
+  const notifyChannel = await learnTold(unit)
+  const args = { codec: codec.name, ...notifyChannel, id, cron, timeZone, afterMs: knownMs, given }
   return unit.run(refill, args)
 }
 
-function toShort(told: RecurrencesAnswer['recurrences'][number]): Short {
-  const { id, cron, timeZone, missed, knownMs } = told
+function toShort(raw: RecurrencesAnswer['recurrences'][number]): Short {
+  const { id, cron, timeZone, missed, knownMs } = raw
   return { id, knownMs, rule: { kind: 'cron', cron, timeZone, missed } }
 }
 
 /**
- * The times behind those that are known: of those that are over already only the latest, as many as may still be made
- * up for, and then those to come.
+ * The times after the known ones: of the past ones only the latest, as many as may still spawn jobs, and then the next
+ * ones.
  */
 export function comingTimes(rule: CronRule, knownMs: number, nowMs: number): number[] {
   if (knownMs >= nowMs) return nextTimes(rule, knownMs, COMING)

@@ -15,7 +15,7 @@ const DAY = 24 * HOUR
 type Payloads = { mail: { to: string }; image: { url: string } }
 const mail = { name: 'mail', payload: { to: 'ada' } } as const
 
-/** The times of the runs that are claimed now, behind the start; their jobs are acked. */
+/** Claims due runs and acks their jobs. Returns the times of the runs, counted from the start. */
 async function runsOf(queue: Queue<Payloads>): Promise<number[]> {
   const jobs = await queue.claim({ limit: 200 })
   await Promise.all(jobs.map((job) => job.ack()))
@@ -55,7 +55,7 @@ test('a recurring job is spawned at each of its times, with its options', async 
   expect((await queue.settings.inspect()).enqueued).toBe(1)
 })
 
-test('an interval does not drift, however late its runs are asked for', async () => {
+test('an interval does not drift even if its runs are claimed late', async () => {
   const { queue, clock } = await setup()
   await queue.recurring.set('tick', { ...mail, every: '10s' })
   const runs: number[] = []
@@ -67,7 +67,7 @@ test('an interval does not drift, however late its runs are asked for', async ()
   expect(runs).toEqual([10, 20, 30, 40, 50].map((seconds) => seconds * SECOND))
 })
 
-test('the same definition again changes nothing, and another one counts from now on', async () => {
+test('setting the same definition again changes nothing, and another one applies from now on', async () => {
   const { queue, clock } = await setup()
   await queue.recurring.set('tick', { ...mail, every: '10s' })
   await clock.advance(12_000)
@@ -117,7 +117,7 @@ test.each([
   expect(await runsOf(queue)).toHaveLength(count)
 })
 
-test('a thousand missed runs that are made up for come in steps', async () => {
+test('a thousand missed runs are made up for in steps', async () => {
   const { queue, clock } = await setup()
   await queue.recurring.set('often', { ...mail, every: '1s', missed: { upTo: 1000 } })
   await clock.advance(2 * HOUR)
@@ -131,7 +131,7 @@ test('a thousand missed runs that are made up for come in steps', async () => {
   expect(runs).toEqual(Array.from({ length: 1000 }, (_, at) => 2 * HOUR - (999 - at) * SECOND))
 })
 
-test('a recurring job that was removed spawns no more; what it spawned stays', async () => {
+test('a removed recurring job spawns no more jobs; those that it spawned stay', async () => {
   const { queue, clock } = await setup()
   await queue.recurring.set('tick', { ...mail, every: '10s' })
   await clock.advance(10_000)
@@ -146,7 +146,7 @@ test('a recurring job that was removed spawns no more; what it spawned stays', a
   expect(await queue.recurring.get('tick')).toBe(null)
 })
 
-test('a bounded one ends after so many jobs, or at its end, and stays known', async () => {
+test('a bounded recurring job ends after its limit or at its end, and stays listed', async () => {
   const { queue, clock } = await setup()
   await queue.recurring.set('thrice', { ...mail, every: '1m', limit: 3 })
   await queue.recurring.set('till', { ...mail, cron: '* * * * *', until: START_MS + 2 * MINUTE })
@@ -167,7 +167,7 @@ test('a bounded one ends after so many jobs, or at its end, and stays known', as
   expect((await queue.recurring.get('thrice'))?.nextAtMs).toBe(START_MS + 7 * MINUTE)
 })
 
-test('a paused queue spawns nothing, and then what missed runs are made up for', async () => {
+test('a paused queue spawns nothing, and makes up for missed runs when it is resumed', async () => {
   const { queue, clock } = await setup()
   await queue.recurring.set('tick', { ...mail, every: '10s' })
   await queue.settings.pause()
@@ -181,7 +181,7 @@ test('a paused queue spawns nothing, and then what missed runs are made up for',
   expect(await runsOf(queue)).toEqual([200_000])
 })
 
-test('while a unique key is held a run spawns no job', async () => {
+test('while a unique key is taken a run spawns no job', async () => {
   const { queue, clock } = await setup()
   await queue.recurring.set('long', { ...mail, every: '10s', unique: 'long' })
   await clock.advance(10_000)
@@ -194,7 +194,7 @@ test('while a unique key is held a run spawns no job', async () => {
   expect(await runsOf(queue)).toEqual([30_000])
 })
 
-test('the list of times is made longer by whoever claims, and no run is lost or doubled', async () => {
+test('any claim refills the list of times, and no run is lost or doubled', async () => {
   const { queue, clock, calls } = await setup()
   await queue.recurring.set('minutely', { ...mail, cron: '* * * * *' })
   const runs: number[] = []
@@ -208,7 +208,7 @@ test('the list of times is made longer by whoever claims, and no run is lost or 
   expect(calls.filter((name) => name === 'queue/refill').length).toBeLessThan(8)
 })
 
-test('a list that ran dry spawns nothing until it is filled; then missed runs are judged as ever', async () => {
+test('an empty list of times spawns nothing until it is refilled; then missed runs are handled as usual', async () => {
   const { queue, clock } = await setup()
   await queue.recurring.set('minutely', { ...mail, cron: '* * * * *', missed: { upTo: 2 } })
   await clock.advance(30 * DAY)
@@ -224,7 +224,7 @@ test('a list that ran dry spawns nothing until it is filled; then missed runs ar
   expect(await runsOf(queue)).toEqual([30 * DAY + MINUTE])
 })
 
-test('a daily job by cron runs once on every day of a year, also where the clocks are set', async () => {
+test('a daily cron job runs once on every day of a year, also when the clocks change', async () => {
   const { queue, clock } = await setup()
   await queue.recurring.set('daily', { ...mail, cron: '30 2 * * *', timeZone: 'Europe/Berlin' })
   const days: string[] = []

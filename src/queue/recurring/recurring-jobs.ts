@@ -1,9 +1,9 @@
-// Recurring jobs: kept by the server, which spawns a job at each of their times.
+// Recurring jobs. The server stores them, and spawns a job at each of their times.
 //
-// Each lives in one partition of its queue: that of the group of its jobs, without one that of its id. Set for
-// another group it moves, and how often it has moved is kept with it. Should several move it at once it may be in several
-// partitions for a moment: each of them looks at all partitions once more, and where it has moved less often it is removed. Of two
-// that have moved equally often the one in the later partition stays.
+// Each is stored in one partition of its queue: that of the group of its jobs, or without a group that of its id. A
+// change of group moves it; the number of its moves is stored with it. If several processes move it at once, it may
+// be in several partitions for a moment. Each process then checks all partitions once more, and removes the copies
+// with fewer moves. Of two copies with equally many moves the one in the later partition stays.
 
 import { types } from 'node:util'
 import { type RecurrencesAnswer, recur, recurrences, unrecur } from '../../generated/queue.ts'
@@ -25,20 +25,23 @@ import { partitionOf } from '../../runtime/partitions/partition-hash.ts'
 import type { QueueSource } from '../source/source.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
 
-/** Of each job that is spawned. Its id is that of the recurring job, `@`, and the time of its run in milliseconds. */
+/**
+ * The options of each spawned job. Its id is the id of the recurring job, `@`, and the time of the run in
+ * milliseconds.
+ */
 export interface RecurringJobOptions
   extends Omit<
     JobOptions,
     'id' | 'delay' | 'unique' | 'dependsOn' | 'onDependencyFailure' | 'idempotencyKey' | 'resultTtl'
   > {
-  /** While the key is held a run spawns no job: with a key of its own, no two runs are at work at once. */
+  /** While the key is taken, a run spawns no job. With a key of its own, no two runs are at work at the same time. */
   unique?: string | Omit<Unique, 'replace'>
 }
 
 export interface RecurringBounds {
-  /** How many jobs are spawned in all; default: no bound. */
+  /** How many jobs are spawned in all; default: unlimited. */
   limit?: number
-  /** No run is later: a date, or milliseconds since 1970. Default: no bound. */
+  /** The time of the last possible run: a date, or milliseconds since 1970. Default: unlimited. */
   until?: Date | number
 }
 
@@ -49,12 +52,12 @@ export type RecurringOptions<Jobs extends object, Name extends keyof Jobs = keyo
 export interface RecurringJob {
   readonly id: string
   readonly name: string
-  /** Null: `undecodable` has it. */
+  /** Null also when the codec could not read it: then `undecodable` lists it. */
   readonly payload: unknown
   readonly rule: RecurrenceRule
-  /** Null: it has ended, or its next time is not computed yet. */
+  /** Null when it has ended, or its next time is not computed yet. */
   readonly nextAtMs: number | null
-  /** The run that spawned the last job, and its id; null: none did. */
+  /** The time of the run that spawned the last job, and the id of that job; null when there was none. */
   readonly lastAtMs: number | null
   readonly lastJobId: string | null
   /** How many jobs it has spawned. */
@@ -63,14 +66,14 @@ export interface RecurringJob {
   readonly untilMs: number | null
   readonly priority: number
   readonly maxAttempts: number
-  /** 0: no bound. */
+  /** 0 for no limit. */
   readonly maxRunMs: number
-  /** Empty: none. */
+  /** Empty when it has none; so are `unique` and `trace`. */
   readonly group: string
   readonly unique: string
   readonly tags: readonly string[]
   readonly trace: string
-  /** The payload, where the codec could not read it. Empty: it could. */
+  /** Lists the payload when the codec could not read it; else empty. */
   readonly undecodable: readonly UndecodablePart[]
 }
 
@@ -86,13 +89,13 @@ const ALL = [...RULE, 'limit', 'until', 'name', 'payload', ...OPTIONS] as const
 const MAX_ID_BYTES = 256
 const MAX_INSTANT = Date.UTC(9999, 0)
 
-/** The recurring jobs of a queue, each under an id: set, found, listed and removed for all who use it. */
+/** The recurring jobs of a queue, by their ids. Changes apply to all clients of the queue. */
 export class Recurring<Jobs extends object = Record<string, unknown>> {
   readonly #parts: readonly UnitRecurring<Jobs>[]
   readonly #isSpread: boolean
   readonly #check: () => Promise<void>
 
-  /** `check`: that the queue has so many partitions. */
+  /** `check` verifies the number of partitions. */
   constructor(sources: readonly QueueSource[], check: () => Promise<void>) {
     this.#parts = sources.map((source) => new UnitRecurring<Jobs>(source))
     this.#isSpread = sources[0]?.partition !== null
@@ -100,9 +103,9 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
   }
 
   /**
-   * Sets a recurring job, for all who use the queue. The same again changes nothing, so every process may set it when it
-   * starts; anything else takes its place from now on. With another group it may change its partition: then it begins anew there.
-   * Resolves to its next run; null: there is none any more. Throws InvalidArgumentError.
+   * Creates or replaces a recurring job, for all clients of the queue. Setting the same one again changes nothing, so
+   * every process may set it when it starts. A change of group may move it to another partition, where it starts
+   * over. Resolves to the time of its next run; null when there is no further run. Throws InvalidArgumentError.
    */
   async set<Name extends keyof Jobs & string>(
     id: string,
@@ -117,7 +120,7 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
     await this.#check()
     const known = await Promise.all(this.#parts.map((part) => part.giveWay(id, 1)))
     const moves = Math.max(1, ...known.map((each, at) => (at === home || each === 0 ? each : each + 1)))
-    // Before it is set, too: so no run has two jobs.
+    // Also before it is set, so that no run spawns two jobs.
     if (known.some((each, at) => each > 0 && at !== home)) await this.#leaveTo(home, id, moves)
     const set = await (this.#parts[home] as UnitRecurring<Jobs>).place(id, options, moves)
     const isOutdone = await this.#leaveTo(home, id, moves)
@@ -125,7 +128,7 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
     return set
   }
 
-  /** Removes it from all other partitions. True where another set has moved it on. */
+  /** Removes it from all other partitions. True when a concurrent `set` has moved it on. */
   async #leaveTo(home: number, id: string, moves: number): Promise<boolean> {
     const left = await Promise.all(
       this.#parts.map(async (part, at) => {
@@ -136,14 +139,14 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
     return left.some((each) => each > 0)
   }
 
-  /** No further job is spawned; those that were stay. Resolves to false when there was none with this id. */
+  /** Removes a recurring job; jobs that it has spawned stay. Resolves to false when there was none with this id. */
   async remove(id: string): Promise<boolean> {
     await this.#check()
     const existed = await Promise.all(this.#parts.map((part) => part.remove(id)))
     return existed.includes(true)
   }
 
-  /** Null when there is none with this id. */
+  /** The recurring job with this id; null when there is none. */
   async get(id: string): Promise<RecurringJob | null> {
     await this.#check()
     const found = await Promise.all(this.#parts.map((part) => part.find(id)))
@@ -151,8 +154,8 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
   }
 
   /**
-   * By their next run, one partition after the other; those without one come last. Runs that come while you read shift the pages. A
-   * page ends behind the payload with which they reach 4 MiB.
+   * Recurring jobs by their next run, one partition after the other; those without a next run come last. Runs that
+   * are due while you read shift the pages. A page ends once its payloads have 4 MiB. Throws InvalidArgumentError.
    */
   async list(options: { after?: string; limit?: number } = {}): Promise<RecurringPage> {
     if (!this.#isSpread) return (this.#parts[0] as UnitRecurring<Jobs>).list(options)
@@ -170,7 +173,7 @@ class UnitRecurring<Jobs extends object> {
     this.#source = source
   }
 
-  /** As `set` of what is checked, for a queue in partitions: with how often it has moved between them. */
+  /** Stores a checked recurring job with the number of its moves between partitions. */
   async place<Name extends keyof Jobs & string>(
     id: string,
     options: RecurringOptions<Jobs, Name>,
@@ -188,7 +191,7 @@ class UnitRecurring<Jobs extends object> {
     return { nextAtMs: orNull(filled.status === 'refilled' ? filled.nextMs : answer.nextMs) }
   }
 
-  /** Throws InvalidArgumentError where `set` would. */
+  /** Throws InvalidArgumentError as `set` does. */
   async check(id: string, options: RecurringOptions<Jobs>): Promise<void> {
     checkText('id', id, MAX_ID_BYTES)
     this.#define(options)
@@ -201,7 +204,10 @@ class UnitRecurring<Jobs extends object> {
     return answer.status === 'removed' && answer.existed
   }
 
-  /** Removes it unless it has moved often `enough`: resolves to how often then, and to 0 where it is not there any more. */
+  /**
+   * Removes it unless it has moved at least `enough` times. Resolves to its moves, or to 0 when it is not here (any
+   * more).
+   */
   async giveWay(id: string, enough: number): Promise<number> {
     const answer = await this.#source.unit.run(unrecur, { id, enough })
     return answer.status === 'kept' ? answer.moves : 0
@@ -226,7 +232,7 @@ class UnitRecurring<Jobs extends object> {
     const asked = { codec: codec.name, after, limit, onlyShort: false, wanted }
     const page = await unit.run(recurrences, asked)
     return {
-      recurring: page.recurrences.map((told) => this.#toRecurringJob(told)),
+      recurring: page.recurrences.map((raw) => this.#toRecurringJob(raw)),
       next: page.next < 0 ? null : String(page.next),
     }
   }
@@ -242,34 +248,34 @@ class UnitRecurring<Jobs extends object> {
     return { rule, ...job, till, ...byCron, ...when, ...toBounds(options) }
   }
 
-  #toRecurringJob(told: RecurrencesAnswer['recurrences'][number]): RecurringJob {
-    const { id, name, lastMs, runs, priority, maxAttempts, maxRunMs, group, unique, trace } = told
+  #toRecurringJob(raw: RecurrencesAnswer['recurrences'][number]): RecurringJob {
+    const { id, name, lastMs, runs, priority, maxAttempts, maxRunMs, group, unique, trace } = raw
     const reader = new PartReader(this.#source.codec)
     return {
       id,
       name,
-      payload: reader.read('payload', told.payload),
-      rule: toRule(told),
-      nextAtMs: orNull(told.nextMs),
+      payload: reader.read('payload', raw.payload),
+      rule: toRule(raw),
+      nextAtMs: orNull(raw.nextMs),
       lastAtMs: orNull(lastMs),
       lastJobId: lastMs === 0 ? null : `${id}@${lastMs}`,
       runs,
-      limit: orNull(told.limit),
-      untilMs: orNull(told.untilMs),
+      limit: orNull(raw.limit),
+      untilMs: orNull(raw.untilMs),
       priority,
       maxAttempts,
       maxRunMs,
       group,
       unique,
-      tags: told.tags === '' ? [] : told.tags.split('\0'),
+      tags: raw.tags === '' ? [] : raw.tags.split('\0'),
       trace,
       undecodable: reader.undecodable,
     }
   }
 }
 
-function toRule(told: RecurrencesAnswer['recurrences'][number]): RecurrenceRule {
-  const { everyMs, offsetMs, cron, timeZone, missed } = told
+function toRule(raw: RecurrencesAnswer['recurrences'][number]): RecurrenceRule {
+  const { everyMs, offsetMs, cron, timeZone, missed } = raw
   return everyMs > 0
     ? { kind: 'interval', everyMs, offsetMs, missed }
     : { kind: 'cron', cron, timeZone, missed }
@@ -277,7 +283,7 @@ function toRule(told: RecurrencesAnswer['recurrences'][number]): RecurrenceRule 
 
 function toJobOptions(options: RecurringJobOptions): SpecOptions {
   const { unique } = options
-  // A run takes nobody's place.
+  // A run never replaces another job.
   if (typeof unique === 'object' && unique !== null) checkOptions('unique', unique, ['key', 'until', 'for'])
   return toSpecOptions(pick(options, OPTIONS))
 }
@@ -290,13 +296,13 @@ function toBounds({ limit, until }: RecurringBounds): { limit: number; untilMs: 
   }
 }
 
-/** Those that are given. */
+/** The named options that are set. */
 function pick(options: object, names: readonly string[]): Record<string, unknown> {
   const given = Object.entries(options).filter(([name, value]) => names.includes(name) && value !== undefined)
   return Object.fromEntries(given)
 }
 
-/** Where the scripts say 0. */
+/** The scripts use 0 for null. */
 function orNull(value: number): number | null {
   return value === 0 ? null : value
 }

@@ -36,12 +36,12 @@ test.each([
   },
 )
 
-test('where the known times are not over those behind them are supplied', () => {
+test('the times after the known ones are supplied when these are not over', () => {
   const known = NOW + DAY
   expect(comingTimes(rule('0 * * * *', 1), known, NOW)).toEqual(nextTimes(rule('0 * * * *', 1), known, 50))
 })
 
-test('a recurring job whose times cannot be computed here holds up no other', async () => {
+test('a recurring job whose times cannot be computed here does not delay others', async () => {
   const client = new Redis(inject('redisPort'))
   const driver = ioredis(client)
   const redis = perilune(driver, { namespace: 'refilling' })
@@ -51,7 +51,7 @@ test('a recurring job whose times cannot be computed here holds up no other', as
   })
   const name = randomUUID()
   const queue = redis.queue(name)
-  // As a process sets them that dies before it has supplied any times.
+  // Like a process that sets them and dies before it has supplied any times.
   for (const [id, zone] of [
     ['elsewhere', 'Mars/Base'],
     ['here', 'UTC'],

@@ -1,19 +1,20 @@
-// What scripts cannot do by themselves: another slot is out of their reach, and they know no time zones. A claim tells
-// the process that it has to be seen to; whoever is told does it. Each chore may be done twice, and by several at once.
+// Chores: work that scripts cannot do themselves, because they cannot reach another slot, and know no time zones. The
+// answer of a call reports pending chores, and the process that gets it does them. A chore may be done twice, or by
+// several at once.
 
 import { CHORES } from '../../generated/bits.ts'
 import type { Runtime } from '../../runtime/connection/runtime.ts'
 import { ExponentialBackoff } from '../../runtime/time/backoff.ts'
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
 
-/** What nobody else may come for: it is tried again until it has been done. */
+/** Retried until it is done, because no other process may call for a long time. */
 const INSISTS: Chore = 'deliver'
 const NOTHING_TO_DO: Promise<void> = Promise.resolve()
 
 export type Chore = keyof typeof CHORES
 type Tasks = { readonly [Name in Chore]: () => Promise<void> }
 
-/** Of each instance those that are not idle: an instance has many handles of one queue, and one of each of its chores. */
+/** The active errands of each instance. Its many handles of one queue share one errand for each chore. */
 const errands = new WeakMap<Runtime, Map<string, Errand>>()
 
 export class Chores {
@@ -21,14 +22,14 @@ export class Chores {
   readonly #queue: string
   readonly #tasks: Tasks
 
-  /** `queue` names it among all that the instance knows. */
+  /** `queue` identifies the queue within the instance. */
   constructor(runtime: Runtime, queue: string, tasks: Tasks) {
     this.#runtime = runtime
     this.#queue = queue
     this.#tasks = tasks
   }
 
-  /** Resolves when all is done, or has failed: then it is told again by the next claim. */
+  /** Resolves when all chores are done or have failed. The next claim reports failed ones again. */
   see(bits: number): Promise<void> {
     return bits === 0 ? NOTHING_TO_DO : this.#see(bits)
   }
@@ -51,13 +52,13 @@ export class Chores {
   }
 }
 
-// One chore of a queue, as an instance sees to it, whichever of its handles is told.
+// One chore of a queue in an instance, shared by all handles of the queue.
 //
-//   IDLE ──told──► TRYING ──done, and nobody has told since──► IDLE
-//                   ▲ └──it failed──► PAUSING: longer each time, up to ten seconds
-//                   └───told since, or it insists, or hurried───┘ └──else──► IDLE
+//   IDLE ──requested──► TRYING ──done, and not requested since──► IDLE
+//                        ▲ └──failed──► PAUSING: longer each time, up to ten seconds
+//                        └───requested since, or it insists, or hurried───┘ └──else──► IDLE
 //
-// One that insists goes on by itself until it has not failed, and is tried once more while its instance closes.
+// An errand that insists is retried until it succeeds, and once more while its instance closes.
 
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 10_000
@@ -65,7 +66,7 @@ const LONGEST_PAUSE_MS = 10_000
 export interface ErrandTerms {
   readonly insists: boolean
   task(): Promise<void>
-  /** Nothing is left to remember of it. */
+  /** The errand is idle, and can be forgotten. */
   onIdle(): void
 }
 
@@ -75,12 +76,12 @@ export class Errand {
   readonly #backoff = new ExponentialBackoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
   readonly #forget: () => void
   #trying: Promise<void> | null = null
-  /** The try behind the one that is under way. */
+  /** The try after the one that is under way. */
   #next: Promise<void> | null = null
   #pause: Timer | null = null
-  /** During the pause. */
-  #isTold = false
-  /** During the try: should it fail, no pause is made. */
+  /** Requested during the pause. */
+  #isRequested = false
+  /** Hurried during the try: no pause if it fails. */
   #isHurried = false
 
   constructor(runtime: Runtime, terms: ErrandTerms) {
@@ -89,17 +90,20 @@ export class Errand {
     this.#forget = terms.insists ? runtime.atClose(() => this.hurry()) : () => undefined
   }
 
-  /** Resolves when a try that begins from now on has ended, well or not; in a pause at once. Rejects never. */
+  /**
+   * Requests a try. Resolves when one that begins from now on has succeeded or failed; at once in a pause. Never
+   * rejects.
+   */
   tell(): Promise<void> {
     if (this.#pause !== null) {
-      this.#isTold = true
+      this.#isRequested = true
       return Promise.resolve()
     }
     this.#next ??= (this.#trying ?? Promise.resolve()).then(() => this.#begin())
     return this.#next
   }
 
-  /** As `tell`, without a pause before. */
+  /** As `tell`, but ends a pause. */
   hurry(): Promise<void> {
     this.#isHurried = true
     this.#pause?.cancel()
@@ -107,7 +111,7 @@ export class Errand {
     return this.tell()
   }
 
-  /** As `tell`; of a long pause no more is waited for than of a first one. */
+  /** As `tell`, but shortens a long pause to that of a first failure. */
   soon(): Promise<void> {
     const isLong = this.#backoff.failures > 1
     if (isLong) this.#backoff.reset()
@@ -142,10 +146,10 @@ export class Errand {
   }
 
   #resume(): void {
-    const goesOn = this.#isTold || this.#terms.insists
+    const continues = this.#isRequested || this.#terms.insists
     this.#pause = null
-    this.#isTold = false
-    if (goesOn) void this.tell()
+    this.#isRequested = false
+    if (continues) void this.tell()
     this.#endIfIdle()
   }
 

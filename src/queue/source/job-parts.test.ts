@@ -17,7 +17,7 @@ const FORMS = [
 describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, partitions) => {
   type Any = Queue<{ j: number }> | PartitionedQueue<{ j: number }>
 
-  /** Seven jobs of one group, of which the fourth was stored by somebody else, as something else. */
+  /** Seven jobs of one group; another client has stored the fourth, in another form. */
   async function setup({ jobs = true } = {}) {
     const { redis, client, name } = await setupPlain({ clock: 'real' })
     const open = (options: object): Any =>
@@ -52,7 +52,7 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
       ]),
     )
 
-  test('is dead once a claim meets it, and the others are claimed', async () => {
+  test('is dead once a claim finds it, and the others are claimed', async () => {
     const { queue, bad } = await setup()
 
     const jobs = await queue.claim({ limit: 10 })
@@ -64,7 +64,7 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
     })
   })
 
-  test('fills no claim and no lending: they go on behind it', async () => {
+  test('does not fill a claim or a detached claim: both continue after it', async () => {
     const { queue, poison, good } = await setup({ jobs: false })
     for (let n = 0; n < 3; n += 1) await poison()
     await queue.enqueueMany([good(1), good(2)])
@@ -75,7 +75,7 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
     expect(await queue.dead.list()).toMatchObject([{ kind: KIND, count: 3 }])
   })
 
-  test('is seen by no handler, and onError is told', async () => {
+  test('reaches no handler, and onError is called', async () => {
     const { queue, bad } = await setup()
     const seen: unknown[] = []
     const errors: unknown[] = []
@@ -96,7 +96,7 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
     expect(sorted(seen)).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  test('is told to those who listen, and to whoever waits for its result', async () => {
+  test('is reported to listeners, and to waiters for its result', async () => {
     const { queue, bad, untilWaiting, untilListening } = await setup()
     const waiting = queue.jobs.waitForResult(bad.id, { wait: '20s' })
     const events = queue.events({ kinds: ['dead'] })
@@ -109,9 +109,9 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
     await events.return()
   })
 
-  test('stands in its place in each list, with its bytes', async () => {
+  test('keeps its place in each list, with its bytes', async () => {
     const { queue, bad } = await setup()
-    const told = [[bad.id, 'payload', BAD, 'SyntaxError']]
+    const reported = [[bad.id, 'payload', BAD, 'SyntaxError']]
     const all = [1, 2, 3, null, 4, 5, 6]
     const pages = [
       await queue.jobs.list('grouped'),
@@ -120,23 +120,23 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
     ]
     for (const { jobs } of pages) {
       expect(sorted(payloadsOf(jobs))).toEqual(sorted(all))
-      expect(undecodableOf(jobs)).toEqual(told)
+      expect(undecodableOf(jobs)).toEqual(reported)
     }
-    expect(undecodableOf(await queue.jobs.getMany([bad.id]))).toEqual(told)
+    expect(undecodableOf(await queue.jobs.getMany([bad.id]))).toEqual(reported)
     await queue.claim({ limit: 10 })
-    expect(undecodableOf((await queue.jobs.list('dead')).jobs)).toEqual(told)
-    expect(undecodableOf((await queue.jobs.list('dead', { kind: KIND })).jobs)).toEqual(told)
+    expect(undecodableOf((await queue.jobs.list('dead')).jobs)).toEqual(reported)
+    expect(undecodableOf((await queue.jobs.list('dead', { kind: KIND })).jobs)).toEqual(reported)
     expect(sorted(payloadsOf((await queue.jobs.list('claimed')).jobs))).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  test('is done by whoever can read it, once it is requeued', async () => {
+  test('can be done by a client that can read it, once it is requeued', async () => {
     const { queue, raw } = await setup()
     await queue.claim({ limit: 10 })
     expect(await queue.dead.requeue(KIND)).toBe(1)
     expect(payloadsOf(await raw.claim())).toEqual([BAD])
   })
 
-  test('a result, a progress and a recurring payload alike spoil nothing', async () => {
+  test('an undecodable result, progress or recurring payload spoils nothing else', async () => {
     const { queue, raw, untilWaiting } = await setup({ jobs: false })
     const { id } = await queue.enqueue('j', 1, { group: 'g', resultTtl: '1h' })
     const [job] = await raw.claim()
@@ -168,7 +168,7 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
   })
 })
 
-describe('a job whose schema throws is tried again, and dead after its last attempt', () => {
+describe('a job whose schema throws is retried, and dead after its last attempt', () => {
   const ODD = [
     [
       'throws',
@@ -187,7 +187,7 @@ describe('a job whose schema throws is tried again, and dead after its last atte
     ['answers issues that are none', () => ({ issues: [null] })],
   ] as const
 
-  test.each(ODD)('where it %s', async (_, fail) => {
+  test.each(ODD)('when it %s', async (_, fail) => {
     const { queue: plain, redis, name } = await setupPlain({ clock: 'real' })
     const validate = (value: unknown) => ((value as { to: string }).to === 'bad' ? fail() : { value })
     const schema = { '~standard': { version: 1, vendor: 'test', validate } } as never
@@ -209,7 +209,7 @@ describe('a job whose schema throws is tried again, and dead after its last atte
     ])
   })
 
-  test('and done where the schema answers then', async () => {
+  test('and is done when the schema answers later', async () => {
     const { queue: plain, redis, name } = await setupPlain({ clock: 'real' })
     let asked = 0
     const validate = async (value: unknown) => {

@@ -1,4 +1,4 @@
-// What of a job the codec cannot read: it spoils nothing else that is told with it.
+// Decodes the parts of a job: a part that the codec cannot read does not spoil the rest of the answer.
 
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import type { Codec, Undecodable } from '../../runtime/values/codec.ts'
@@ -11,7 +11,7 @@ export interface UndecodablePart extends Undecodable {
 
 const NONE: readonly UndecodablePart[] = Object.freeze([])
 
-/** Reads the parts of one job, and notes those that it cannot. */
+/** Reads the parts of one job, and collects those that it cannot read. */
 export class PartReader {
   readonly #codec: Codec<unknown>
   #undecodable = NONE
@@ -20,12 +20,12 @@ export class PartReader {
     this.#codec = codec
   }
 
-  /** Those that could not be read. */
+  /** The parts that could not be read. */
   get undecodable(): readonly UndecodablePart[] {
     return this.#undecodable
   }
 
-  /** Null where it cannot be read. */
+  /** Null when the part cannot be read. */
   read(part: UndecodablePart['part'], bytes: Buffer): unknown {
     try {
       return this.#codec.decode(bytes)
@@ -35,17 +35,20 @@ export class PartReader {
     }
   }
 
-  /** As `read`; null where there is nothing, too. */
+  /** As `read`, and null when there is nothing to read. */
   readAny(part: UndecodablePart['part'], bytes: Buffer | null): unknown {
     return bytes === null || bytes.length === 0 ? null : this.read(part, bytes)
   }
 }
 
-// What a job has come to, as it is stored.
+// Encodes the results of jobs.
 
 const MAX_RESULT_BYTES: number = 4 * 1024 * 1024
 
-/** Empty: none. Throws what the codec throws when it cannot hold the result, InvalidArgumentError. */
+/**
+ * Empty when there is no result. Throws InvalidArgumentError, and what the codec throws when it cannot encode the
+ * result.
+ */
 export function encodeResult(
   result: unknown,
   { results }: Pick<QueueSource, 'results'>,
@@ -53,7 +56,10 @@ export function encodeResult(
   if (result === undefined) return ''
   const encoded = results.encode(result)
   if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
-    throw new InvalidArgumentError('result', 'must become text or bytes: the codec gave something else')
+    throw new InvalidArgumentError(
+      'result',
+      'must be encoded as text or bytes, but the codec returned something else',
+    )
   }
   if (Buffer.byteLength(encoded) > MAX_RESULT_BYTES) {
     throw new InvalidArgumentError('result', `must be at most ${MAX_RESULT_BYTES} bytes when encoded`)

@@ -6,7 +6,9 @@ import { setup, until } from '../../../test/queue-fixture.ts'
 
 const isShort = async (text: string): Promise<boolean> => text.length < 10
 
-/** The same schemas by two libraries: one that answers at once, one that takes its time, one that makes another value. */
+/**
+ * The same schemas of two libraries: a synchronous one, an asynchronous one, and one that transforms the value.
+ */
 const LIBRARIES = {
   zod: {
     mail: z.object({ to: z.email(), cc: z.array(z.email()).optional() }),
@@ -37,7 +39,7 @@ describe.each(['zod', 'valibot'] as const)('a queue with schemas of %s', (librar
     return { plain, queue: redis.queue(name, { schemas }) }
   }
 
-  test('knows the types of payloads, as they are given and as handlers see them', async () => {
+  test('has the types of payloads as they are given and as handlers get them', async () => {
     const { queue } = await prepare()
     expectTypeOf(queue.enqueue<'mail'>)
       .parameter(1)
@@ -50,10 +52,10 @@ describe.each(['zod', 'valibot'] as const)('a queue with schemas of %s', (librar
     })
   })
 
-  test('refuses what does not fit, names where, and enqueues nothing', async () => {
+  test('rejects a payload that does not fit, names the path, and enqueues nothing', async () => {
     const { queue, plain } = await prepare()
 
-    const mail = queue.enqueue('mail', { to: 'nobody', cc: ['ada@example.org', 'x'] })
+    const mail = queue.enqueue('mail', { to: 'no-one', cc: ['ada@example.org', 'x'] })
     await expect(mail).rejects.toThrow(InvalidArgumentError)
     await expect(mail).rejects.toMatchObject({
       argument: 'payload.to',
@@ -82,7 +84,7 @@ describe.each(['zod', 'valibot'] as const)('a queue with schemas of %s', (librar
     expect(await queue.enqueueMany([fine, short])).toHaveLength(2)
   })
 
-  test('gives handlers what the schemas made of payloads', async () => {
+  test('gives handlers the output of the schemas', async () => {
     const { queue } = await prepare()
     const seen: unknown[] = []
     await using _worker = queue.work({ visit: ({ payload }) => seen.push(payload) })
@@ -97,7 +99,7 @@ describe.each(['zod', 'valibot'] as const)('a queue with schemas of %s', (librar
     const { queue, plain } = await prepare()
     const [seen, errors]: [string[], unknown[]] = [[], []]
     await plain.enqueueMany([
-      { name: 'mail', payload: { to: 'nobody' } },
+      { name: 'mail', payload: { to: 'no-one' } },
       { name: 'mail', payload: { to: 'ada@example.org' } },
       { name: 'image', payload: { url: 'without a schema' } },
     ])
@@ -117,23 +119,23 @@ describe.each(['zod', 'valibot'] as const)('a queue with schemas of %s', (librar
     })
   })
 
-  test('claims and detached claims only give what fits, and looks behind what does not', async () => {
+  test('claims and detached claims only return jobs that fit, and continue after others', async () => {
     const { queue, plain } = await prepare()
-    const bad = { name: 'mail', payload: { to: 'nobody' } } as const
+    const bad = { name: 'mail', payload: { to: 'no-one' } } as const
     const good = { name: 'mail', payload: { to: 'ada@example.org' } } as const
     await plain.enqueueMany([bad, bad, good, bad, good])
 
     expect(await queue.claim()).toMatchObject([{ payload: { to: 'ada@example.org' } }])
     const detached = await queue.claimDetached()
     expect(detached.jobs).toMatchObject([{ payload: { to: 'ada@example.org' } }])
-    await plain.enqueue('mail', { to: 'nobody' })
+    await plain.enqueue('mail', { to: 'no-one' })
     expect(await queue.claim()).toEqual([])
 
     expect(await queue.dead.list()).toMatchObject([{ kind: 'invalid-payload', count: 4 }])
   })
 })
 
-test('types come from every library alike', async () => {
+test('types come from every library in the same way', async () => {
   const { redis, name } = await setup()
   const queue = redis.queue(name, { schemas: LIBRARIES.valibot })
   expectTypeOf(queue.enqueue<'mail'>)
@@ -144,7 +146,7 @@ test('types come from every library alike', async () => {
     .toExtend<{ to: string } | { text: string } | { at: Date; pages: number }>()
 })
 
-test('what is no schema is refused', async () => {
+test('a value that is no schema is rejected', async () => {
   const { redis } = await setup()
   for (const schemas of [{ mail: {} }, { mail: null }, null, { mail: { '~standard': { version: 2 } } }]) {
     expect(() => redis.queue('x', { schemas: schemas as never })).toThrow(/schemas/)
@@ -159,7 +161,7 @@ describe.each([undefined, 2])('in %s partitions a payload that does not fit', (p
   }
   const bad = { name: 'mail', payload: { to: 7 as never } } as const
 
-  test('does not recur, and one that did goes on as it was', async () => {
+  test('cannot recur, and a recurring job with the same id stays as it was', async () => {
     const queue = await prepare()
     await queue.recurring.set('daily', { name: 'mail', payload: { to: 'ada' }, every: '1d', group: 'a' })
 
@@ -171,7 +173,7 @@ describe.each([undefined, 2])('in %s partitions a payload that does not fit', (p
     expect(await queue.recurring.get('daily')).toMatchObject({ payload: { to: 'ada' }, group: 'a' })
   })
 
-  test('follows no job: that stays claimed', async () => {
+  test('cannot follow a job, which stays claimed', async () => {
     const queue = await prepare()
     await queue.enqueue('mail', { to: 'ada' })
     const [job] = await queue.claim()

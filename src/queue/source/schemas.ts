@@ -1,13 +1,13 @@
-// Payloads that are checked, by any library that speaks Standard Schema (https://standardschema.dev): before a job is
-// put into the queue, and again before it is worked on, since it may have been put there by others. What is stored is
-// what was given; what the schema makes of it is what handlers see.
+// Checks payloads with any library that implements Standard Schema (https://standardschema.dev): before a job is
+// enqueued, and again before it is worked on, because another client may have enqueued it. The queue stores the
+// payload as it was given; handlers get the output of the schema.
 
 import type { Runner } from '../../runtime/calls/runner.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import type { Deadlines } from '../../runtime/time/deadlines.ts'
 import { answered } from '../../runtime/time/in-time.ts'
 
-/** What we need of a Standard Schema, version 1. */
+/** The part of Standard Schema, version 1, that is used here. */
 export interface Schema<Input = unknown, Output = unknown> {
   readonly '~standard': {
     readonly version: 1
@@ -30,17 +30,17 @@ export interface Issue {
 /** Schemas by the names of jobs. */
 export type SchemasByName = Readonly<Record<string, Schema>>
 
-/** What `enqueue` takes, by the names of jobs. */
+/** The payloads that `enqueue` takes, by the names of jobs. */
 export type GivenBy<Schemas extends SchemasByName> = {
   [Name in keyof Schemas & string]: NonNullable<Schemas[Name]['~standard']['types']>['input']
 }
 
-/** What handlers see, by the names of jobs. */
+/** The payloads that handlers get, by the names of jobs. */
 export type MadeBy<Schemas extends SchemasByName> = {
   [Name in keyof Schemas & string]: NonNullable<Schemas[Name]['~standard']['types']>['output']
 }
 
-/** A job, as its payload is checked. */
+/** The part of a job that a check needs. */
 export interface Checked {
   readonly name: string
   readonly payload: unknown
@@ -51,7 +51,7 @@ export class PayloadChecks {
   readonly #schemas: ReadonlyMap<string, Schema>
   readonly #time: AnswerTime
 
-  /** `time`: how long a schema may take before something is sent. Throws InvalidArgumentError. */
+  /** `time` limits how long a schema may delay a call. Throws InvalidArgumentError. */
   constructor(schemas: SchemasByName, time: AnswerTime) {
     if (typeof schemas !== 'object' || schemas === null) {
       throw new InvalidArgumentError('schemas', 'must be an object of one schema for each name')
@@ -62,8 +62,8 @@ export class PayloadChecks {
   }
 
   /**
-   * Throws InvalidArgumentError for a payload that does not fit, or gives a promise that rejects with it where its
-   * schema takes its time. `path`: what the payload is called.
+   * Throws InvalidArgumentError for a payload that does not fit, or returns a promise that rejects with it if the
+   * schema is asynchronous. `path` is the name of the payload in errors.
    */
   check(name: string, payload: unknown, path: string): Promise<void> | undefined {
     const schema = this.#schemas.get(name)
@@ -71,7 +71,7 @@ export class PayloadChecks {
     const validated = schema['~standard'].validate(payload)
     if (!isLate(validated)) return refuse(validated, path)
     const late = this.#refuseLate(validated, path)
-    // Where another payload is refused first, nobody waits for this one.
+    // Not awaited if another payload is rejected first.
     late.catch(() => undefined)
     return late
   }
@@ -85,14 +85,14 @@ export class PayloadChecks {
   }
 
   /**
-   * Null when the payload of a job fits: it is then what the schema made of it. `unanswered`: not in time. Throws what the schema
-   * throws.
+   * Null when the payload of a job fits; then the job gets the output of the schema. `unanswered` when the schema
+   * takes too long. Throws what the schema throws.
    */
   async misfitOf(job: Checked, time: AnswerTime): Promise<InvalidArgumentError | 'unanswered' | null> {
     const schema = this.#schemas.get(job.name)
     if (schema === undefined) return null
-    const told = schema['~standard'].validate(job.payload)
-    const answer = isLate(told) ? await answeredIn(time, told) : { value: told }
+    const validating = schema['~standard'].validate(job.payload)
+    const answer = isLate(validating) ? await answeredIn(time, validating) : { value: validating }
     if (answer === null) return 'unanswered'
     const validated = answer.value
     if (validated.issues !== undefined) return toError(validated.issues, 'payload')
@@ -115,9 +115,9 @@ function refuse(validated: Validated<unknown>, path: string): undefined {
   if (validated.issues !== undefined) throw toError(validated.issues, path)
 }
 
-/** Names the first by its path, and tells of them all. */
+/** The error names the path of the first issue, and its message lists all issues. */
 function toError(issues: readonly Issue[], path: string): InvalidArgumentError {
-  const [first = { message: 'it is refused' }, ...others] = issues
+  const [first = { message: 'the schema rejects it' }, ...others] = issues
   const more = others.map((issue) => `; ${pathOf(issue, path)}: ${issue.message}`).join('')
   return new InvalidArgumentError(pathOf(first, path), `does not fit: ${first.message}${more}`)
 }
@@ -130,26 +130,26 @@ function pathOf({ path = [] }: Issue, from: string): string {
   }, from)
 }
 
-// How long code of the user is waited for that answers later, and may never: a schema, a backoff. One job of which none comes keeps
-// nobody from the others.
+// Limits the time of asynchronous user code that may never answer: schemas and backoffs. A job without an answer must
+// not delay others.
 
 export interface AnswerTime {
   readonly deadlineMs: number
-  /** What ends the waiting sooner. */
+  /** Ends the waiting sooner when the instance closes. */
   readonly deadlines: Deadlines
 }
 
-/** Of a worker, which extends its jobs, and goes on with them while its instance closes. */
+/** For a worker, which renews leases, and continues its jobs while its instance closes. */
 export function timeOfWorker({ deadlineMs, lastDeadlines }: Runner): AnswerTime {
   return { deadlineMs, deadlines: lastDeadlines }
 }
 
-/** Of a claim by hand with so much of its lease left: whoever claimed needs the rest, and nobody extends it yet. */
+/** For a claim by hand with so much of its lease left: at most half of it, because the caller needs the rest. */
 export function timeOfClaim({ deadlineMs, deadlines }: Runner, leftMs: number): AnswerTime {
   return { deadlineMs: Math.min(deadlineMs, leftMs / 2), deadlines }
 }
 
-/** Null where none has come in this time. Rejects as the answer. */
+/** Null when there was no answer in time. Rejects as the answer does. */
 export function answeredIn<Value>(
   { deadlineMs, deadlines }: AnswerTime,
   answer: Value | PromiseLike<Value>,

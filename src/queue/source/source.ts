@@ -4,34 +4,34 @@ import type { Codec } from '../../runtime/values/codec.ts'
 import type { Chores } from './chores.ts'
 import type { PayloadChecks } from './schemas.ts'
 
-/** What the parts of one queue share. */
+/** Everything that the parts of one queue share. */
 export interface QueueSource {
   readonly unit: Unit
   readonly codec: Codec<unknown>
-  /** As `codec`, and says `result` of what it cannot hold. */
+  /** As `codec`, but its errors name `result`. */
   readonly results: Codec<unknown>
-  /** What people call it, for errors. */
+  /** The user's name of the queue, for errors. */
   readonly name: string
-  /** For how many calls the quick way to claim is not tried. */
+  /** For how many more calls the fast path of claims is not tried. */
   readonly pace: { slowly: number }
   readonly chores: Chores
-  /** What other queues call it, and this partition of it. */
+  /** The address of this queue or partition for other queues. */
   readonly address: string
   /** Another queue by its address, with the same codec. */
   sibling(address: string): QueueSource
-  /** Null: any payload will do. */
+  /** Null without schemas. */
   readonly checks: PayloadChecks | null
-  /** Over how many partitions the queue is spread, for scripts; 0: it is not. */
+  /** The number of partitions, for scripts; 0 without partitions. */
   readonly spread: number
-  /** That number, as all have to say it; null: the queue has none. */
+  /** Makes all clients use the same number of partitions; null without partitions. */
   readonly agreement: Agreement | null
-  /** Which partition of the queue it is; null: the queue has none. */
+  /** The index of this partition; null without partitions. */
   readonly partition: number | null
-  /** How many the queue has; 1 where it has none. */
+  /** The number of partitions; 1 without partitions. */
   readonly partitions: number
 }
 
-// What jobs are called that have no id of their own: by their number, in a queue with partitions after that of theirs,
+// The ids of jobs that have none of their own: their number, preceded by the partition in a partitioned queue, such as
 // `3-1763791234567890`.
 
 const IN_PARTITION = /^(\d{1,2})-(\d+)$/
@@ -43,8 +43,8 @@ export function toId({ partition }: Pick<QueueSource, 'partition'>, number: numb
 const MILLION = 1_000_000
 
 /**
- * Of numbers one after the other, from a million on: they are microseconds since 1970. The engine takes long to write large
- * numbers, and most share all but the last digits.
+ * The ids of consecutive numbers, which are microseconds since 1970, and at least a million. JavaScript formats large
+ * numbers slowly, and most of them share all but the last digits.
  */
 export function toIds(source: Pick<QueueSource, 'partition'>, first: number, count: number): string[] {
   const ids: string[] = []
@@ -62,21 +62,21 @@ export function toIds(source: Pick<QueueSource, 'partition'>, first: number, cou
   return ids
 }
 
-/** Null for a job's own id: it does not tell the partition. */
+/** Null for a job's own id, which does not name the partition. */
 export function placeOf(id: string): { partition: number; number: string } | null {
   const match = IN_PARTITION.exec(id)
   return match === null ? null : { partition: Number(match[1]), number: String(match[2]) }
 }
 
-/** Whether a job's own id could be taken for one that a queue in partitions gives. */
+/** Whether a job's own id looks like one that a partitioned queue assigns. */
 export function looksGiven(id: string): boolean {
   return IN_PARTITION.test(id)
 }
 
-// What queues call each other, in their outboxes and where they ask after dependencies: by name, a partition by the name of its
-// queue, its number and how many there are.
+// The addresses of queues, in outboxes and in questions about dependencies: the name, for a partition followed by its
+// index and the number of partitions.
 
-/** Which partition it is of how many. */
+/** The index of a partition and the number of partitions. */
 export interface QueuePartition {
   readonly number: number
   readonly count: number
@@ -84,11 +84,11 @@ export interface QueuePartition {
 
 export interface Address {
   readonly name: string
-  /** Null: the queue has none. */
+  /** Null without partitions. */
   readonly partition: QueuePartition | null
 }
 
-// No name of a queue has a control character.
+// Names of queues have no control characters.
 const MARK = '\x02'
 
 export function toAddress({ name, partition }: Address): string {

@@ -8,7 +8,7 @@ import { until } from '../../../test/queue-fixture.ts'
 const MIB = 2 ** 20
 const JOBS = 30
 
-/** The driver, which notes the bytes of what each script is sent. */
+/** The driver, recording the bytes that are sent to each script. */
 function weighing(driver: Driver, calls: number[]): Driver {
   const run: Driver['run'] = (call) => {
     calls.push(call.args.reduce<number>((sum, arg) => sum + Buffer.byteLength(String(arg)), 0))
@@ -22,7 +22,7 @@ function bound(driver: Driver): Partial<Driver> {
   return Object.fromEntries(names.map((name) => [name, (driver[name] as () => unknown).bind(driver)]))
 }
 
-test('acks of a worker with large results travel in several calls', async () => {
+test('acks of a worker with large results take several calls', async () => {
   const client = new Redis(inject('redisPort'))
   const calls: number[] = []
   const redis = perilune(weighing(ioredis(client), calls), { namespace: 'queue-test' })

@@ -1,7 +1,7 @@
-// The attempts of one worker: what a handler does with a job becomes what is told of it.
+// The attempts of one worker: runs handlers, and turns what they do into an outcome.
 //
-//   judge: does its payload fit? ──no, or nobody knows──► Verdict
-//     └──yes──► attempt: its handler runs, for as long as the job may take ──► Verdict ──► the worker acks it, or `tell`s the rest
+//   judge: does the payload fit? ──no, or unknown──► Verdict
+//     └──yes──► attempt: the handler runs, up to `maxRun` ──► Verdict ──► the worker acks the job, or `tell` sends another outcome
 
 import { InvalidArgumentError, LeaseLostError, MaxRunError } from '../../runtime/errors/errors.ts'
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
@@ -12,26 +12,26 @@ import { failureOf, isHeld } from '../claims/outcomes.ts'
 import { answeredIn, type AnswerTime, type PayloadChecks } from '../source/schemas.ts'
 import { BatchHandler } from './batch.ts'
 
-/** Works on one job; what it gives is the job's result. A job whose handler throws is tried again. */
+/** Works on one job, and returns the job's result. A job whose handler throws is retried. */
 export type Handler<Payload> = (job: ClaimedJob<Payload>) => unknown
 
-/** One handler for every job, or one for each name; `batch` makes one for several jobs of a name at once. */
+/** One handler for all jobs, or one for each name; `batch` makes a handler for several jobs of a name at once. */
 export type Handlers<Jobs extends object> =
   | Handler<Jobs[keyof Jobs]>
   | { readonly [Name in keyof Jobs]?: Handler<Jobs[Name]> | BatchHandler<Jobs[Name]> }
 
-/** How long a job waits that the worker cannot do; it would come back at once. */
+/** The delay of a job without a handler, which would otherwise come back at once. */
 const WITHOUT_HANDLER = '5s'
 
 export interface AttemptHooks {
   /**
-   * Called for each attempt instead of its handler, which `run` calls: what it gives is the result of the attempt, and
-   * what it throws its failure.
+   * Wraps each attempt: called instead of the handler, which `run` calls. What it returns is the result of the
+   * attempt, and what it throws is the failure.
    */
   around?: (job: ClaimedJob, run: () => Promise<unknown>) => Promise<unknown>
 }
 
-/** What is to become of a job. `lost`: nothing, for it is somebody else's to settle. */
+/** The outcome to send for a job. `lost`: none, because another attempt settles the job. */
 export type AttemptVerdict =
   | { readonly is: 'done'; readonly result: string | Uint8Array }
   | { readonly is: 'failed'; readonly error: unknown }
@@ -44,10 +44,10 @@ export interface AttemptTerms<Jobs extends object> {
   readonly handlers: Handlers<Jobs>
   readonly backoffs: Backoffs<Jobs>
   readonly checks: PayloadChecks | null
-  /** For what answers later: a schema, a backoff. */
+  /** How long to wait for asynchronous schemas and backoffs. */
   readonly time: AnswerTime
   readonly around: AttemptHooks['around']
-  /** What a handler threw, and that it took too long. */
+  /** Called with what a handler threw, and when it took too long. */
   onError(error: unknown, job: ClaimedJob): void
 }
 
@@ -64,7 +64,7 @@ export class JobAttempts<Jobs extends object> {
     return Object.hasOwn(handlers, name) ? (handlers[name as keyof Jobs] as Handler<never>) : null
   }
 
-  /** Resolves when the handler is over; rejects never. A handler may settle the job itself. */
+  /** Resolves when the handler is over; never rejects. A handler may settle the job itself. */
   async handle(job: ClaimedJob, handler: Handler<never> | null): Promise<AttemptVerdict> {
     if (handler === null) {
       this.#terms.onError(new Error(`no handler for '${job.name}'`), job)
@@ -75,7 +75,7 @@ export class JobAttempts<Jobs extends object> {
     return verdict ?? this.attempt(job, handler)
   }
 
-  /** Null when its payload fits, and it may be worked on. A promise only where there are schemas. */
+  /** Null when the payload fits and the job may be worked on. A promise only if there are schemas. */
   judge(job: ClaimedJob): Promise<AttemptVerdict | null> | AttemptVerdict | null {
     const { checks, time } = this.#terms
     const judged = misfitOf(job, checks, time)
@@ -84,14 +84,14 @@ export class JobAttempts<Jobs extends object> {
   }
 
   #verdictOn(job: ClaimedJob, misfit: Misfit | null): AttemptVerdict | null {
-    // A schema may have taken its time.
+    // The lease may have ended while a schema was checking.
     if (this.#terms.checks !== null && !isHeld(job)) return LOST
     if (misfit === null) return null
     this.#terms.onError(misfit.error, job)
     return { is: 'misfit', misfit }
   }
 
-  /** As `handle`, of a job whose payload fits. */
+  /** As `handle`, for a job whose payload fits. */
   async attempt(job: ClaimedJob, handler: Handler<never>): Promise<AttemptVerdict> {
     try {
       const result = await this.#run(job, handler)
@@ -102,9 +102,9 @@ export class JobAttempts<Jobs extends object> {
     }
   }
 
-  /** Tells the server what becomes of a job that is not done. Rejects where it was told in vain. */
+  /** Sends the outcome of a job that is not done. Rejects when that fails. */
   async tell(job: ClaimedJob, verdict: Exclude<AttemptVerdict, { is: 'done' }>): Promise<unknown> {
-    // Perhaps a newer worker has one.
+    // Perhaps a newer worker has a handler.
     if (verdict.is === 'without handler') return job.release({ delay: WITHOUT_HANDLER })
     if (verdict.is === 'misfit') return settleMisfit(job, verdict.misfit)
     if (verdict.is === 'failed' && job.isClaimed) return this.#fail(job, verdict.error)
@@ -116,14 +116,14 @@ export class JobAttempts<Jobs extends object> {
     const { around, time } = this.#terms
     const handled = (): unknown => inTime(job, maxRunMs, () => handler(job as ClaimedJob<never>))
     if (around === undefined) return handled()
-    // What is around it learns that the time is over, and may say something about it, or never end.
+    // The wrapper gets more time than the handler, so that it can react to MaxRunError. It may never end itself.
     return inTime(job, maxRunMs === 0 ? 0 : maxRunMs + time.deadlineMs, () =>
       around(job, async () => handled()),
     )
   }
 
   async #fail(job: ClaimedJob, error: unknown): Promise<void> {
-    // What was lost is somebody else's to settle.
+    // A lost job is settled by another attempt.
     if (error instanceof LeaseLostError && error.token === job.token) return
     const failure = failureOf(error)
     const { time, onError } = this.#terms
@@ -138,7 +138,7 @@ export class JobAttempts<Jobs extends object> {
   }
 }
 
-/** What the work gives. Throws what it throws, and that the time of the job is over, after `ms`; 0: never. */
+/** Returns what `work` returns, and throws what it throws. Throws MaxRunError after `ms`; 0 for no limit. */
 function inTime(job: ClaimedJob, ms: number, work: () => unknown): unknown {
   return ms === 0 ? work() : untilLate(job, ms, work)
 }
@@ -147,7 +147,7 @@ async function untilLate(job: ClaimedJob, ms: number, work: () => unknown): Prom
   const late = new MaxRunError(job.maxRunMs)
   let timer: Timer | undefined
   const ends = new Promise<never>((_, reject) => {
-    // The worker keeps the process alive as long as it has the job.
+    // The worker keeps the process alive while it has the job.
     timer = startTimer(() => {
       job.stop(late)
       reject(late)
@@ -175,17 +175,18 @@ function isHandler(handler: unknown): boolean {
   return typeof handler === 'function' || handler instanceof BatchHandler
 }
 
-// How long a failed attempt is waited for where the worker says so, and not the job.
+// Backoffs of the worker, which replace those of jobs.
 
 /**
- * How long to wait for the next attempt of a job, after what its handler threw; null or undefined: as the job's own backoff
- * says. So it is where this throws, does not answer, or gives what is no duration up to 365 days; `onError` is told.
+ * Returns how long a job waits for its next attempt after its handler threw `error`; null or undefined for the job's
+ * own backoff. The job's own backoff also applies, and `onError` is called, when this throws, does not answer in
+ * time, or returns anything but a duration of up to 365 days.
  */
 export type BackoffFunction<Payload> = (error: unknown, job: ClaimedJob<Payload>) => Said | Promise<Said>
 
 type Said = Duration | null | undefined
 
-/** One for every job, or one for each name. */
+/** One function for all jobs, or one for each name. */
 export type Backoffs<Jobs extends object> =
   | BackoffFunction<Jobs[keyof Jobs]>
   | { readonly [Name in keyof Jobs]?: BackoffFunction<Jobs[Name]> }
@@ -204,7 +205,7 @@ export function checkBackoffs<Jobs extends object>(backoffs: Backoffs<Jobs>): Ba
   throw new InvalidArgumentError('backoff', 'must be a function, or an object of one for each name')
 }
 
-/** Null: as the job says itself. */
+/** Null for the job's own backoff. */
 export async function delayAfter(
   error: unknown,
   job: ClaimedJob,
@@ -214,7 +215,7 @@ export async function delayAfter(
   if (backoff === null || job.attempt >= job.maxAttempts) return null
   try {
     const answer = await answeredIn(time, backoff(error, job as ClaimedJob<never>))
-    if (answer === null) throw new Error('the backoff has not answered in time')
+    if (answer === null) throw new Error('the backoff function did not answer in time')
     const said = answer.value
     if (said === null || said === undefined) return null
     toMs('backoff', said, { min: '0ms', max: '365d' })

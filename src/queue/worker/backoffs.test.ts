@@ -6,27 +6,27 @@ import type { ClaimedJob } from '../claims/claimed-job.ts'
 import type { FoundJob } from '../jobs/job.ts'
 
 const HOUR_MS = 3_600_000
-const to = 'somebody'
+const to = 'customer'
 const own = { backoff: { kind: 'fixed', base: '2h', jitter: 0 } } as const
 
 class Busy extends Error {
   override readonly name = 'Busy'
 }
 
-/** How long each job waits whose handler failed once, in hours. What was told of it, in order. */
+/** How many hours each job waits after its handler failed once, and the errors that onError got, in order. */
 async function waitsOf(
   options: readonly object[],
   handlers: Handlers<Payloads>,
   backoff: Backoffs<Payloads>,
-): Promise<{ hours: number[]; told: string[] }> {
+): Promise<{ hours: number[]; errors: string[] }> {
   const { queue } = await setup({ clock: 'real' })
   const jobs = options.map((each) => ({ name: 'mail' as const, payload: { to }, ...own, ...each }))
   const enqueued = await queue.enqueueMany(jobs)
-  const told: string[] = []
-  const onError = (error: unknown): void => void told.push(String(error))
+  const errors: string[] = []
+  const onError = (error: unknown): void => void errors.push(String(error))
   await using _worker = queue.work(handlers, { backoff, onError })
   await until(async () => (await queue.inspect()).scheduled === jobs.length)
-  return { hours: hoursOf(await queue.jobs.getMany(enqueued.map(({ id }) => id))), told }
+  return { hours: hoursOf(await queue.jobs.getMany(enqueued.map(({ id }) => id))), errors }
 }
 
 function hoursOf(jobs: readonly (FoundJob | null)[]): number[] {
@@ -40,28 +40,28 @@ const fails = {
 }
 
 describe('the backoff of a worker', () => {
-  test('is asked with what was thrown, and the job; what it says counts instead of the own one of the job', async () => {
+  test("is called with the thrown value and the job, and replaces the job's own backoff", async () => {
     const seen: unknown[] = []
-    const { hours, told } = await waitsOf([{ id: 'a' }], fails, (error, job) => {
+    const { hours, errors } = await waitsOf([{ id: 'a' }], fails, (error, job) => {
       seen.push(error instanceof Busy, job.id, job.attempt, job.payload)
       return '5h'
     })
 
     expect(hours).toEqual([5])
     expect(seen).toEqual([true, 'a', 1, { to }])
-    expect(told).toEqual(['Busy: busy'])
+    expect(errors).toEqual(['Busy: busy'])
   })
 
-  test('leaves it to the job where it says null or nothing', async () => {
-    const { hours, told } = await waitsOf([{ id: 'a' }, { id: 'b' }, { id: 'c' }], fails, (_, { id }) =>
+  test("leaves the wait to the job's own backoff when it returns null or nothing", async () => {
+    const { hours, errors } = await waitsOf([{ id: 'a' }, { id: 'b' }, { id: 'c' }], fails, (_, { id }) =>
       id === 'a' ? null : id === 'b' ? undefined : '1h',
     )
 
     expect(hours).toEqual([2, 2, 1])
-    expect(told).toEqual(['Busy: busy', 'Busy: busy', 'Busy: busy'])
+    expect(errors).toEqual(['Busy: busy', 'Busy: busy', 'Busy: busy'])
   })
 
-  test('may answer later', async () => {
+  test('may be asynchronous', async () => {
     const later = async (): Promise<'7h'> => {
       await new Promise((resolve) => setTimeout(resolve, 5))
       return '7h'
@@ -69,7 +69,7 @@ describe('the backoff of a worker', () => {
     expect((await waitsOf([{}], fails, later)).hours).toEqual([7])
   })
 
-  test('belongs to a name where it is one of several', async () => {
+  test('applies to one name when there are several', async () => {
     const { queue } = await setup({ clock: 'real' })
     const { id: mail } = await queue.enqueue('mail', { to }, own)
     const { id: image } = await queue.enqueue('image', { url: 'u' }, own)
@@ -91,14 +91,14 @@ describe('the backoff of a worker', () => {
     ['gives a number', () => 5000, /must be a duration/],
     ['gives no duration', () => 'soon', /must be a duration/],
     ['gives more than a year', () => '366d', /must be between 0ms and 365d/],
-  ])('that %s leaves it to the job, and that is told', async (_, backoff, why) => {
-    const { hours, told } = await waitsOf([{}], fails, backoff as never)
+  ])("that %s leaves the wait to the job's own backoff, and calls onError", async (_, backoff, why) => {
+    const { hours, errors } = await waitsOf([{}], fails, backoff as never)
 
     expect(hours).toEqual([2])
-    expect(told).toEqual(['Busy: busy', expect.stringMatching(why)])
+    expect(errors).toEqual(['Busy: busy', expect.stringMatching(why)])
   })
 
-  test('is asked for each job of a batch that fails, and for one that took too long', async () => {
+  test('is called for each failed job of a batch, and for one that took too long', async () => {
     const resize = batch<{ to: string }>({ size: 2, within: '1h' }, (jobs) =>
       jobs.map(({ id }) => (id === 'a' ? new Busy('busy') : new TypeError('b'))),
     )
@@ -111,7 +111,7 @@ describe('the backoff of a worker', () => {
     expect((await gathered).hours).toEqual([5, 2])
   })
 
-  test('is not asked after the last attempt, nor where the handler has settled its job, or nobody has one', async () => {
+  test('is not called after the last attempt, for a job that its handler has settled, or without a handler', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueue('mail', { to }, { maxAttempts: 1 })
     await queue.enqueue('mail', { to: 'later' }, { id: 'later' })
@@ -135,7 +135,7 @@ describe('the backoff of a worker', () => {
     expect(asked).toEqual([])
   })
 
-  test('bad ones are named', async () => {
+  test('invalid ones are named in the error', async () => {
     const { queue } = await setup()
     for (const backoff of ['5s', null, { mail: '5s' }, { kind: 'fixed', base: '1s' }]) {
       expect(() => queue.work({}, { backoff: backoff as never })).toThrow(InvalidArgumentError)

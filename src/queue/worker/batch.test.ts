@@ -25,7 +25,7 @@ describe('a batch', () => {
     expect(new Set(calls.flat()).size).toBe(60)
   })
 
-  test('begins when its time is over, though it is not full', async () => {
+  test('begins when its time is over, even if it is not full', async () => {
     const { queue } = await setup({ clock: 'real' })
     const calls: number[] = []
     await queue.enqueueMany(mails(3))
@@ -53,7 +53,7 @@ describe('a batch', () => {
     expect(calls.toSorted()).toEqual(['image,image', 'mail,mail'])
   })
 
-  test('begins when its worker may have no more jobs', async () => {
+  test('begins when its worker has no room for more jobs', async () => {
     const { queue } = await setup({ clock: 'real' })
     const calls: number[] = []
     await queue.enqueueMany(mails(7))
@@ -67,7 +67,7 @@ describe('a batch', () => {
     expect(await queue.settings.inspect()).toMatchObject({ claimed: 0, ready: 1 })
   })
 
-  test('gives each job its own result, and tries again those whose result is an error', async () => {
+  test('gives each job its own result, and retries those whose result is an error', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.settings.set({ retention: { count: 10 } })
     const enqueued = await queue.enqueueMany(mails(3, later))
@@ -92,7 +92,7 @@ describe('a batch', () => {
     expect(errors).toEqual([[expect.any(RangeError), ids[1]]])
   })
 
-  test('tries again a job whose result is the promise of an error', async () => {
+  test('retries a job whose result is a rejected promise', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueueMany(mails(2, later))
     await using _worker = queue.work({
@@ -106,7 +106,7 @@ describe('a batch', () => {
     expect(await queue.settings.inspect()).toMatchObject({ acked: 1, scheduled: 1 })
   })
 
-  test('that throws is tried again but for the jobs that it has settled itself', async () => {
+  test('that throws retries the jobs that it has not settled itself', async () => {
     const { queue } = await setup({ clock: 'real' })
     const enqueued = await queue.enqueueMany(mails(4, later))
     await using _worker = queue.work({
@@ -127,7 +127,7 @@ describe('a batch', () => {
     ])
   })
 
-  test('that gives another number of results is tried again', async () => {
+  test('that returns another number of results is retried', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueueMany(mails(2, later))
     await using _worker = queue.work({ mail: batch({ size: 2 }, () => [1]) })
@@ -135,10 +135,10 @@ describe('a batch', () => {
     await until(async () => (await queue.settings.inspect()).scheduled === 2)
 
     const { jobs } = await queue.jobs.list('scheduled')
-    expect(jobs[0]?.failure?.message).toMatch(/batch of 2 jobs must give as many results/)
+    expect(jobs[0]?.failure?.message).toMatch(/batch of 2 jobs must return 2 results/)
   })
 
-  test('that gives another number of promises ends no process, though one of them rejects', async () => {
+  test('that returns another number of promises does not end the process, even if one of them rejects', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown): void => void unhandled.push(reason)
     process.on('unhandledRejection', note)
@@ -154,7 +154,7 @@ describe('a batch', () => {
     expect(unhandled).toEqual([])
   })
 
-  test('leaves out what was lost before it began, and what does not fit', async () => {
+  test('leaves out jobs that were lost before it began, and those that do not fit', async () => {
     const { queue: plain, redis, name } = await setup({ clock: 'real' })
     const queue = redis.queue(name, { schemas: { mail: z.object({ to: z.string() }) } })
     const calls: string[][] = []
@@ -219,7 +219,7 @@ describe('a batch', () => {
     },
   )
 
-  test('that has not begun is given back when its worker is closed', async () => {
+  test('that has not begun is released when its worker is closed', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueueMany(mails(2))
     let calls = 0
@@ -232,7 +232,7 @@ describe('a batch', () => {
     expect((await queue.claim({ limit: 2 })).map(({ attempt }) => attempt)).toEqual([1, 1])
   })
 
-  test('is told by its signal when none of its jobs is left', async () => {
+  test('has its signal aborted when none of its jobs is left', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueueMany(mails(3))
     let reason: unknown = null
@@ -273,7 +273,7 @@ describe('a batch', () => {
         await second?.extend().catch(() => undefined)
       },
     ],
-  ])('is told by its signal when %s', async (_, settle) => {
+  ])('has its signal aborted when %s', async (_, settle) => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueueMany(mails(2))
     let seen: [before: boolean, after: boolean] | null = null
@@ -289,7 +289,7 @@ describe('a batch', () => {
     expect(seen).toEqual([false, true])
   })
 
-  test('is not told by its signal of what becomes of its jobs when the handler is over', async () => {
+  test('does not abort its signal for outcomes of its jobs after the handler is over', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueueMany(mails(4))
     const signals: AbortSignal[] = []
@@ -305,7 +305,7 @@ describe('a batch', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false])
   })
 
-  test('bad options are named', () => {
+  test('invalid options are named in the error', () => {
     expect(() => batch({ size: 0 }, () => [])).toThrow(InvalidArgumentError)
     expect(() => batch({ size: 5, within: 'soon' as never }, () => [])).toThrow(/within/)
     expect(() => batch({ size: 5 }, null as never)).toThrow(/handler/)

@@ -1,5 +1,5 @@
-// Several jobs of one name to one call of a handler. A batch begins when it is full, when it has waited long enough,
-// or when its worker may claim no more. Each of its jobs is settled by itself.
+// One call of a handler for several jobs of one name. A batch begins when it is full, when its first job has waited
+// long enough, or when its worker has no room to claim more. Each of its jobs is settled by itself.
 
 import { brand } from '../../driver.ts'
 import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
@@ -11,20 +11,20 @@ import type { ClaimedJob } from '../claims/claimed-job.ts'
 import { isHeld } from '../claims/outcomes.ts'
 
 export interface BatchOptions {
-  /** Jobs in a call at most, 1 to 1000. */
+  /** The most jobs in one call, 1 to 1000. */
   size: number
   /** How long the first job waits for others; default 50 ms. */
   within?: Duration
 }
 
 export interface BatchContext {
-  /** Aborts when no job of the batch is left: each is settled, lost or told to stop. */
+  /** Aborts when no job of the batch is left: each is settled, lost or stopped. */
   readonly signal: AbortSignal
 }
 
 /**
- * Works on several jobs; what it gives are their results, in their order, or nothing. A job whose result is an Error is
- * tried again, and where it throws all those that it has not settled itself.
+ * Works on several jobs. Returns their results in the same order, or nothing. A job whose result is an Error is
+ * retried. If the function throws, all jobs that it has not settled itself are retried.
  */
 export type BatchFunction<Payload> = (jobs: readonly ClaimedJob<Payload>[], context: BatchContext) => unknown
 
@@ -61,7 +61,7 @@ interface Gathering {
   readonly timer: Timer
 }
 
-/** The jobs of a worker that wait for their batches to begin: by name, for one handler may be that of several. */
+/** The jobs of a worker that wait for their batches to begin, by name, because several names may share a handler. */
 export class Gatherings {
   readonly #begin: (handler: BatchHandler<never>, jobs: readonly ClaimedJob[]) => void
   readonly #gatherings = new Map<string, Gathering>()
@@ -85,7 +85,7 @@ export class Gatherings {
     for (const name of this.#gatherings.keys()) this.#beginOne(name)
   }
 
-  /** What has not begun. */
+  /** Removes and returns the jobs whose batches have not begun. */
   takeAll(): ClaimedJob[] {
     return [...this.#gatherings.keys()].flatMap((name) => this.#take(name)?.jobs ?? [])
   }
@@ -104,15 +104,15 @@ export class Gatherings {
 }
 
 /**
- * One call of a handler, seen by each of its jobs. It begins when all have joined that have not left before, or have kept the others
- * waiting for long (what is around them may never end), with those that are held then.
+ * One call of a handler, shared by its jobs. It begins once every job has joined or left, or after a limit of time,
+ * because the `around` hook of a job may never end. It begins with the jobs whose leases are held then.
  */
 export class JobBatch {
   readonly #handler: BatchHandler<never>
   readonly #joined = new Set<ClaimedJob>()
-  /** Of those that it has begun with. */
+  /** The index of each job that the call has begun with. */
   readonly #places = new Map<ClaimedJob, number>()
-  /** Those of them that the handler is still at work on. */
+  /** Those of them that the handler still works on. */
   readonly #left = new Set<ClaimedJob>()
   readonly #aborter = new AbortController()
   #missing: number
@@ -130,11 +130,13 @@ export class JobBatch {
     const joined = new Promise<void>((resolve) => (this.#start = resolve))
     this.#complete = joined.then(() => this.#begin())
     this.#results = this.#complete.then(() => this.#run())
-    // Each job that has joined learns of it.
+    // Each job that has joined gets the rejection.
     this.#results.catch(() => undefined)
   }
 
-  /** Resolves to the job's own result, or rejects with the error that it is; for one that was lost before, to nothing. */
+  /**
+   * Resolves to the job's own result, or to undefined if the job was lost before. Rejects if its result is an error.
+   */
   async join(job: ClaimedJob): Promise<unknown> {
     if (this.#hasBegun) return new JobBatch(this.#handler, 1, this.#patienceMs).join(job)
     this.#timer ??= startTimer(() => this.#start(), this.#patienceMs)
@@ -144,17 +146,17 @@ export class JobBatch {
     const place = this.#places.get(job)
     if (place === undefined) return undefined
     try {
-      // One of them may be a promise.
+      // A single result may be a promise.
       const result = await (await this.#results)?.[place]
       if (isError(result)) throw result
       return result
     } finally {
-      // What becomes of it now is no news for the handler.
+      // The handler need not react to the job's outcome any more.
       this.#left.delete(job)
     }
   }
 
-  /** A job that has not joined will not. */
+  /** The job is over; if it has not joined, the batch waits for one job less. */
   leave(job: ClaimedJob): void {
     if (!this.#joined.has(job)) this.#arrive()
   }
@@ -179,7 +181,7 @@ export class JobBatch {
     job.signal.addEventListener('abort', () => this.#lose(job))
   }
 
-  /** It is settled, lost or told to stop. */
+  /** The job is settled, lost or stopped. */
   #lose(job: ClaimedJob): void {
     if (!this.#left.delete(job) || this.#left.size > 0) return
     const { aborted, reason } = job.signal
@@ -192,8 +194,10 @@ export class JobBatch {
     const results = await this.#handler.handle(jobs, { signal: this.#aborter.signal })
     if (results === undefined) return undefined
     if (Array.isArray(results) && results.length === jobs.length) return results
-    // Nobody awaits those that are promises: one that rejects would end the process.
+    // Results that are promises are not awaited: a rejection would be unhandled and end the process.
     if (Array.isArray(results)) void Promise.allSettled(results)
-    throw new TypeError(`a batch of ${jobs.length} jobs must give as many results, or none`)
+    throw new TypeError(
+      `the handler of a batch of ${jobs.length} jobs must return ${jobs.length} results, or nothing`,
+    )
   }
 }

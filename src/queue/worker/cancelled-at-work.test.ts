@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { setup } from '../../../test/queue-fixture.ts'
 
-const to = 'somebody'
+const to = 'customer'
 
 test.each(['ack', 'retry', 'fail', 'release', 'advance'] as const)(
-  'a job that is cancelled goes when whoever has learnt of it gives it up by %s',
+  'a job that was cancelled at work is removed when its notified holder ends it by %s',
   async (how) => {
     const { queue } = await setup()
     const { id } = await queue.enqueue('mail', { to }, { unique: 'k' })
@@ -20,7 +20,7 @@ test.each(['ack', 'retry', 'fail', 'release', 'advance'] as const)(
   },
 )
 
-test('a job that is cancelled learns of it when it is extended, and its outcome counts no more', async () => {
+test('a cancelled job is notified when it is extended, and its outcome has no effect', async () => {
   const { queue, clock } = await setup()
   const { id } = await queue.enqueue('mail', { to })
   const [job] = await queue.claim({ lease: '10s' })

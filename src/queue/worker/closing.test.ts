@@ -1,4 +1,4 @@
-// What waits at a queue while its instance closes, and the queue does not answer any more.
+// Waiting calls of an instance that closes while the queue does not answer any more.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -10,9 +10,9 @@ const CLOSED = expect.objectContaining({ name: 'DriverError', code: 'closed' })
 
 interface Gate {
   readonly driver: Driver
-  /** True once something has subscribed, has been answered after that, and asks no more. */
+  /** True once a subscription exists, a later call was answered, and no calls follow. */
   waits(): boolean
-  /** No script of a queue is answered any more. */
+  /** From now on no script of a queue is answered. */
   fallSilent(): void
 }
 
@@ -44,9 +44,9 @@ const MINUTE = { wait: '1m' } as const
 const waitings: [what: string, wait: (queue: Queue, partitioned: PartitionedQueue) => Promise<unknown>][] = [
   ['a claim', (queue) => queue.claim(MINUTE)],
   ['a claim of all partitions', (_, partitioned) => partitioned.claim(MINUTE)],
-  ['a claim for somebody else', (queue) => queue.claimDetached(MINUTE)],
+  ['a detached claim', (queue) => queue.claimDetached(MINUTE)],
   [
-    'who waits for the end of a job',
+    'a waiter for the end of a job',
     async (queue) => {
       const { id } = await queue.enqueue('mail', {}, { delay: '1h' })
       return queue.jobs.waitForResult(id, MINUTE)
@@ -55,33 +55,36 @@ const waitings: [what: string, wait: (queue: Queue, partitioned: PartitionedQueu
   ['a listener to events', (queue) => queue.events().next()],
 ]
 
-test.each(waitings)('%s ends at once, before the work under leases has to', async (_, wait) => {
-  const client = new Redis(inject('redisPort'))
-  const gate = gated(ioredis(client))
-  const redis = perilune(gate.driver, { namespace: 'queue-closing-test', deadline: '1h' })
-  onTestFinished(async () => {
-    await redis.close()
-    client.disconnect()
-  })
-  const name = randomUUID()
-  const ending = wait(redis.queue(name), redis.queue(name, { partitions: 2 })).then(
-    () => null,
-    (error: unknown) => error,
-  )
-  let atWork: Promise<string> | undefined
-  await new Promise<void>((begun) => {
-    atWork = redis.lock(name).run(async () => {
-      begun()
-      await ending
-      return 'done'
+test.each(waitings)(
+  '%s ends at once when the instance closes, before the work under leases',
+  async (_, wait) => {
+    const client = new Redis(inject('redisPort'))
+    const gate = gated(ioredis(client))
+    const redis = perilune(gate.driver, { namespace: 'queue-closing-test', deadline: '1h' })
+    onTestFinished(async () => {
+      await redis.close()
+      client.disconnect()
     })
-  })
-  await expect.poll(() => gate.waits()).toBe(true)
-  gate.fallSilent()
+    const name = randomUUID()
+    const ending = wait(redis.queue(name), redis.queue(name, { partitions: 2 })).then(
+      () => null,
+      (error: unknown) => error,
+    )
+    let atWork: Promise<string> | undefined
+    await new Promise<void>((begun) => {
+      atWork = redis.lock(name).run(async () => {
+        begun()
+        await ending
+        return 'done'
+      })
+    })
+    await expect.poll(() => gate.waits()).toBe(true)
+    gate.fallSilent()
 
-  const closing = redis.close()
+    const closing = redis.close()
 
-  expect(await ending).toEqual(CLOSED)
-  expect(await atWork).toBe('done')
-  await closing
-})
+    expect(await ending).toEqual(CLOSED)
+    expect(await atWork).toBe('done')
+    await closing
+  },
+)

@@ -10,7 +10,7 @@ describe('a worker whose server is away', () => {
   })
   afterEach(() => proxy.stop())
 
-  test('is told that each of its jobs is lost when its lease ends, before another one begins', async () => {
+  test('gets each of its jobs aborted when its lease ends, before another attempt begins', async () => {
     const { queue, name } = await setup({ clock: 'real' })
     const far = await setup({ clock: 'real', port: proxy.port })
     const [events, started]: [string[], string[]] = [[], []]
@@ -30,11 +30,11 @@ describe('a worker whose server is away', () => {
     proxy.halfOpen()
     while (events.length < 4) {
       const jobs = await queue.claim({ limit: 2, lease: '10s' })
-      events.push(...jobs.map(({ payload }) => `${(payload as { to: string }).to} begins anew`))
+      events.push(...jobs.map(({ payload }) => `${(payload as { to: string }).to} begins again`))
     }
 
     for (const to of ['first', 'second']) {
-      expect(events.indexOf(`${to} stops`)).toBeLessThan(events.indexOf(`${to} begins anew`))
+      expect(events.indexOf(`${to} stops`)).toBeLessThan(events.indexOf(`${to} begins again`))
     }
     proxy.resetAll()
     proxy.heal()
@@ -91,7 +91,7 @@ describe('a job of a worker', () => {
     expect(kept).toEqual([true])
   })
 
-  test('whose shortening was not answered is believed in until the earlier end', async () => {
+  test('whose shortened lease was not confirmed is held only until the earlier end', async () => {
     const proxy = await startProxy(inject('redisPort'))
     onTestFinished(() => proxy.stop())
     const { queue, name } = await setup({ clock: 'real' })
@@ -109,7 +109,7 @@ describe('a job of a worker', () => {
   })
 })
 
-test('a worker that stood still begins with no job whose lease is over by then', async () => {
+test('a worker that was suspended begins no job whose lease has ended', async () => {
   const { queue } = await setup({ clock: 'real' })
   const remaining: number[] = []
   await queue.enqueueMany(['first', 'second'].map((to) => ({ name: 'mail' as const, payload: { to } })))
@@ -118,7 +118,7 @@ test('a worker that stood still begins with no job whose lease is over by then',
     {
       mail: (job) => {
         remaining.push(job.remainingMs)
-        // As a long computation does, and a process that is paused.
+        // Like a long computation, or a paused process.
         const endsAt = performance.now() + 500
         while (remaining.length === 1 && performance.now() < endsAt);
       },

@@ -1,6 +1,7 @@
-// Keeps the leases of claimed jobs: one timer for all of them, and one call for those of a queue. It ticks every third of
-// a lease, and when the next lease ends, so that nobody works on what others may begin, also when no extension comes
-// through. A job whose handler has extended it to less than half of that lease is looked after by thirds of what is left.
+// Renews the leases of claimed jobs: one timer for all of them, and one call for those of a queue. The timer fires
+// every third of a lease. It also fires when the next lease ends: even if no renewal succeeds, no handler continues
+// after its lease. A job whose handler has set a lease of less than half of the worker's is renewed at each third of
+// the remaining time.
 
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
@@ -28,18 +29,18 @@ export class Extender {
     return this.#jobs.keys()
   }
 
-  /** Jobs of one call: their leases end at the same time. */
+  /** Adds the jobs of one call, whose leases end at the same time. */
   keep(jobs: readonly ClaimedJob[], settler: Settler): void {
     for (const job of jobs) this.#jobs.set(job, settler)
     if (jobs[0] !== undefined) this.watch(jobs[0])
   }
 
-  /** A job that is kept may end sooner than was known. */
+  /** The lease of an added job may end sooner than before. */
   watch(job: JobAttempt): void {
     this.#plan(this.#pauseMs(job))
   }
 
-  /** Some may be over: a queue was cleared. */
+  /** A queue was cleared: marks the jobs as lost whose leases are over. */
   look(): void {
     const now = performance.now()
     for (const job of this.#jobs.keys()) loseIfOver(job, now)
@@ -63,7 +64,7 @@ export class Extender {
     this.#timer = startTimer(() => this.#tend(), Math.max(0, inMs))
   }
 
-  /** How long until this job is to be looked after. */
+  /** How long until this job must be renewed or checked. */
   #pauseMs(job: JobAttempt): number {
     const { remainingMs, endsAt } = job
     const isShort = remainingMs > 0 && remainingMs < this.#leaseMs / 2
@@ -71,7 +72,7 @@ export class Extender {
     return Math.min(pauseMs, endsAt - performance.now() - MARGIN_MS)
   }
 
-  /** Jobs that came since the last time have most of their lease left. */
+  /** Renews what is due. Jobs that arrived since the last tick still have most of their lease, and are skipped. */
   #tend(): void {
     this.close()
     let pauseMs = this.#leaseMs / 3
@@ -96,7 +97,7 @@ export class Extender {
   }
 }
 
-/** In doubt, after a suspension of the machine, it is extended: the server knows whether it is lost. */
+/** In doubt, such as after a suspension of the machine, the job is renewed: the server knows whether it is lost. */
 function loseIfOver(job: JobAttempt, now: number): boolean {
   const isOver = job.endsAt - now <= MARGIN_MS
   if (isOver) job.lose('lost')

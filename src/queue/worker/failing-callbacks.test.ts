@@ -1,16 +1,16 @@
-// Callbacks of a worker that throw: they change nothing for its jobs.
+// Callbacks of a worker that throw: this does not affect its jobs.
 
 import { expect, test } from 'vitest'
 import { setup, until } from '../../../test/queue-fixture.ts'
 import { collectUncaught } from '../../../test/uncaught.ts'
 
-const to = 'somebody'
+const to = 'customer'
 
 function fail(): never {
   throw new Error('of the callback')
 }
 
-test('an onError that throws leaves no job claimed, and no place taken', async () => {
+test('an onError that throws leaves no job claimed and no concurrency used up', async () => {
   const uncaught = collectUncaught()
   const { queue } = await setup({ clock: 'real' })
   await queue.enqueue('mail', { to }, { maxAttempts: 1 })
@@ -31,7 +31,7 @@ test('an onError that throws leaves no job claimed, and no place taken', async (
   expect(uncaught).toEqual(uncaught.map(() => expect.objectContaining({ message: 'of the callback' })))
 })
 
-test('an onSettled that throws is an uncaught exception, and other jobs go on', async () => {
+test('an onSettled that throws is an uncaught exception, and other jobs continue', async () => {
   const uncaught = collectUncaught()
   const { queue } = await setup({ clock: 'real' })
   for (let at = 0; at < 3; at++) await queue.enqueue('mail', { to })

@@ -1,17 +1,16 @@
-// The way of a worker to one queue, or to one partition of it, and back: what is done goes to the server, and new jobs come, in the
-// same call. Two calls at most are under way.
+// The connection of a worker to one queue, or to one partition of it: one call sends acks and claims new jobs. At
+// most two calls are under way.
 //
-// A worker that has got fewer jobs than it could take is called when there are more, and asks nothing before; so
-// idle workers cost nothing. One that is called and has no room by then passes the call on. A single job comes in the
-// letter itself: it is claimed already (lua/shared/queue/idle).
+// A worker that has got fewer jobs than it asked for is woken up when there are more. Until then it does not poll, so
+// idle workers cost nothing. A worker without room passes the wake-up on to another one. A single job comes in the
+// letter itself: it is already claimed (lua/shared/queue/idle).
 //
-//   ASKING ──fewer than wanted──► IDLE ──called, or it is time to look again──► ASKING
+//   ASKING ──fewer than wanted──► IDLE ──woken up, or it is time to poll──► ASKING
 //      └───────────────────────────── stopAsking ───────────► only acks are sent
 //
-// After a call that failed it PAUSES, in each of these states: nothing is sent until the pause is over, then one call
-// tries again. Each pause is longer than the one before,
-// up to five seconds; in an outage to one. An ack is tried again until its job's lease is over, or the
-// server refuses it in a way that cannot pass. So are other outcomes, each by itself.
+// After a failed call it PAUSES, in each of these states: nothing is sent until the pause is over, then one call tries
+// again. Each pause is longer than the one before, up to five seconds, in an outage up to one second. An ack is retried
+// until its job's lease is over, or the server's refusal is final. So are other outcomes, each by itself.
 
 import { randomInt } from 'node:crypto'
 import { isFinal } from '../../runtime/errors/outage.ts'
@@ -36,31 +35,33 @@ export interface LaneOwner {
   /** There may be something to send. */
   plan(): void
   hasRoom(): boolean
-  /** Jobs have come; the settler extends their leases. */
+  /** Jobs have arrived; the settler extends their leases. */
   take(jobs: ClaimedJob[], settler: Settler): void
-  /** The lease of a job has another end. */
+  /** The end of a job's lease has changed. */
   noteExtended(job: JobAttempt): void
-  /** Something went wrong between the worker and the server; it is tried again. */
+  /** A call to the server failed; it is retried. */
   onError(error: unknown): void
 }
 
-/** An outcome on its way; tried until it is told, or the lease is over. */
+/** An ack that is retried until it is sent, or the lease is over. */
 interface PendingAck {
   readonly job: JobAttempt
   readonly result: string | Uint8Array
 }
 
 const UNDER_WAY = 2
-// So that a call keeps others waiting for a millisecond at most.
+// Keeps a call below a millisecond, for the sake of other clients.
 const MOST_A_CALL = 200
-/** So many acks are worth two calls: the server is busy with one while this process is with what the other brought. */
+/**
+ * From so many acks on they are split over two calls: the server processes one while this process handles the other.
+ */
 const WORTH_TWO_CALLS = 32
-// A letter that was sent is here by then.
+// A letter that was sent has arrived within this time.
 const LETTER_MS = 1000
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
 
-/** How many of the first go together: none behind the one with which their results reach what a call carries. */
+/** How many of the first acks fit into one call: up to the one whose result reaches the limit of bytes. */
 function countOf(acks: readonly PendingAck[], most: number): number {
   let bytes = 0
   for (let count = 1; count < most; count += 1) {
@@ -70,30 +71,30 @@ function countOf(acks: readonly PendingAck[], most: number): number {
   return most
 }
 
-/** Once it has begun it asks when there is room. Jobs that come by it tell their outcomes by it. */
+/** After `begin` it claims jobs when there is room. The outcomes of its jobs are sent through it. */
 export class WorkerLane implements Settling {
   readonly keepsLeases: boolean = true
   readonly #source: QueueSource
   readonly #owner: LaneOwner
-  /** Others of the same worker could take what is asked for here, and not answered soon. */
+  /** Other lanes of the worker could use the room that a slow answer keeps reserved here. */
   readonly #hasOthers: boolean
   readonly #settler: Settler
   readonly #insistence: Insistence
   readonly #letters: Letters
   #isOver = false
-  /** No ack is tried again. */
+  /** Acks are not retried any more. */
   #isHurried = false
   #acks: PendingAck[] = []
   #asked = 0
   #underWay = 0
   #isSilent = false
   readonly #retries = new Retries(FIRST_RETRY_MS, LAST_RETRY_MS)
-  /** Runs while nothing is sent, after a call that failed. */
+  /** Runs after a failed call; nothing is sent meanwhile. */
   #pause: Timer | null = null
   #idle = false
-  /** How often it was called, or has left; a letter may come before the answer of the call that it is about. */
+  /** Counts wake-ups and leaves: a letter may arrive before the answer of the call that it belongs to. */
   #called = 0
-  /** Whether the server said that it sends a letter, and none has come since. */
+  /** Whether the server has promised a letter that has not arrived yet. */
   #expects = false
   #recheck: Timer | null = null
   #onSettled: (() => void) | null = null
@@ -146,12 +147,12 @@ export class WorkerLane implements Settling {
 
   async extend(job: JobAttempt, leaseMs: number): Promise<void> {
     const extending = this.#settler.extend(job, leaseMs)
-    // It may end earlier from now on, also when no answer comes.
+    // The lease may end earlier from now on, even when no answer arrives.
     this.#owner.noteExtended(job)
     await extending.finally(() => this.#owner.noteExtended(job))
   }
 
-  /** Jobs that are asked for now, and may come soon. */
+  /** How many jobs the calls under way ask for. */
   get asked(): number {
     return this.#isSilent ? 0 : this.#asked
   }
@@ -160,7 +161,7 @@ export class WorkerLane implements Settling {
     return !this.#idle && !this.#isOver && this.#pause === null && this.#underWay < this.#mostUnderWay
   }
 
-  /** A call was not answered soon, and none has been since. What comes late may be more than there is room for. */
+  /** A call was not answered soon, and none has been since. Late answers may bring more jobs than there is room for. */
   get isSilent(): boolean {
     return this.#isSilent
   }
@@ -169,28 +170,28 @@ export class WorkerLane implements Settling {
     return this.#isSilent ? 1 : UNDER_WAY
   }
 
-  /** Asks for no more jobs from now on; those that are on their way come nevertheless. */
+  /** Asks for no more jobs from now on; the calls under way may still bring some. */
   stopAsking(): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#letters.waitForNoAnswer()
     this.#recheck?.cancel()
-    // Others are called instead, also while the last jobs are at work.
+    // Lets the server wake up other workers instead, while the last jobs are still at work.
     if (this.#idle) void this.#leave()
   }
 
-  /** Its worker or its instance has no time left: what waits is sent now, and not tried again. */
+  /** The worker or its instance has no time left: pending outcomes are sent now, and not retried. */
   hurry(): void {
     this.#isHurried = true
-    // Nothing is subscribed to any more.
+    // A closed instance has no subscriptions any more.
     if (!this.#letters.areHeard && this.#source.unit.runtime.runner.closed) this.#letters.close()
     if (this.#pause !== null) this.#resume()
     this.#insistence.hurry()
   }
 
   /**
-   * Resolves when all acks are told, and no job can come any more, unless the server did not hear that it leaves: until it does, it
-   * may be given some, which are given back.
+   * Resolves when all acks are sent, and no job can arrive any more. If the server could not be notified that the
+   * worker left, it may still hand off jobs; these are released, and the notification is retried.
    */
   async end(): Promise<void> {
     this.stopAsking()
@@ -211,7 +212,7 @@ export class WorkerLane implements Settling {
     await this.#hearNoMore()
   }
 
-  /** The server knows that it left. */
+  /** The server knows that the worker left. */
   async #hearNoMore(): Promise<void> {
     if (this.#expects && this.#letters.areHeard) await this.#letter()
     this.#letters.close()
@@ -227,7 +228,7 @@ export class WorkerLane implements Settling {
     })
   }
 
-  /** Sends what there is to send, and asks for so many jobs at most. */
+  /** Sends the pending acks, and asks for at most so many jobs. */
   exchange(wanted: number): void {
     const count = this.#acks.length
     if (this.#pause !== null) return
@@ -260,7 +261,7 @@ export class WorkerLane implements Settling {
       this.#isSilent = false
       this.#retries.reset()
       this.#takeEarly(exchanged)
-      // Of two calls that were under way, the later one says whether the server waits to call.
+      // Of two calls under way, the later one decides whether the worker waits for a wake-up.
       if (exchanged.waits && called === this.#called) this.#rest(exchanged.recheckMs)
       else if (limit > 0) this.#idle = this.#expects = false
       for (const [at, { job }] of pending.entries()) job.noteAckAnswered(exchanged.refused.get(at) ?? null)
@@ -273,7 +274,7 @@ export class WorkerLane implements Settling {
     }
   }
 
-  /** Others are asked for what could come from here. */
+  /** Frees the room that is reserved here for other lanes. */
   #fallSilent(): void {
     this.#isSilent = true
     this.#owner.plan()
@@ -289,11 +290,11 @@ export class WorkerLane implements Settling {
     this.#owner.take(toClaimedJobs(this.#source, this, exchanged), this.#settler)
   }
 
-  /** Nothing more is to be had now: somebody calls when there is. */
+  /** There are no more jobs now: the server sends a wake-up when there are. */
   #rest(recheckMs: number): void {
     this.#idle = this.#expects = true
     const longest = this.#letters.longestSleepMs
-    // Not all at once.
+    // Spread at random, so that workers do not poll at the same time.
     const ms = longest + randomInt(longest / 10)
     this.#wakeIn(recheckMs === 0 ? ms : Math.min(recheckMs, ms))
   }
@@ -306,30 +307,31 @@ export class WorkerLane implements Settling {
 
   #wake(): void {
     this.#idle = false
-    // What it was called for it learns when it asks again.
+    // After the pause it asks again anyway.
     if (this.#pause !== null) return
     if (this.#owner.hasRoom()) this.#owner.plan()
     else void this.#leave()
   }
 
   /**
-   * Waits no more. Where there is work, another one is called that has room for it. What answers say of waiting that were under
-   * way before, or behind it where it is sent again, holds no more: nobody would call it.
+   * Stops waiting for a wake-up. If there are jobs, the server wakes up another worker that has room. Answers of
+   * calls under way, or of this call's repetitions, must not put this worker back to IDLE: the server would not wake
+   * it up.
    */
-  async #leave(inVain: (error: unknown) => void = () => undefined): Promise<void> {
+  async #leave(onFailure: (error: unknown) => void = () => undefined): Promise<void> {
     this.#called += 1
     try {
       if (!(await this.#tellLeaving())) return
     } catch (error) {
       this.#owner.onError(error)
-      inVain(error)
+      onFailure(error)
     }
     if (!this.#idle || this.#isOver) return
     this.#idle = false
     this.#owner.plan()
   }
 
-  /** Whether it waited until now, and was not called. */
+  /** Whether it waited until now, and was not woken up. */
   async #tellLeaving(): Promise<boolean> {
     const left = await leave(this.#source, this.#letters.name)
     this.#takeEarly(left)
@@ -341,7 +343,7 @@ export class WorkerLane implements Settling {
     for (const handed of this.#letters.takeClock(answer)) this.#take(handed)
   }
 
-  /** Until now it may have been called in vain, also by what the answers under way know. */
+  /** Wake-ups until now may have been missed, also those that the answers under way do not know of. */
   #heard(): void {
     this.#called += 1
     if (this.#idle && !this.#isOver) this.#wake()
@@ -355,7 +357,7 @@ export class WorkerLane implements Settling {
     if (!this.#isOver) this.#wake()
   }
 
-  /** The call may have happened. Acks are sent again; what was claimed comes back when its lease is over. */
+  /** The call may have taken effect. Acks are sent again; jobs that it claimed become ready when their leases end. */
   #again(error: unknown, pending: readonly PendingAck[]): void {
     const now = performance.now()
     const isOver = this.#isHurried || isFinal(error)
@@ -364,7 +366,7 @@ export class WorkerLane implements Settling {
       if (each.job.endsAt > now && !isOver) this.#acks.push(each)
       else each.job.noteAckEnded(error)
     }
-    // Two calls that failed together are one failure.
+    // Two calls that failed together count as one failure.
     if (!this.#isHurried) this.#pause ??= startTimer(() => this.#resume(), this.#retries.after(error))
     this.#owner.onError(error)
   }

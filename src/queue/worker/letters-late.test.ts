@@ -1,16 +1,16 @@
-// A worker that is closed before its process listens.
+// A worker that is closed before its process is subscribed.
 
 import { expect, test } from 'vitest'
 import type { Post } from '../../runtime/subscriptions/mailbox.ts'
 import { Letters } from './letters.ts'
 import type { QueueSource } from '../source/source.ts'
 
-test('letters that are confirmed after they were closed are closed', async () => {
+test('a subscription that is confirmed after the letters were closed is closed', async () => {
   let confirm: (post: Post) => void = () => undefined
   let closings = 0
   const confirmed = new Promise<Post>((resolve) => (confirm = resolve))
   const unit = {
-    told: { channel: 'told' },
+    notifyChannel: { channel: 'letters' },
     runtime: { server: { info: {} }, mailbox: { newId: () => 'a.1', expect: () => confirmed } },
   }
   const letters = new Letters({ unit } as unknown as QueueSource, {

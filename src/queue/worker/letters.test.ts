@@ -4,8 +4,8 @@ import { instance } from '../../../test/instance.ts'
 import { setup, until } from '../../../test/queue-fixture.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 
-const to = 'somebody'
-/** Sooner than a worker looks again by itself. */
+const to = 'customer'
+/** Shorter than the polling interval of a worker. */
 const WOKEN = { timeout: 8000 }
 
 function gate(): { opened: Promise<void>; open(): void } {
@@ -14,7 +14,7 @@ function gate(): { opened: Promise<void>; open(): void } {
   return { opened, open }
 }
 
-/** Resolves once a worker waits and hears, to where it hears and what it is called there. */
+/** Resolves to the channel and the name of a worker once it is idle and subscribed. */
 async function channelOf(client: Redis, prefix: string): Promise<[channel: string, id: string]> {
   for (;;) {
     const [worker = ''] = await client.zrange(`${prefix}:idle`, '0', '0')
@@ -25,12 +25,12 @@ async function channelOf(client: Redis, prefix: string): Promise<[channel: strin
   }
 }
 
-describe('a worker that waits', () => {
-  test('gets a job with the letter that calls it: it was claimed when it was enqueued', async () => {
+describe('an idle worker', () => {
+  test('gets a job with the letter that wakes it up, claimed when it was enqueued', async () => {
     const { queue, client, name } = await setup({ clock: 'real' })
     const begun: unknown[] = []
     await using _worker = queue.work((job) => {
-      // Both are the server's microsecond.
+      // Both are the server's time in microseconds.
       begun.push([job.name, job.payload, job.attempt, job.token - Number(job.id)])
     })
     await channelOf(client, `queue-test:{queue:${name}}`)
@@ -57,7 +57,7 @@ describe('a worker that waits', () => {
     expect(begun).toEqual([to])
   })
 
-  test('keeps a job that comes before the answer which says that it waits', async () => {
+  test('keeps a job that arrives before the answer that makes it idle', async () => {
     const { redis, client, name, slowly } = instance()
     const queue = redis.queue<{ mail: { to: string } }>(name)
     slowly('queue/ack-and-claim', 300)
@@ -71,7 +71,7 @@ describe('a worker that waits', () => {
     expect(begun).toEqual([0])
   })
 
-  test('asks again once it hears, whatever the answers say that were under way before', WOKEN, async () => {
+  test('asks again once it is subscribed, despite answers that were under way before', WOKEN, async () => {
     const { redis, driver, calls, name } = instance()
     const other = instance()
     const [heard, answered] = [gate(), gate()]
@@ -88,7 +88,7 @@ describe('a worker that waits', () => {
     const queue = other.redis.queue(name)
     await until(async () => (await queue.inspect()).idle === 1)
 
-    // It waits, as far as the server knows, and nobody hears that it is called.
+    // The server considers it idle, but its wake-up is lost.
     await queue.enqueue('mail', { to })
     heard.open()
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -98,7 +98,7 @@ describe('a worker that waits', () => {
     expect(begun).toEqual([{ to }])
   })
 
-  test('asks anew where it said that it waits no more while a call was under way', WOKEN, async () => {
+  test('asks again when it left while a call was under way', WOKEN, async () => {
     const { redis, driver, name } = instance()
     const other = instance().redis.queue(name)
     const { run } = driver
@@ -108,7 +108,7 @@ describe('a worker that waits', () => {
       const reply = await run(call)
       if (call.script.name !== 'queue/ack-and-claim' || !Array.isArray(reply)) return reply
       claims += 1
-      // It is to look again soon; the next call is under way then.
+      // It is to poll soon, when the next call is under way.
       if (claims === 1) return reply.with(4, 500)
       if (claims === 2) {
         asked.open()
@@ -134,7 +134,7 @@ describe('a worker that waits', () => {
     end.open()
   })
 
-  test('gets the next one too, while it is at work', async () => {
+  test('gets the next job as well while it is at work', async () => {
     const { queue } = await setup({ clock: 'real' })
     const begun: string[] = []
     let end = (): void => undefined
@@ -151,7 +151,7 @@ describe('a worker that waits', () => {
     await until(async () => (await queue.settings.inspect()).acked === 3)
   })
 
-  test('gives back what comes by letter while it closes', async () => {
+  test('releases a job that arrives by letter while it closes', async () => {
     const { queue } = await setup({ clock: 'real' })
     for (let round = 0; round < 30; round++) {
       const worker = queue.work({ mail: () => new Promise(() => undefined) })
@@ -167,7 +167,7 @@ describe('a worker that waits', () => {
     }
   })
 
-  test('gives back what comes by letter when it has no room', async () => {
+  test('releases a job that arrives by letter when it has no room', async () => {
     const { queue, client, name } = await setup({ clock: 'real' })
     await queue.enqueueMany(['1', '2'].map((each) => ({ name: 'mail', payload: { to: each } })))
     const held = await queue.claim({ limit: 2 })

@@ -1,5 +1,6 @@
-// What the server sends to a worker that waits: a call to come and claim, or a job that is claimed for it already
-// (lua/shared/queue/idle). Such a job is as if an answer had brought it, once an answer has told the server's clock.
+// The letters that the server sends to an idle worker: a wake-up to claim, or a job that is already claimed for it
+// (lua/shared/queue/idle). Such a job is treated like one from an answer, once an answer has reported the server's
+// clock.
 
 import { ExponentialBackoff } from '../../runtime/time/backoff.ts'
 import { longestSleepMs } from '../../runtime/subscriptions/ear.ts'
@@ -16,7 +17,7 @@ const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 10_000
 
-/** A job that came by letter. */
+/** A job that was handed off by letter. */
 interface HandedJob {
   readonly job: ToldJob
   readonly endsAtMs: number
@@ -26,14 +27,14 @@ interface HandedJob {
 
 export interface LetterTerms {
   readonly leaseMs: number
-  /** There may be work: a letter says so, or one may have been missed. Null: no job came with it that may be taken now. */
+  /** There may be jobs: a letter arrived, or one may have been missed. `handed` is null without a job to take now. */
   onLetter(handed: Exchanged | null): void
-  /** Letters come from now on. */
+  /** Letters arrive from now on. */
   onHeard(): void
   onError(error: unknown): void
 }
 
-/** What an answer says about the server's clock. */
+/** The server's clock, as of an answer. */
 type Clock = Pick<Exchanged, 'nowMs' | 'askedAt'>
 
 export class Letters {
@@ -43,9 +44,12 @@ export class Letters {
   readonly #over = new AbortController()
   readonly #backoff = new ExponentialBackoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   #post: Post | null = null
-  /** By the newest answer. */
+  /** From the newest answer. */
   #clock: Clock | null = null
-  /** Jobs that came before the answer that tells until when they are claimed. */
+  /**
+   * Jobs that arrived before an answer reported the server's clock, without which the ends of their leases are
+   * unknown.
+   */
   readonly #early: HandedJob[] = []
   #isLast = false
 
@@ -59,7 +63,7 @@ export class Letters {
     void this.#listen()
   }
 
-  /** What the server calls the worker: one that says how long it claims jobs gets them by letter, if it is heard. */
+  /** The name of the worker on the server. Its lease is part of it, so that the server can hand off jobs by letter. */
   get name(): string {
     return `${this.#id}:${this.#terms.leaseMs}`
   }
@@ -68,18 +72,18 @@ export class Letters {
     return this.#post !== null
   }
 
-  /** How long to sleep at most before looking by itself. */
+  /** The longest sleep before polling. */
   get longestSleepMs(): number {
     return longestSleepMs(this.#post, RECHECKS)
   }
 
-  /** An answer has come: the jobs that were waiting for it may be taken now. */
+  /** Notes the clock of an answer, and returns the jobs that were waiting for it. */
   takeClock(clock: Clock): Exchanged[] {
     this.#clock = clock
     return this.#early.splice(0).map((handed) => toExchanged(handed, clock, this.#terms.leaseMs))
   }
 
-  /** No answer will tell more of the clock. */
+  /** No further answer will report the clock. */
   waitForNoAnswer(): void {
     this.#isLast = true
   }
@@ -109,7 +113,7 @@ export class Letters {
     const handed = toHandedJob(letter)
     if (handed === null) return null
     const clock = this.#clock
-    // One that seems to be over already may be of a server whose clock has stepped back: the next answer tells.
+    // A lease that seems to be over may be of a server whose clock stepped back: the next answer decides.
     if (clock !== null && (this.#isLast || endOf(handed, clock) > performance.now()))
       return toExchanged(handed, clock, this.#terms.leaseMs)
     this.#early.push(handed)
@@ -129,16 +133,16 @@ export class Letters {
   }
 }
 
-/** When the lease ends, by what an answer said about the server's clock. */
+/** When the lease ends by `performance.now()`, given the server's clock. */
 function endOf({ endsAtMs }: HandedJob, { nowMs, askedAt }: Clock): number {
   return endsAtOf(askedAt, endsAtMs - nowMs)
 }
 
-/** As if it had been claimed by an answer. */
+/** In the form of an answer to a claim. */
 function toExchanged(handed: HandedJob, clock: Clock, leaseMs: number): Exchanged {
   const { job, endsAtMs, receivedAt } = handed
   const { nowMs, askedAt } = clock
-  // Should the server's clock have been set forward since, the lease is not taken for longer than it is.
+  // If the server's clock was set forward since, the lease must not seem longer than it is.
   const end = new End(Math.min(endOf(handed, clock), receivedAt + leaseMs))
   const answer = { nowMs, askedAt, leaseMs, endsAtMs, end, waits: false, recheckMs: 0 }
   return { ...answer, jobs: [job], ...NOTHING_ELSE }

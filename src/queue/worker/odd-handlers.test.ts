@@ -1,4 +1,4 @@
-// Whatever code of the user throws or returns, the attempt ends: by an ack, a retry or a burial that says why.
+// The attempt ends for every value that user code throws or returns: by an ack, a retry, or a failure with its reason.
 
 import {
   type BatchHandler,
@@ -69,30 +69,33 @@ const CALLBACKS: Record<string, Callback> = {
   'the backoff of a worker': { handlers: fails, work: { backoff: (_, job) => fails(job) } },
 }
 
-describe.each(Object.entries(CALLBACKS))('what %s throws', (_, { options = {}, handlers, work = {} }) => {
-  test('has its job tried again, whatever it is', async () => {
-    const { redis, name } = await setup({ clock: 'real' })
-    const queue = redis.queue<Jobs>(name, options)
-    await queue.enqueueMany(
-      ODD.map((odd) => ({ name: odd, payload: odd, maxAttempts: 2, backoff: 'none' as const })),
-    )
+describe.each(Object.entries(CALLBACKS))(
+  'a value that %s throws',
+  (_, { options = {}, handlers, work = {} }) => {
+    test('has its job retried, for any value', async () => {
+      const { redis, name } = await setup({ clock: 'real' })
+      const queue = redis.queue<Jobs>(name, options)
+      await queue.enqueueMany(
+        ODD.map((odd) => ({ name: odd, payload: odd, maxAttempts: 2, backoff: 'none' as const })),
+      )
 
-    await using _worker = queue.work(handlers, { ...work, concurrency: 50, lease: '1h' })
-    await until(async () => (await queue.inspect()).dead === ODD.length)
+      await using _worker = queue.work(handlers, { ...work, concurrency: 50, lease: '1h' })
+      await until(async () => (await queue.inspect()).dead === ODD.length)
 
-    const readable = redis.queue<Jobs>(name, {
-      codec: { ...reading, name: options.codec?.name ?? 'json', decode: String },
+      const readable = redis.queue<Jobs>(name, {
+        codec: { ...reading, name: options.codec?.name ?? 'json', decode: String },
+      })
+      const { jobs } = await readable.jobs.list('dead', { limit: 100 })
+      expect(jobs.map(({ attempts }) => attempts)).toEqual(ODD.map(() => 2))
+      for (const { failure } of jobs) {
+        expect(failure?.kind).not.toBe('lost')
+        expect(failure?.message).not.toBe('')
+      }
     })
-    const { jobs } = await readable.jobs.list('dead', { limit: 100 })
-    expect(jobs.map(({ attempts }) => attempts)).toEqual(ODD.map(() => 2))
-    for (const { failure } of jobs) {
-      expect(failure?.kind).not.toBe('lost')
-      expect(failure?.message).not.toBe('')
-    }
-  })
-})
+  },
+)
 
-test('what the codec of a payload throws, whatever it is, makes the job dead at once, in words', async () => {
+test('any value that the codec of a payload throws makes the job dead at once, with a message', async () => {
   const { redis, name } = await setup({ clock: 'real' })
   const queue = redis.queue<Jobs>(name, { codec: reading })
   await queue.enqueueMany(ODD.map((odd) => ({ name: odd, payload: odd, maxAttempts: 2 })))
@@ -121,7 +124,7 @@ test.each([
   for (const { failure } of jobs) expect(failure?.kind).not.toBe('lost')
 })
 
-test('the kind of a failure is the name of the error as far as it is text, in one line', async () => {
+test('the kind of a failure is the name of the error if it is text, in one line', async () => {
   const { redis, name } = await setup({ clock: 'real' })
   const queue = redis.queue<Jobs>(name)
   await queue.enqueueMany(ODD.map((odd) => ({ name: odd, payload: 0, id: odd, maxAttempts: 1 })))
@@ -168,7 +171,7 @@ async function runsOf(queue: Queue<Jobs>, handlers: (job: { name: string }) => u
   return runs
 }
 
-test('a result that cannot be stored has its job tried again, and then dead with the reason', async () => {
+test('a job whose result cannot be stored is retried, and then dead with the reason', async () => {
   const { redis, name } = await setup({ clock: 'real' })
   const queue = redis.queue<Jobs>(name)
 
@@ -208,7 +211,7 @@ test.each([
   expect(runs).toHaveLength(2 * Object.keys(RESULTS).length)
 })
 
-test('a result that cannot be stored leaves the job to whoever claimed it by hand', async () => {
+test('a job claimed by hand stays claimed when its result cannot be stored', async () => {
   const { queue } = await setup({ clock: 'real' })
   await queue.enqueue('mail', { to: 'ada' })
   const [job] = await queue.claim()

@@ -1,11 +1,11 @@
-// How long a worker that closes waits. Of several who close it, the one that waits least counts.
+// Limits how long a closing worker waits. The shortest limit of several close calls applies.
 //
 //   UNLIMITED ──atMost──► WAITING ──the time is over──► LAST TRY ──a second more──► OVER
 //       └───────────────────┴──────── end ───────────────┴──► ENDED: no timer is left
 
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
 
-/** So long a server that is there needs at most for what is sent to it last. */
+/** A server that is reachable answers the last calls within this time. */
 const LAST_TRY_MS = 1000
 
 export class Patience {
@@ -14,7 +14,7 @@ export class Patience {
   #until = Infinity
   #timer: Timer | null = null
   #resolve: () => void = () => undefined
-  /** Resolves when nothing is waited for any more. */
+  /** Resolves when the worker must stop waiting. */
   readonly over: Promise<void> = new Promise((resolve) => (this.#resolve = resolve))
 
   /** `onLastTry`: the time is over. */
@@ -22,7 +22,7 @@ export class Patience {
     this.#onLastTry = onLastTry
   }
 
-  /** The time is over after `ms`, unless it is before. */
+  /** Limits the time to `ms` from now, unless it is shorter already. */
   atMost(ms: number): void {
     const until = performance.now() + ms
     if (until >= this.#until) return

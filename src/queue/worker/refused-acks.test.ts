@@ -1,4 +1,4 @@
-// Acks that the server refuses at once, for as long as it does.
+// Acks that the server rejects at once, for some time.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -13,7 +13,7 @@ import { collectUncaught } from '../../../test/uncaught.ts'
 const PERIOD_MS = 10_000
 const MOST_TRIES = 10
 
-/** A user whose scripts are refused between `refuse` and `permit`, and instances that act for it. */
+/** A Redis user whose scripts are rejected between `refuse` and `permit`, and instances that use it. */
 async function restrictedUser() {
   const port = inject('redisPort')
   const admin = new Redis(port)
@@ -75,7 +75,7 @@ async function workerWith(
 const exchanges = (calls: readonly string[]): number =>
   calls.filter((name) => name.startsWith('queue/ack-and-claim')).length
 
-test('a worker whose acks are refused tries at most ten times in the first ten seconds, and recovers', async () => {
+test('a worker whose acks are rejected tries at most ten times in the first ten seconds, and recovers', async () => {
   const { open, refuse, permit } = await restrictedUser()
   const instances = [open(), open(), open(), open()] as const
   const [one, many, closing, parts] = instances
@@ -108,7 +108,7 @@ test('a worker whose acks are refused tries at most ten times in the first ten s
   await Promise.all(scenes.map(({ worker }) => worker.close()))
 })
 
-test('an onError that throws loses no ack, and makes no pause shorter', async () => {
+test('an onError that throws loses no ack and shortens no pause', async () => {
   const uncaught = collectUncaught()
   const { open, refuse, permit } = await restrictedUser()
   const { redis, calls } = open()
@@ -125,7 +125,7 @@ test('an onError that throws loses no ack, and makes no pause shorter', async ()
   await until(() => acked() === 1)
   await worker.close()
 
-  // Each of the two calls that may be under way at once tells of itself, before there is a pause.
+  // Each of the two calls that may be under way reports its error before there is a pause.
   expect(tries).toBeLessThanOrEqual(uncaught.length + 2)
 })
 
@@ -147,7 +147,7 @@ test.each([
   await permit()
 })
 
-/** A worker of three jobs, whose server falls silent when it is told to. */
+/** A worker of three jobs, whose server can be made silent. */
 async function workerOfSilent() {
   const proxy = await startProxy(inject('redisPort'))
   const client = new Redis(proxy.port)
@@ -161,7 +161,7 @@ async function workerOfSilent() {
   return { proxy, ...(await workerWith(redis, 3)) }
 }
 
-test('a worker whose acks are not answered closes in time, and tells of each', async () => {
+test('a worker whose acks are not answered closes in time, and reports each', async () => {
   const { proxy, worker, end, errors, failed } = await workerOfSilent()
 
   proxy.halfOpen()
@@ -173,7 +173,7 @@ test('a worker whose acks are not answered closes in time, and tells of each', a
   expect(errors).toContainEqual(expect.objectContaining({ code: 'ambiguous' }))
 })
 
-test('a worker that gives back what it works on, without an answer, closes in time, and tells of each', async () => {
+test('a worker whose releases are not answered closes in time, and reports each', async () => {
   const { proxy, worker, errors } = await workerOfSilent()
 
   proxy.halfOpen()

@@ -1,4 +1,4 @@
-// Code of the user that answers later, and of which one answer never comes: other jobs are done as if that one were not there.
+// Asynchronous user code that never answers for one job: other jobs are not affected.
 
 import { batch, type Queue, type Schema } from 'perilune'
 import { describe, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ interface Payloads {
 const never = (): Promise<never> => new Promise(() => undefined)
 const ONCE = { name: 'step', maxAttempts: 1 } as const
 
-/** Of the payload 0 it says nothing. */
+/** It never answers for the payload 0. */
 const step: Schema<{ n: number }, { n: number }> = {
   '~standard': {
     version: 1,
@@ -24,7 +24,7 @@ async function prepare(partitions?: number) {
   const { redis, name } = await setup({ clock: 'real', deadline: '1s' })
   const open = (options: { schemas?: { step: typeof step } } = {}): Queue<Payloads> => {
     if (partitions === undefined) return redis.queue<Payloads>(name, options)
-    // What is called here is called alike.
+    // Both kinds of queue have the methods that are called here.
     return redis.queue<Payloads>(name, { partitions, ...options }) as unknown as Queue<Payloads>
   }
   return { redis, name, plain: open(), queue: open({ schemas: { step } }) }
@@ -51,7 +51,7 @@ describe('a schema that never answers', () => {
     },
   )
 
-  test('keeps no other job from being lent, and takes half of a lease at most', async () => {
+  test('does not delay other jobs of a detached claim, and takes at most half of a lease', async () => {
     const { plain, queue } = await prepare()
     await plain.enqueueMany([0, 1].map((n) => ({ ...ONCE, payload: { n } })))
 
@@ -91,7 +91,7 @@ describe('a schema that never answers', () => {
     },
   )
 
-  test('lets the instance close: what was claimed is given back', async () => {
+  test('lets the instance close: the claimed jobs are released', async () => {
     const { redis, name, plain, queue } = await prepare()
     await plain.enqueueMany([0, 1].map((n) => ({ ...ONCE, payload: { n } })))
     const other = (await setup({ clock: 'real' })).redis.queue(name)
@@ -105,7 +105,7 @@ describe('a schema that never answers', () => {
     expect(await other.inspect()).toMatchObject({ ready: 2, claimed: 0 })
   })
 
-  test('takes no place of a worker for ever', async () => {
+  test('does not use up concurrency of a worker forever', async () => {
     const { plain, queue } = await prepare()
     await plain.enqueueMany([0, 1, 2].map((n) => ({ ...ONCE, payload: { n } })))
     const done: number[] = []
@@ -139,7 +139,7 @@ describe('a schema that never answers', () => {
   })
 })
 
-test('schemas that answer later do not make batches smaller', async () => {
+test('asynchronous schemas do not make batches smaller', async () => {
   const { redis, name, plain } = await prepare()
   const later: typeof step = {
     '~standard': {
@@ -161,8 +161,8 @@ test('schemas that answer later do not make batches smaller', async () => {
   expect(done).toEqual([[1, 2, 3, 4]])
 })
 
-describe('what is around an attempt and never ends', () => {
-  test('counts as too long where the job says how long it may take', async () => {
+describe('an `around` hook that never ends', () => {
+  test('fails the attempt when the job has a `maxRun`', async () => {
     const { redis, name, plain } = await prepare()
     const around = async (_: unknown, run: () => Promise<unknown>): Promise<unknown> => run().then(never)
     await plain.enqueue('step', { n: 1 }, { maxRun: '50ms', maxAttempts: 1 })
@@ -172,7 +172,7 @@ describe('what is around an attempt and never ends', () => {
     expect(await failures(plain)).toEqual([['MaxRunError', 1]])
   })
 
-  test('may still say how an attempt failed that took too long', async () => {
+  test('may still replace the failure of an attempt that took too long', async () => {
     const { redis, name, plain } = await prepare()
     const around = async (_: unknown, run: () => Promise<unknown>): Promise<unknown> =>
       run().catch(async () => {
@@ -186,7 +186,7 @@ describe('what is around an attempt and never ends', () => {
     expect(await failures(plain)).toEqual([['RangeError', 1]])
   })
 
-  test('keeps the others of its batch waiting for a while, and comes then by itself', async () => {
+  test('delays the others of its batch for a while, and then runs by itself', async () => {
     const { redis, name, plain } = await prepare()
     let go: (value: unknown) => void = () => undefined
     const gone = new Promise((resolve) => (go = resolve))
@@ -205,7 +205,7 @@ describe('what is around an attempt and never ends', () => {
   })
 })
 
-test('a backoff that never answers leaves it to the job, and that is told', async () => {
+test('a backoff that never answers leaves the wait to the job, and calls onError', async () => {
   const { plain } = await prepare()
   await plain.enqueue('step', { n: 1 }, { maxAttempts: 2, backoff: 'none' })
   const errors: unknown[] = []
@@ -215,5 +215,5 @@ test('a backoff that never answers leaves it to the job, and that is told', asyn
   await using _worker = plain.work(fails, { backoff: never, onError: (error) => errors.push(error) })
 
   await until(async () => (await failures(plain)).length === 1)
-  expect(errors).toContainEqual(new Error('the backoff has not answered in time'))
+  expect(errors).toContainEqual(new Error('the backoff function did not answer in time'))
 })

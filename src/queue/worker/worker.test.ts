@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { setup, until, untilQuiet } from '../../../test/queue-fixture.ts'
 import type { ClaimedJob } from '../claims/claimed-job.ts'
 
-const to = 'somebody'
+const to = 'customer'
 const many = (count: number, options: object = {}) =>
   Array.from({ length: count }, (_, at) => ({ name: 'mail' as const, payload: { to: `${at}` }, ...options }))
 
 describe('a worker', () => {
-  test('does every job once, and no more at once than it may', async () => {
+  test('does every job once, within its concurrency', async () => {
     const { queue } = await setup({ clock: 'real' })
     const done: string[] = []
     let [atWork, most] = [0, 0]
@@ -33,7 +33,7 @@ describe('a worker', () => {
     expect(worker.atWork).toBe(0)
   })
 
-  test('sends what many jobs have done at once in two calls, so that the server always has one to run', async () => {
+  test('sends many acks in two calls, so that the server always has one to run', async () => {
     const { queue, calls } = await setup({ clock: 'real' })
     await queue.enqueueMany(many(640))
     const before = calls.length
@@ -41,12 +41,12 @@ describe('a worker', () => {
     await using _worker = queue.work({ mail: () => undefined }, { concurrency: 64 })
     await until(async () => (await queue.settings.inspect()).acked === 640)
 
-    // In one call each time they would be eleven.
+    // With one call each time there would be eleven.
     const exchanges = calls.slice(before).filter((each) => each.startsWith('queue/ack-and-claim'))
     expect(exchanges.length).toBeGreaterThanOrEqual(20)
   })
 
-  test('that has nothing to do asks nothing, and is woken by a job', async () => {
+  test('without jobs does not poll, and is woken up by a job', async () => {
     const { queue, calls } = await setup({ clock: 'real' })
     const done: string[] = []
     await using _worker = queue.work({ mail: (job) => done.push(job.payload.to) })
@@ -62,7 +62,7 @@ describe('a worker', () => {
     expect(done).toEqual([to])
   })
 
-  test('a hundred idle workers are not all woken by one job', async () => {
+  test('a hundred idle workers are not all woken up by one job', async () => {
     const { queue, redis, name } = await setup({ clock: 'real' })
     let claimedBy = 0
     const workers = Array.from({ length: 100 }, () =>
@@ -78,7 +78,7 @@ describe('a worker', () => {
     expect(await queue.settings.inspect()).toMatchObject({ idle: 0, acked: 1 })
   })
 
-  test('runs a delayed job when it is due, though it is idle', async () => {
+  test('runs a delayed job when it is due, even if it is idle', async () => {
     const { queue } = await setup({ clock: 'real' })
     const done: number[] = []
     await using _one = queue.work({ mail: () => done.push(1) })
@@ -94,7 +94,7 @@ describe('a worker', () => {
     expect(done).toHaveLength(2)
   })
 
-  test('tries a job again that threw, and tells what was thrown; its result is kept where the queue keeps any', async () => {
+  test('retries a job that threw, and reports the thrown value; its result is kept if the queue keeps done jobs', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.settings.set({ retention: { count: 10 } })
     const errors: [unknown, string | undefined][] = []
@@ -134,7 +134,7 @@ describe('a worker', () => {
     expect(await queue.jobs.get(second?.id ?? '')).toMatchObject({ state: 'scheduled', attempts: 1 })
   })
 
-  test('that waits no more says so in the full call, which passes on what it was called for', async () => {
+  test('that leaves notifies the server in the full call, which passes on its wake-up', async () => {
     const { queue, calls } = await setup({ clock: 'real' })
     await queue.enqueue('mail', { to })
     const worker = queue.work({ mail: () => undefined })
@@ -149,7 +149,7 @@ describe('a worker', () => {
     expect(calls).toContain('queue/ack-and-claim')
   })
 
-  test('extends what it works on, and tells the handler when the job was cancelled', async () => {
+  test('extends its jobs, and aborts the signal of a cancelled job', async () => {
     const { queue } = await setup({ clock: 'real' })
     const { id } = await queue.enqueue('mail', { to })
     let reason: unknown = null
@@ -194,7 +194,7 @@ describe('a worker', () => {
     },
   )
 
-  test('an attempt that takes longer than it may counts as failed, and its signal aborts', async () => {
+  test('an attempt that exceeds its `maxRun` has failed, and its signal aborts', async () => {
     const { queue } = await setup({ clock: 'real' })
     const { id } = await queue.enqueue('mail', { to }, { maxRun: '30ms', maxAttempts: 1 })
     let aborted = false
@@ -209,7 +209,7 @@ describe('a worker', () => {
     expect(await queue.dead.list()).toMatchObject([{ kind: 'MaxRunError' }])
   })
 
-  test('that is closed finishes what it has, and gives back what takes too long', async () => {
+  test('that is closed finishes its jobs, and releases those that take too long', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueueMany(many(6))
     let [finished, aborted, started] = [0, 0, 0]
@@ -233,7 +233,7 @@ describe('a worker', () => {
     expect((await queue.claim({ limit: 4 })).map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
   })
 
-  test('whose signal aborts closes as by hand: what it has is finished, and nothing else begins', async () => {
+  test('whose signal aborts closes as by hand: its jobs are finished, and no others begin', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueueMany(many(3))
     const shutdown = new AbortController()
@@ -272,7 +272,7 @@ describe('a worker', () => {
     expect(await queue.jobs.get(id)).toMatchObject({ state: 'ready', attempts: 0 })
   })
 
-  test('that cannot be made has begun nothing', async () => {
+  test('that cannot be constructed has begun nothing', async () => {
     const { queue, redis, calls } = await setup({ clock: 'real' })
     const { id } = await queue.enqueue('mail', { to })
     let started = 0
@@ -291,7 +291,7 @@ describe('a worker', () => {
     expect(calls).not.toContain('queue/ack-and-claim')
   })
 
-  test('is closed by whoever waits least for what is at work', async () => {
+  test('is closed by the call with the shortest wait', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueue('mail', { to })
     const shutdown = new AbortController()
@@ -313,7 +313,7 @@ describe('a worker', () => {
     expect(await queue.inspect()).toMatchObject({ claimed: 0, ready: 1, idle: 0 })
   })
 
-  test('ends with its instance: what is done soon is acked, and the rest is given back', async () => {
+  test('ends with its instance: jobs that end soon are acked, and the rest are released', async () => {
     const { queue, redis, name } = await setup({ clock: 'real' })
     const { redis: other } = await setup({ clock: 'real' })
     await queue.enqueueMany(many(5))
@@ -340,7 +340,7 @@ describe('a worker', () => {
     expect((await left.claim({ limit: 5 })).map(({ attempt }) => attempt)).toEqual([1, 1, 1])
   })
 
-  test('of an instance that is closed asks nothing, and says so', async () => {
+  test('of a closed instance sends no calls, and reports that', async () => {
     const { queue, redis, calls } = await setup({ clock: 'real' })
     await redis.close()
     const before = calls.length
@@ -355,15 +355,15 @@ describe('a worker', () => {
     expect(errors.length).toBeLessThan(5)
   })
 
-  test('a job without a handler is given back for a while, and that costs no attempt', async () => {
+  test('a job without a handler is released with a delay, which costs no attempt', async () => {
     const { queue } = await setup({ clock: 'real' })
     const { id } = await queue.enqueue('image', { url: 'u' })
-    const told: string[] = []
-    const onError = (error: unknown): void => void told.push(String(error))
+    const errors: string[] = []
+    const onError = (error: unknown): void => void errors.push(String(error))
     const worker = queue.work({ mail: () => undefined }, { onError })
 
     await until(async () => (await queue.jobs.get(id))?.state === 'scheduled')
-    expect(told).toEqual(["Error: no handler for 'image'"])
+    expect(errors).toEqual(["Error: no handler for 'image'"])
     await worker.close()
 
     expect(await queue.jobs.get(id)).toMatchObject({ attempts: 0, failure: null })
@@ -373,7 +373,7 @@ describe('a worker', () => {
     await until(() => done.length === 1)
   })
 
-  test('bad options are named', async () => {
+  test('invalid options are named in the error', async () => {
     const { queue } = await setup()
     expect(() => queue.work('x' as never)).toThrow(InvalidArgumentError)
     expect(() => queue.work([] as never)).toThrow(/handlers/)

@@ -1,16 +1,16 @@
-// Works on the jobs of a queue. A job on its way through a worker:
+// Works on the jobs of a queue. The states of a job in a worker:
 //
-//   claimed by an exchange, or handed over by letter (lane.ts) ──► WAITING for room ──► AT WORK: its handler runs (attempts.ts),
-//   alone or with others of its name (batch.ts), and its lease is renewed (extender.ts) ──► SETTLING: its outcome is on its way:
-//   acks go with the next exchange, all that one tick has brought together, and others by themselves ──► settled, or lost
+//   claimed by an exchange, or handed off by letter (lane.ts) ──► WAITING for room ──► AT WORK: its handler runs (attempts.ts),
+//   alone or in a batch of its name (batch.ts), and its lease is renewed (extender.ts) ──► SETTLING: its outcome is being sent:
+//   the acks of one tick go together with the next exchange, other outcomes by themselves ──► settled, or lost
 //
-// and the worker itself:
+// The states of the worker:
 //
-//   RUNNING ──close, the signal aborts, or the instance closes──► CLOSING: no new jobs; those at work go on
-//   CLOSING ──all settled, or the time is over──► what is left is given back, and its signals abort
-//           ──the server knows, or a second is over──► CLOSED: what it may not know goes to `onError`
+//   RUNNING ──close, the signal aborts, or the instance closes──► CLOSING: no new jobs; those at work continue
+//   CLOSING ──all settled, or the time is over──► the remaining jobs are released, and their signals abort
+//           ──the server has confirmed it, or a second is over──► CLOSED: unconfirmed outcomes go to `onError`
 //
-// How long CLOSING lasts at most: see patience.ts.
+// patience.ts limits how long CLOSING lasts.
 
 import { LAST_WORK_MS } from '../../runtime/connection/runtime.ts'
 import { AmbiguousError } from '../../runtime/errors/errors.ts'
@@ -39,28 +39,31 @@ import { WorkerLane } from './lane.ts'
 import { Patience } from './patience.ts'
 
 export interface WorkOptions<Jobs extends object = Record<string, unknown>> {
-  /** Jobs at work at once; default 10. */
+  /** The most jobs at work at the same time, 1 to 10,000; default 10. */
   concurrency?: number
-  /** Jobs claimed ahead of those at work; default 0. */
+  /** How many jobs to claim ahead of those at work, 0 to 10,000; default 0. */
   prefetch?: number
-  /** How long a job is claimed; it is extended while it is at work. Default 30 seconds. */
+  /** The lease of a job; the worker renews it while the job is at work. Default 30 seconds. */
   lease?: Duration
   /**
-   * How long a job whose handler threw waits for its next attempt, instead of by its own backoff: one for every job, or
-   * one for each name. Not asked after the last attempt.
+   * How long a job waits for its next attempt after its handler threw, instead of its own backoff: one function for all
+   * jobs, or one for each name. Not called after the last attempt.
    */
   backoff?: Backoffs<Jobs>
-  /** Closes the worker when it aborts, as `close()` does; where it has aborted before, no job is claimed. */
+  /** Closes the worker when it aborts, as `close()` does. With a signal that has aborted already no job is claimed. */
   signal?: AbortSignal
-  /** Called once when the server knows what became of an attempt, whoever said it: see `job.outcome`. */
+  /**
+   * Called once for each attempt whose `job.outcome` the server has confirmed, whether the worker or the handler
+   * settled it.
+   */
   onSettled?: (job: ClaimedJob) => void
-  /** Called with what a handler or a backoff threw, and (then without a job) with what went wrong on the way to the server. */
+  /** Called with what a handler or a backoff threw, and, with null as job, with errors of calls to the server. */
   onError?: (error: unknown, job: ClaimedJob | null) => void
 }
 
 const OPTIONS = ['concurrency', 'prefetch', 'lease', 'backoff', 'signal', 'onSettled', 'onError'] as const
 
-/** Claims jobs, hands them to handlers and extends them meanwhile, until it is closed. Its errors go to `onError`. */
+/** Claims jobs, calls handlers and renews leases until it is closed. Errors go to `onError`. */
 export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #time: AnswerTime
   readonly #attempts: JobAttempts<Jobs>
@@ -79,15 +82,15 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #waiting: ClaimedJob[] = []
   readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
   #atWork = 0
-  /** Of those at work: they have yet to join others, for their schemas take their time. */
+  /** Jobs at work whose asynchronous schemas are still checking them, before they join a batch. */
   #judged = 0
-  /** Their outcomes are on their way. */
+  /** Jobs whose outcomes are being sent. */
   readonly #settling = new Set<ClaimedJob>()
-  /** Given back, and the server has not confirmed that yet. */
+  /** Released jobs whose release the server has not confirmed yet. */
   readonly #returning = new Set<ClaimedJob>()
   #state: 'running' | 'closing' | 'closed' = 'running'
   #closing: Promise<void> | null = null
-  /** Resolves when jobs that were not wanted are given back. */
+  /** Resolves when surplus jobs are released. */
   #returned: Promise<unknown> = Promise.resolve()
   readonly #patience = new Patience(() => this.#lastTry())
   #onQuiet: (() => void) | null = null
@@ -130,7 +133,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       runtime.atClose(() => this.#closeWithInstance()),
       ...sources.map(({ unit }) => runtime.clearings.watch(unit.beginning, look)),
     ]
-    // Behind all that may throw: who gets no worker could not close it.
+    // After everything that can throw: a caller that gets no worker could not close it.
     if (this.#state === 'running') this.#begin()
   }
 
@@ -140,10 +143,11 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   }
 
   /**
-   * Claims no more jobs, and resolves when those at work are done, or after `within` (default 30 seconds): the
-   * signals of those that are left abort then, and they are ready for others at once. The server has one second more for
-   * that: jobs whose outcome it has not confirmed by then go to `onError`, and come back when their leases end, unless it
-   * knows the outcome after all. A second call may make the time shorter. Throws InvalidArgumentError.
+   * Claims no more jobs, and waits up to `within` (default 30 seconds) for those at work. Then the signals of the
+   * remaining jobs abort, and the jobs are released, so that other workers can claim them at once. The server has one
+   * more second to confirm that. A job whose outcome is not confirmed by then goes to `onError`; unless the server
+   * got the outcome after all, the job becomes ready when its lease ends. A second call can shorten the time. Throws
+   * InvalidArgumentError.
    */
   async close(options: { within?: Duration } = {}): Promise<void> {
     checkOptions('options', options, ['within'])
@@ -161,14 +165,14 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#plan()
   }
 
-  /** There may be something to send, or room for more jobs: what one tick brings travels together. */
+  /** There may be something to send, or room for more jobs. Everything of one tick is sent together. */
   #plan(): void {
     if (this.#isPlanned) return
     this.#isPlanned = true
     setImmediate(() => this.#endTick())
   }
 
-  /** Each lane acks what is done, and claims its share of what there is room for. */
+  /** Each lane sends its acks, and claims its share of the free room. */
   #endTick(): void {
     this.#isPlanned = false
     const shares = this.#shareOut(Math.max(0, this.#free()))
@@ -176,8 +180,8 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   }
 
   /**
-   * Equal shares for the lanes that may ask; what cannot be divided goes to those whose turn it is, so that no partition with many jobs
-   * holds up those with few. A lane that is silent takes nothing away from the others.
+   * Equal shares for the lanes that may ask. The lanes take turns at the remainder, so that no partition with many jobs
+   * starves those with few. A silent lane takes nothing away from the others.
    */
   #shareOut(room: number): Map<WorkerLane, number> {
     const count = this.#lanes.length
@@ -199,13 +203,13 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     return this.#room - this.#atWork - this.#waiting.length - asked
   }
 
-  /** Jobs that were claimed, or handed over. */
+  /** Takes jobs that were claimed or handed off. */
   #take(jobs: readonly ClaimedJob[], settler: Settler): void {
     if (this.#state !== 'running') return this.#return(jobs)
     this.#extender.keep(jobs, settler)
     this.#waiting.push(...jobs)
     this.#start()
-    // A job may come by letter while others were asked for.
+    // A job may arrive by letter while a claim is under way.
     const over = this.#atWork + this.#waiting.length - this.#room
     if (over > 0) this.#return(this.#waiting.splice(-over))
   }
@@ -231,28 +235,31 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#atWork -= 1
     this.#settling.add(job)
     this.#settle(job, verdict)
-    // The next job need not wait until the server knows; it comes with the answer.
+    // The next jobs do not wait for the ack: the answer to it brings them.
     this.#start()
     this.#plan()
   }
 
-  /** An ack goes to the lane of the job, which plans the exchange that takes it along. */
+  /** An ack goes to the lane of the job, which sends it with its next exchange. */
   #settle(job: ClaimedJob, verdict: AttemptVerdict): void {
     const settled = (error: unknown): void => this.#settled(job, error)
     if (verdict.is === 'done') job.ackThen(verdict.result, settled)
     else this.#attempts.tell(job, verdict).then(() => settled(null), settled)
   }
 
-  /** The server knows, or was told in vain. */
+  /** The server has confirmed the outcome, or sending it has failed. */
   #settled(job: ClaimedJob, error: unknown): void {
-    // A worker that is closed has given up before.
+    // A closed worker has given it up already.
     if (!this.#settling.delete(job)) return
     this.#extender.drop(job)
     if (error !== null) this.#onError(error, job)
     if (this.#atWork + this.#settling.size === 0) this.#onQuiet?.()
   }
 
-  /** Before it joins others: one that does not fit, or of which its schema says nothing, keeps them from nothing. */
+  /**
+   * Checks the payload before the job joins a batch: a job that does not fit, or whose schema hangs, must not delay
+   * others.
+   */
   #gather(job: ClaimedJob, handler: BatchHandler<never>): void {
     const judged = this.#attempts.judge(job)
     if (judged instanceof Promise) void this.#gatherLate(job, handler, judged)
@@ -274,12 +281,12 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#beginIfFull()
   }
 
-  /** Gathered jobs take all the room there is: no others will join them. */
+  /** When gathered jobs take all the room, no other job can join them. */
   #beginIfFull(): void {
     if (this.#atWork === this.#concurrency && this.#judged === 0) this.#gatherings.beginAll()
   }
 
-  /** Those that were lost while they waited for others are left out. */
+  /** Leaves out jobs that were lost while they waited for their batch. */
   #beginBatch(handler: BatchHandler<never>, gathered: readonly ClaimedJob[]): void {
     const jobs = gathered.filter(isHeld)
     const batch = new JobBatch(handler, jobs.length, this.#time.deadlineMs)
@@ -303,7 +310,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#plan()
   }
 
-  /** What could not be told is tried once more. */
+  /** Outcomes that could not be sent are tried once more. */
   #closeWithInstance(): Promise<void> {
     this.#hurry()
     return this.#closeWithin(LAST_WORK_MS)
@@ -323,7 +330,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#atWork -= gathered.length
     const given = this.#giveBack([...this.#waiting.splice(0), ...gathered])
     await this.#quiet()
-    // Of others the outcome is on its way.
+    // The outcomes of the others are being sent.
     const left = [...this.#extender.jobs].filter(({ isClaimed }) => isClaimed)
     await Promise.race([this.#end(Promise.all([given, this.#giveBack(left)])), this.#patience.over])
     this.#state = 'closed'
@@ -333,13 +340,13 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#giveUp()
   }
 
-  /** Resolves when nothing is at work any more, or the time for that is over. */
+  /** Resolves when nothing is at work any more, or the time is over. */
   async #quiet(): Promise<void> {
     if (this.#atWork + this.#settling.size === 0) return
     await new Promise<void>((resolve) => (this.#onQuiet = resolve))
   }
 
-  /** Resolves when the server knows all outcomes, and no job can come any more. */
+  /** Resolves when the server has confirmed all outcomes, and no more jobs can arrive. */
   async #end(given: Promise<unknown>): Promise<void> {
     await given
     this.#extender.close()
@@ -347,7 +354,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     await this.#returned
   }
 
-  /** The time is over: what the server could not be told is told once more, and then no more. */
+  /** The time is over: outcomes that could not be sent are sent once more, and then no more. */
   #lastTry(): void {
     this.#hurry()
     this.#onQuiet?.()
@@ -357,7 +364,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     for (const lane of this.#lanes) lane.hurry()
   }
 
-  /** Outcomes that are not confirmed now are waited for no longer. */
+  /** Stops waiting for unconfirmed outcomes. */
   #giveUp(): void {
     for (const job of this.#settling) {
       this.#settled(job, new AmbiguousError(`the end of job '${job.id}'`))
@@ -367,7 +374,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     for (const job of returning) this.#onError(new AmbiguousError(`the release of job '${job.id}'`), job)
   }
 
-  /** Whoever works on them is told to stop, and others may begin. */
+  /** Releases the jobs for other workers, and aborts the signals of their handlers. */
   async #giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
     const given = jobs.map(async (job) => {
       this.#extender.drop(job)
