@@ -132,7 +132,7 @@ export class LockAccess {
     if (isEnough && (await this.#isHere(held))) return held
     throw new InvalidArgumentError(
       'held',
-      'must be a live lease on this lock; a reader's lease is valid for `shared` only',
+      'must be a live lease on this lock; the lease of a reader is valid for `shared` only',
     )
   }
 

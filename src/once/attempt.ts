@@ -14,7 +14,7 @@ import { encodeResult, resourceOf, type OnceSource, unitOf } from './source.ts'
  *
  *   UNDER WAY ──complete──► COMPLETED: the key replays the result
  *      │ ──release──► RELEASED: the key is free
- *      │ ──its lease ended──► LAPSED: the signal aborts; `complete` and `release` are still accepted until another attempt begins
+ *      │ ──its lease ended──► LAPSED: the signal aborts; `complete` and `release` work until another attempt begins
  *
  * A failed `complete` or `release` may be repeated.
  */

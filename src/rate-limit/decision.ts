@@ -7,7 +7,8 @@ import type { Algorithm, LimitTerms } from './limits.ts'
 export interface LimitState {
   readonly algorithm: Algorithm
   readonly limit: number
-  /** The window in milliseconds; of a concurrency limit the lease. */ readonly windowMs: number
+  /** The window in milliseconds; of a concurrency limit the lease. */
+  readonly windowMs: number
   /** The units that could be taken now, or the free places. */
   readonly remaining: number
   /** The milliseconds until all units or places are free again, if nothing is taken meanwhile. */
