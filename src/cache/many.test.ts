@@ -29,7 +29,7 @@ test.each([undefined, null, { a: 1 }, [['a', 1]]])(
     const loading = cache.getMany(['a'], () => given as never)
 
     await expect(loading).rejects.toThrow(InvalidArgumentError)
-    await expect(loading).rejects.toThrow('loadMany must give a Map')
+    await expect(loading).rejects.toThrow('loadMany must return a Map')
   },
 )
 

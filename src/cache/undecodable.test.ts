@@ -97,7 +97,7 @@ test('is told where its load fails, and those who come just then are told so', a
   }
 
   await expect(cache.get('a', failing)).rejects.toThrow('no source')
-  await expect(cache.get('a', () => 'new')).rejects.toThrow('what is kept cannot be decoded')
+  await expect(cache.get('a', () => 'new')).rejects.toThrow('the cached value cannot be decoded')
   await expect.poll(() => cache.get('a', () => 'new').catch(() => null)).toBe('new')
 })
 

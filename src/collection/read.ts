@@ -78,7 +78,7 @@ export async function readItems<Item, Key>(
 function parseCursor(after: unknown): { copy: number; place: string } {
   const [, copy, place] = /^([1-9]\d{0,15})-(\d{1,20}(?:\.[0-9a-f]{8})?)$/.exec(String(after)) ?? []
   if (copy === undefined || place === undefined || !isCursor(place)) {
-    throw new InvalidArgumentError('after', 'must be the `next` of a page')
+    throw new InvalidArgumentError('after', 'must be the next of a page')
   }
   return { copy: Number(copy), place }
 }
