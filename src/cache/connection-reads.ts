@@ -220,7 +220,7 @@ function toError(error: unknown): unknown {
 }
 
 export function overloaded(): DriverError {
-  return new DriverError('overloaded', 'cache read: no room for the answer before the deadline')
+  return new DriverError('overloaded', 'cache read: the deadline passed before there was room for its answer')
 }
 
 /** No server answered. */

@@ -197,7 +197,7 @@ describe('the number of partitions', () => {
     const other = await redis.feed(randomUUID(), { partitions: 5 }).read()
 
     await expect(feed.read({ after: other.next })).rejects.toThrow(
-      'after is of a feed in 5 partitions, not in 4',
+      'after is a cursor of a feed in 5 partitions, not in 4',
     )
   })
 

@@ -175,8 +175,8 @@ export class Lock extends LockAccess {
   }
 
   /**
-   * Deletes the lock, even while it is held: its leases are lost, and waiters queue again. A holder in this instance
-   * is notified at once, any other at its next extension. Resolves to false when the lock did not exist.
+   * Deletes the lock, even while it is held: its leases are lost, and waiters ask again at once. A holder in this
+   * instance is notified at once, any other at its next extension. Resolves to false when the lock did not exist.
    */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.unit)

@@ -140,8 +140,8 @@ export class Semaphore {
   }
 
   /**
-   * Deletes the semaphore: all permits are lost, and waiters queue again. Holders in this instance are notified at
-   * once, others at their next extension. Resolves to false when the semaphore did not exist.
+   * Deletes the semaphore: all permits are lost, and waiters ask again at once. Holders in this instance are notified
+   * at once, others at their next extension. Resolves to false when the semaphore did not exist.
    */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.#unit)
