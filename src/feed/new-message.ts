@@ -97,7 +97,7 @@ function checkBody(body: unknown): number {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new InvalidArgumentError(
       'body',
-      'must be encoded as text or bytes: the codec returned something else',
+      'must be encoded as text or bytes, but the codec returned something else',
     )
   }
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
