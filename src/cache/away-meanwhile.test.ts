@@ -43,7 +43,7 @@ test('a get returns the loaded value although Redis takes longer to store it', a
   await expect.poll(async () => (await other.inspect('a')).load).toBeNull()
 })
 
-test('a get rejects with the loader's error although Redis does not answer', async () => {
+test('a get rejects with the error of the loader although Redis does not answer', async () => {
   const { cache, away } = await scene(20_000, PATIENT)
   const load = (): never => {
     away.isAway = true

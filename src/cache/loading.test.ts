@@ -108,7 +108,7 @@ test('while Redis is away, loads without waiting callers are dropped and delay n
   expect(loaded).toEqual(['first', 'shared', 'last'])
 })
 
-test('a loader's error reaches all waiters, in every process, and is not cached', async () => {
+test('the error of a loader reaches all waiters, in every process, and is not cached', async () => {
   const { cache, another } = await setup<string>()
   const [began, held] = [gate(), gate()]
   const broken = async (): Promise<string> => {

@@ -17,7 +17,7 @@ test('a waiter for a detached lease gets its full lease, not only the confirmati
   const { lock } = await setup({ clock: 'real', lease: '1h' })
   const held = await lock.acquire()
   const acquiring = lock.acquireDetached({ wait: '20s' })
-  await until('somebody waits', async () => (await lock.inspect()).waiting === 1)
+  await until('one caller waits', async () => (await lock.inspect()).waiting === 1)
   await held.release()
 
   const granted = await acquiring
@@ -32,11 +32,11 @@ test('a caller that stops waiting for a detached lease leaves no ticket in line'
   await using _ = await lock.acquire()
   const leaving = new AbortController()
   const acquiring = lock.acquireDetached({ wait: '20s', signal: leaving.signal })
-  await until('somebody waits', async () => (await lock.inspect()).waiting === 1)
+  await until('one caller waits', async () => (await lock.inspect()).waiting === 1)
 
   leaving.abort(new Error('gone'))
   await expect(acquiring).rejects.toThrow('gone')
-  await until('nobody waits', async () => (await lock.inspect()).waiting === 0)
+  await until('no caller waits', async () => (await lock.inspect()).waiting === 0)
 })
 
 test('this process does not extend a detached lease', async () => {

@@ -233,7 +233,7 @@ test('after a step-down no candidate is elected while the task runs and the leas
   expect(leading.slice(0, 3)).toEqual(['first begins', 'first ends', 'second begins'])
 })
 
-test('a closed campaign leaves no listener on its caller's signal', async () => {
+test('a closed campaign leaves no listener on the signal of its caller', async () => {
   const { redis, name } = instance()
   const { signal } = new AbortController()
   await redis.election(name).leader()
@@ -266,7 +266,7 @@ test('many campaigns share one signal without a warning', async () => {
   expect(warnings).toEqual([])
 })
 
-test('closing the instance aborts a leader's signal like that of every lease', async () => {
+test('closing the instance aborts the signal of a leader like that of every lease', async () => {
   const { redis, name } = instance()
   const { terms } = stand(redis.election(name), 1)
   await expect.poll(() => terms.length).toBe(1)

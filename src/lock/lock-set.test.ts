@@ -152,7 +152,7 @@ test('a set is not acquired for a caller that has aborted', async () => {
   expect(calls).toEqual([])
 })
 
-test('a caller that aborts does not wait for a slow server to release the set's locks', async () => {
+test('a caller that aborts does not wait for a slow server to release the locks of the set', async () => {
   const { redis, name } = instance()
   const far = instance()
   far.slowly('lock/release', 2000)
@@ -169,7 +169,7 @@ test('a caller that aborts does not wait for a slow server to release the set's 
   await expect.poll(async () => (await redis.lock(a).inspect()).mode).toBe('free')
 })
 
-test('a set that cannot be released leaves no listener on its caller's signal', async () => {
+test('a set that cannot be released leaves no listener on the signal of its caller', async () => {
   const { redis, driver, name } = instance()
   const run = driver.run.bind(driver)
   driver.run = async (call) => {
