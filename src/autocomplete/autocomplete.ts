@@ -26,7 +26,9 @@ export interface AutocompleteOptions<Payload> {
 
 /** The numbers of new entries and of replaced entries. */
 export interface Added {
+  /** The number of new entries. */
   readonly added: number
+  /** The number of entries that were replaced. */
   readonly replaced: number
 }
 

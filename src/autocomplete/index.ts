@@ -1,4 +1,4 @@
-// What `perilune/autocomplete` exports.
+// The exports of `perilune/autocomplete`.
 
 import * as operations from '../generated/autocomplete.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'

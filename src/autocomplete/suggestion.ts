@@ -4,6 +4,7 @@
 import type { Codec, Undecodable } from '../runtime/values/codec.ts'
 
 export interface Suggestion<Payload> {
+  /** The id of the entry; its text unless it was added with another. */
   readonly id: string
   /** The text as it was added. */
   readonly text: string

@@ -14,7 +14,9 @@ const MOST_KEYS = 1000
 
 /** The L1: the copies in this process. */
 export interface L1Inspection {
+  /** The number of copies. */
   readonly count: number
+  /** Their total size in bytes, as stored. */
   readonly bytes: number
 }
 

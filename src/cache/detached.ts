@@ -37,9 +37,11 @@ export type DetachedLoad<Value> =
   /** The caller is elected: it loads the value, and ends the load with the text in `load`. */
   | {
       readonly status: 'elected'
+      /** An opaque text that `byToken` takes to end or extend the load. */
       readonly load: string
       /** Greater than that of every earlier load of the key. */
       readonly token: number
+      /** The length of the lease in milliseconds. */
       readonly leaseMs: number
       /** When the lease ends, in milliseconds of the server's clock. */
       readonly expiresAtMs: number

@@ -66,7 +66,7 @@ export class Get<Value> {
       this.#absent.passed()
     }
     if (got === null) {
-      this.#source.tell?.({ kind: 'outage', key: this.#key })
+      this.#source.emit?.({ kind: 'outage', key: this.#key })
       return this.#loadLocally()
     }
     if (got.status === 'failed') throw got.error
@@ -80,7 +80,7 @@ export class Get<Value> {
     if (seen === null || seen.worth !== 'fresh') return null
     this.#served.passed()
     this.#absent.passed()
-    this.#tellSeen(seen)
+    this.#emitSeen(seen)
     return seen.envelope
   }
 
@@ -94,7 +94,7 @@ export class Get<Value> {
     try {
       for (let isFirst = true; ; isFirst = false) {
         const seen = await unlessAborted(look(this.#source, this.#key, this.#terms.tags), this.#terms.signal)
-        if (isFirst) this.#tellSeen(seen)
+        if (isFirst) this.#emitSeen(seen)
         const got = (await this.#serve(seen)) ?? (await this.#load(seen))
         if (got !== null) return got
       }
@@ -107,10 +107,10 @@ export class Get<Value> {
   }
 
   /** Emits the event that counts a hit or miss. */
-  #tellSeen({ worth, from }: Seen): void {
-    const { tell } = this.#source
-    if (worth === 'absent') tell?.({ kind: 'absent', key: this.#key })
-    else tell?.({ kind: worth === 'stale' ? 'stale' : 'fresh', key: this.#key, from })
+  #emitSeen({ worth, from }: Seen): void {
+    const { emit } = this.#source
+    if (worth === 'absent') emit?.({ kind: 'absent', key: this.#key })
+    else emit?.({ kind: worth === 'stale' ? 'stale' : 'fresh', key: this.#key, from })
   }
 
   /** Hit or stale: the cached value, or a newer one within `patience`. Null when no value can be served. */

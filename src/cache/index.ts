@@ -1,4 +1,4 @@
-// What `perilune/cache` exports.
+// The exports of `perilune/cache`.
 
 import * as operations from '../generated/cache.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'

@@ -245,7 +245,7 @@ class ElectedLoad<Value> {
       const found = this.#toFound(value, context)
       storing()
       const saved = await this.#store(found)
-      this.#tellSaved(saved, found.loadMs)
+      this.#emitSaved(saved, found.loadMs)
       return { status: 'loaded', value, holds: await this.#holds(saved) }
     } catch (error) {
       return await this.#fail(error)
@@ -277,7 +277,7 @@ class ElectedLoad<Value> {
   async #fail(thrown: unknown): Promise<LoadOutcome<Value>> {
     if (this.#source.runtime.runner.closed) return { status: 'failed', error: closed() }
     const isLost = this.#lease.remainingMs === 0
-    this.#source.tell?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error: thrown })
+    this.#source.emit?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error: thrown })
     const reason = isLost ? '' : cut(summaryOf(thrown), LONGEST_REASON_BYTES)
     this.#state = { status: 'failing', reason }
     await this.#inTime(this.#endLease()).catch(() => undefined)
@@ -335,12 +335,12 @@ class ElectedLoad<Value> {
     return now !== null && now.tags.equals(tags)
   }
 
-  #tellSaved(saved: SaveStatus, loadMs: number): void {
+  #emitSaved(saved: SaveStatus, loadMs: number): void {
     const { key } = this.#election
     if (saved === 'revoked' || saved === 'lost' || saved === 'superseded') {
-      this.#source.tell?.({ kind: 'refused', key, loadMs, why: saved })
+      this.#source.emit?.({ kind: 'refused', key, loadMs, why: saved })
     } else {
-      this.#source.tell?.({ kind: 'loaded', key, loadMs, stored: saved === 'stored' })
+      this.#source.emit?.({ kind: 'loaded', key, loadMs, stored: saved === 'stored' })
     }
   }
 

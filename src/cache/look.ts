@@ -44,7 +44,9 @@ export interface CacheInspection {
   readonly negative: boolean
   /** The size of head and payload in bytes. */
   readonly bytes: number
+  /** The name of the codec of the value; null when absent. */
   readonly codec: string | null
+  /** The tags of the value. */
   readonly tags: readonly string[]
   /** The load under way; null without one. */
   readonly load: { readonly token: number; readonly expiresAtMs: number } | null

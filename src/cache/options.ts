@@ -100,6 +100,7 @@ export interface SetOptions extends Freshness {
    * Default: none.
    */
   version?: number
+  /** Up to 16 tags of up to 255 bytes: the value is invalid when one of them is invalidated. Default: none. */
   tags?: readonly string[]
 }
 
@@ -144,7 +145,7 @@ export interface CacheHooks {
   event?: (event: CacheEvent) => void
 }
 
-export type Tell = (event: CacheEvent) => void
+export type Emit = (event: CacheEvent) => void
 
 /** How long a value is valid, in milliseconds. */
 export interface Span {
@@ -280,7 +281,7 @@ export function spread(ms: number, jitter: number): number {
 }
 
 /** Throws InvalidArgumentError. */
-export function toTell(hooks: CacheHooks = {}): Tell | null {
+export function toEmit(hooks: CacheHooks = {}): Emit | null {
   checkOptions('hooks', hooks, ['event'])
   const { event } = hooks
   return event === undefined ? null : notifying('hooks.event', event)

@@ -17,8 +17,8 @@ import {
   type CacheOptions,
   type CacheTerms,
   type LevelLimits,
-  type Tell,
-  toTell,
+  type Emit,
+  toEmit,
   toTerms,
 } from './options.ts'
 import { Reads } from './reads.ts'
@@ -46,7 +46,7 @@ export class CacheSource<Value> {
   readonly terms: CacheTerms
   readonly shared: SharedState<Value>
   /** Null without a listener. */
-  readonly tell: Tell | null
+  readonly emit: Emit | null
   /** The prefix of the Redis keys of a key or a tag. */
   readonly #prefixOf: (key: string) => string
 
@@ -55,13 +55,13 @@ export class CacheSource<Value> {
     this.runtime = runtime
     this.name = name
     this.terms = toTerms(options)
-    this.tell = toTell(options.hooks)
+    this.emit = toEmit(options.hooks)
     this.codec = codecOr(options.codec, () => jsonOf<Value>('value'))
     if (Buffer.byteLength(this.codec.name) > MAX_CODEC_BYTES) {
       throw new InvalidArgumentError('codec', `must have a name of at most ${MAX_CODEC_BYTES} bytes`)
     }
     this.shared = SharedState.of<Value>(runtime, checkName('name', name))
-    if (this.terms.l1 !== null) this.shared.openLevel(this.terms.l1, this.tell)
+    if (this.terms.l1 !== null) this.shared.openLevel(this.terms.l1, this.emit)
     this.#prefixOf = unitPrefixes(runtime.namespace, 'cache', name)
   }
 
@@ -113,7 +113,7 @@ export class CacheSource<Value> {
     try {
       return this.codec.decode(envelope.payload)
     } catch (error) {
-      this.tell?.({ kind: 'undecodable', key, error })
+      this.emit?.({ kind: 'undecodable', key, error })
       return UNDECODABLE
     }
   }
@@ -207,12 +207,12 @@ class SharedState<Value> {
   }
 
   /** All handles share one L1. Throws InvalidArgumentError when it already has other limits. */
-  openLevel(limits: LevelLimits, tell: Tell | null): void {
+  openLevel(limits: LevelLimits, emit: Emit | null): void {
     const limited = this.#level?.limits
     if (limited === undefined) {
       const level = new Level(limits, this.#unitOf, this.#channels, {
         onBegin: () => this.#among.keep(this as SharedState<unknown>, () => level.isOver()),
-        onEvicted: (key) => tell?.({ kind: 'evicted', key }),
+        onEvicted: (key) => emit?.({ kind: 'evicted', key }),
       })
       this.#level = level
     } else if (!sameLimits(limited, limits)) {

@@ -17,13 +17,14 @@ export interface Listing<Document> {
   readonly entries: readonly CatalogEntry<Document>[]
   /** The number of names in the catalog. */
   readonly total: number
+  /** True when more names follow. */
   readonly more: boolean
 }
 
 export interface ListOptions {
   /** List names after this one. Default: from the first. */
   after?: string
-  /** The number of names to return at most. Default: 20. */
+  /** The number of names to return at most, 1 to 1,000. Default: 20. */
   limit?: number
 }
 

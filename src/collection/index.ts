@@ -1,4 +1,4 @@
-// What `perilune/collection` exports.
+// The exports of `perilune/collection`.
 
 import * as operations from '../generated/collection.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'

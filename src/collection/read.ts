@@ -28,6 +28,7 @@ export interface CollectionPage<Item> {
   readonly size: number
   /** The version of the items; null when they were stored without one. */
   readonly version: number | null
+  /** When the items expire, in milliseconds of the server's clock. */
   readonly expiresAtMs: number
 }
 
@@ -52,6 +53,7 @@ export type CollectionInspection =
       readonly version: number | null
       /** An upper bound of the size of an item in bytes. */
       readonly largestBytes: number
+      /** When the items expire, in milliseconds of the server's clock. */
       readonly expiresAtMs: number
     }
 

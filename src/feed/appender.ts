@@ -20,6 +20,7 @@ import {
 import type { FeedSource } from './partitions.ts'
 
 export interface Appended {
+  /** The id of the message. */
   readonly id: string
   /** The position directly after the message; null when the message is delayed or a duplicate. */
   readonly cursor: string | null

@@ -12,6 +12,7 @@ export interface RemoveOptions {
 }
 
 export interface Removed {
+  /** The number of removed messages. */
   readonly count: number
   /** The ids of messages that were kept because a live claim holds them. */
   readonly held: readonly string[]

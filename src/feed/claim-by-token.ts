@@ -13,6 +13,7 @@ import type { FeedSource, Partitions } from './partitions.ts'
 
 /** A message that was not acked, because the claim did not hold it. */
 export interface Refused {
+  /** The id of the message. */
   readonly id: string
   /** `absent`: no longer in the feed; `unclaimed`: free; `held`: another claim holds it. */
   readonly reason: string
@@ -129,9 +130,11 @@ export type SettledAck =
   | { readonly outcome: 'lost' }
 
 export interface ExtendedClaims {
+  /** The length of the new leases in milliseconds. */
   readonly leaseMs: number
   /** The earliest end of the extended claims, in milliseconds of the server's clock; null when none was extended. */
   readonly expiresAtMs: number | null
+  /** The result of each claim, in the order of the call. */
   readonly claims: SettledClaim<'extended'>[]
 }
 

@@ -1,4 +1,4 @@
-// What `perilune/feed` exports.
+// The exports of `perilune/feed`.
 
 import * as operations from '../generated/feed.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'

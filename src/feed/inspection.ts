@@ -13,18 +13,25 @@ export interface FeedInspection<Body> {
   readonly exists: boolean
   /** All messages: free + claimed + delayed. */
   readonly total: number
+  /** The number of visible messages that no claim holds. */
   readonly free: number
+  /** The number of messages that live claims hold. */
   readonly claimed: number
+  /** The number of messages that are not visible yet. */
   readonly delayed: number
   /** The total size of all visible bodies in bytes. */
   readonly bytes: number
+  /** The number of dead letters. */
   readonly deadLetters: number
   /** The number of live claims. */
   readonly claims: number
+  /** The number of subscribers. */
   readonly subscribers: number
   /** The subscribers with the oldest cursors, at most 100. */
   readonly furthestBehind: readonly { name: string; cursor: string; protected: boolean }[]
+  /** The oldest visible message; null without one. */
   readonly oldest: Entry<Body> | null
+  /** The newest visible message; null without one. */
   readonly newest: Entry<Body> | null
   /** The position of the newest message. */
   readonly end: string

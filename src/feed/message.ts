@@ -37,6 +37,7 @@ export interface FoundMessages<Body> {
 
 /** One message of a feed in partitions. */
 export interface PartitionedMessage<Body> extends Message<Body> {
+  /** The partition of the message, counted from 0. */
   readonly partition: number
   /**
    * The position after this message and all earlier messages of its page, in all partitions. Null for a message that

@@ -22,6 +22,7 @@ export interface AppendOptions {
 }
 
 export interface NewMessage<Body> extends AppendOptions {
+  /** The body; at most 4 MiB when encoded. */
   body: Body
 }
 

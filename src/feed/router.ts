@@ -16,6 +16,7 @@ export interface PartitionedAppendOptions extends AppendOptions {
 }
 
 export interface NewPartitionedMessage<Body> extends PartitionedAppendOptions {
+  /** The body; at most 4 MiB when encoded. */
   body: Body
 }
 

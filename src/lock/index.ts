@@ -1,4 +1,4 @@
-// What `perilune/lock` exports.
+// The exports of `perilune/lock`.
 
 import * as operations from '../generated/lock.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'

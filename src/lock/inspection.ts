@@ -10,6 +10,7 @@ export interface LockInspection {
   /** At most 100 holders, those whose leases end soonest first. */
   readonly holders: readonly {
     readonly token: number
+    /** When the lease ends, in milliseconds of the server's clock. */
     readonly expiresAtMs: number
     readonly holder: string
   }[]

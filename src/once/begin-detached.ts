@@ -14,6 +14,7 @@ export type DetachedAttempt<Result> =
       readonly status: 'started'
       /** Greater than that of every earlier attempt at the key. */
       readonly token: number
+      /** The length of the lease in milliseconds. */
       readonly leaseMs: number
       /** When the lease ends, in milliseconds of the server's clock. */
       readonly expiresAtMs: number

@@ -1,4 +1,4 @@
-// What `perilune/once` exports.
+// The exports of `perilune/once`.
 
 import * as operations from '../generated/once.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'

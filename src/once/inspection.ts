@@ -3,6 +3,7 @@ import { decodeResult, type OnceSource, unitOf } from './source.ts'
 
 /** A stored result. */
 export interface Found<Result> {
+  /** The decoded result. */
   readonly result: Result
   /** The token of the attempt that stored it. */
   readonly token: number
@@ -24,6 +25,7 @@ export interface OnceInspection {
   readonly keptUntilMs: number | null
   /** The size of the stored result in bytes. */
   readonly bytes: number
+  /** The name of the codec of the key; null when the key is free. */
   readonly codec: string | null
 }
 

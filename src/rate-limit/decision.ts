@@ -6,6 +6,7 @@ import type { Algorithm, LimitTerms } from './limits.ts'
 /** The state of a subject under one limit. */
 export interface LimitState {
   readonly algorithm: Algorithm
+  /** The units of a window, or the places. */
   readonly limit: number
   /** The window in milliseconds; of a concurrency limit the lease. */
   readonly windowMs: number
@@ -46,6 +47,7 @@ export interface Denied extends Judged {
 export interface Outage {
   readonly allowed: boolean
   readonly outage: true
+  /** The error of the store. */
   readonly cause: DriverError | AmbiguousError
 }
 
@@ -92,14 +94,14 @@ export function toDenied(terms: readonly LimitTerms[], answer: DeniedAnswer): De
   }
 }
 
-/** Of a subject with one limit. */
+/** For a subject with one limit. */
 export function onlyAllowed(terms: LimitTerms, answer: OnlyAnswer, token: number): Allowed {
   const { nowUs, free, resetUs } = answer
   const limits = { [terms.name]: toState(terms, free, resetUs) }
   return { allowed: true, remaining: free, resetAtMs: toMsUp(nowUs + resetUs), limits, token }
 }
 
-/** Of a subject with one limit. */
+/** For a subject with one limit. */
 export function onlyDenied(terms: LimitTerms, answer: OnlyAnswer, waitUs: number): Denied {
   const { nowUs, free, resetUs } = answer
   return {

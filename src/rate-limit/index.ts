@@ -1,4 +1,4 @@
-// What `perilune/rate-limit` exports.
+// The exports of `perilune/rate-limit`.
 
 import * as operations from '../generated/rate-limit.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'

@@ -1,4 +1,4 @@
-// What `perilune/semaphore` exports.
+// The exports of `perilune/semaphore`.
 
 import * as operations from '../generated/semaphore.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'

@@ -14,6 +14,7 @@ export interface SemaphoreInspection {
   /** At most 100 permits, those whose leases end soonest first. */
   readonly permits: readonly {
     readonly token: number
+    /** When the lease ends, in milliseconds of the server's clock. */
     readonly expiresAtMs: number
     readonly weight: number
     readonly holder: string
