@@ -107,7 +107,7 @@ export async function endOf(source: FeedSource<unknown>): Promise<string> {
   return cursor.next
 }
 
-// Not the begin of the page: its gap or reset has been reported, and must not be reported again.
+// Not the start of the page: its gap or reset has been reported, and must not be reported again.
 function justBefore<Body>(message: Entry<Body>): string {
   const [epoch = '', position = ''] = visibleCursor(message).split('-')
   return `${epoch}-${Number(position) - 1}`

@@ -9,8 +9,8 @@ export interface FeedOptions<Body> {
   /** How long messages without their own `ttl` live. Default: until they are removed. */
   ttl?: Duration
   /**
-   * The origin of messages appended with this handle, 1 to 64 characters of A-Z a-z 0-9 _ . -; `read({ echo: false
-   * })` hides messages of the same origin. Default: none.
+   * The origin of messages appended with this handle, 1 to 64 characters of A-Z a-z 0-9 _ . -; the option `echo` of
+   * `read` hides messages of the same origin. Default: none.
    */
   origin?: string
   /** The number of claims after which a message becomes a dead letter. Default: never. */

@@ -24,7 +24,7 @@ export interface ReadOptions extends Waiting {
   after?: string
   /** The number of messages to return at most, 1 to 1,000. Default: 20. */
   limit?: number
-  /** The bytes of bodies, 1 to 4 MiB: the page ends after the message that reaches them. Default: 4 MiB. */
+  /** The bytes of bodies, 1 byte to 4 MiB: the page ends after the message that reaches them. Default: 4 MiB. */
   maxBytes?: number
   /** False: hides messages appended with the `origin` of this handle. Default: true. */
   echo?: boolean
@@ -33,8 +33,8 @@ export interface ReadOptions extends Waiting {
   /** True: also shows delayed messages, after the last visible one. Default: false. */
   includeDelayed?: boolean
   /**
-   * The number of hidden messages to scan at most, accurate to about a thousand. After that an empty page with `more`
-   * is returned; continue at its `next`. Default: all.
+   * The number of messages to scan at most, accurate to about a thousand, while all of them are hidden. After that an
+   * empty page with `more` is returned; continue at its `next`. Default: all.
    */
   lookThrough?: number
 }

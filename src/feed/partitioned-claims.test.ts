@@ -186,7 +186,7 @@ describe('subscribers', () => {
     expect(await ada.commit(later)).toBeNull()
   })
 
-  test('a cursor from before the first message means the begin of all partitions', async () => {
+  test('a cursor from before the first message means the start of all partitions', async () => {
     const { feed } = setup<number>()
     const nothing = (await feed.read()).next
     for (const n of numbers(20)) await feed.append(n, { key: `${n}` })

@@ -138,8 +138,8 @@ export class Subscriber<Body> extends StoredReader<
 > {}
 
 /**
- * A reader whose position is stored in each partition. Reading does not move it; `commit` does. Positions only move
- * forward, each partition separately: one commit is not atomic across partitions.
+ * A reader whose position is stored in each partition. Reading does not move it; `commit` does. Without `rewind`
+ * positions only move forward, each partition separately: one commit is not atomic across partitions.
  */
 export class PartitionedSubscriber<Body> extends StoredReader<
   Omit<PartitionedReadOptions, 'after'>,

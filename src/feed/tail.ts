@@ -60,7 +60,7 @@ type AnyTailOptions<Found extends AnyEntry> = Omit<ReadOptions, 'wait' | 'lookTh
 interface TailTerms<Found extends AnyEntry> {
   readonly partitions: Partitions<unknown>
   read(options: ReadOptions): Promise<EntryPage<Found>>
-  /** Resolves to the begin; without it `after` is the begin. */
+  /** Resolves to the start; without it `after` is the start. */
   readonly begin?: (() => Promise<string>) | undefined
   /** The option names. */
   readonly known: readonly string[]
